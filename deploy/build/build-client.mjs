@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { isStarted, runTool } from '../local/setup/command.mjs';
 import { installPackages, requireNode } from '../local/setup/setup.mjs';
 import { ROOT } from '../local/setup/tree.mjs';
@@ -12,7 +13,7 @@ import { slimContract } from './slim-contract.mjs';
  */
 const CLIENT = join(ROOT, 'shared/client');
 const OUT = join(CLIENT, 'dist');
-const ENTRIES = ['index', 'node', 'peer-to-peer'];
+const ENTRIES = ['index', 'node', 'peer-to-peer', 'sealed'];
 
 async function bundle() {
   const { rolldown } = await import('rolldown');
@@ -26,6 +27,20 @@ async function bundle() {
   });
   await made.write({ dir: OUT, format: 'esm', chunkFileNames: 'shared.js', sourcemap: false });
   await made.close();
+}
+
+/** Says how large an entry is in a page: compressed, with what it imports at once. What it loads later counts for itself. */
+async function saySize(name) {
+  const { rolldown } = await import('rolldown');
+  const made = await rolldown({ input: join(OUT, `${name}.js`), logLevel: 'warn' });
+  const { output } = await made.generate({ format: 'esm', minify: true });
+  await made.close();
+  const sizes = output.map(({ isEntry, code }) => ({ isEntry, bytes: gzipSync(code, { level: 9 }).length }));
+  const sum = (list) => list.reduce((total, { bytes }) => total + bytes, 0);
+  const [now, later] = [sizes.filter(({ isEntry }) => isEntry), sizes.filter(({ isEntry }) => !isEntry)];
+  process.stdout.write(
+    `@baton/client/${name}: ${sum(now)} B compressed, and ${sum(later)} B when they are asked for\n`,
+  );
 }
 
 /** The types of the entries, and whatever these name. */
@@ -71,6 +86,7 @@ export async function buildClient() {
   mkdirSync(OUT, { recursive: true });
   await bundle();
   await writeTypes();
+  await saySize('sealed');
   if (existsSync(join(ROOT, 'LICENSE'))) cpSync(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'));
 }
 

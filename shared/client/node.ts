@@ -1,6 +1,7 @@
 /* What `@baton/client/node` has beside `@baton/client`. */
 export { leanFetch } from './node/fetch.ts';
 export { fileSession } from './node/session.ts';
+export { fileKeys } from './node/keys.ts';
 export { type Claim, makeClaim } from './node/claim.ts';
 export { dropParts, fileSink, folderSink, type FolderSinkOptions, type OnStored, writableSink } from './node/sinks.ts';
 export {

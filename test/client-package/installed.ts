@@ -112,7 +112,7 @@ export async function installClient(): Promise<Installed> {
   mkdirSync(tarballs);
   await run('npm', ['run', '--silent', 'build:client'], { cwd: ROOT });
   const client = await pack(join(ROOT, 'shared/client'), tarballs);
-  const others = ['node_modules/eventsource-parser'];
+  const others = ['eventsource-parser', 'hpke', '@scure/bip39', '@noble/hashes'].map((name) => `node_modules/${name}`);
   const paths = [client.path];
   for (const path of others) paths.push((await pack(join(ROOT, path), tarballs)).path);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }));

@@ -10,6 +10,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
 /** Of everything, with what it depends on, as a page loads it. */
 const MOST_BYTES = 24 * 1024;
+/** What encrypts, with HPKE; the list of recovery words, which is loaded when it is asked for, among it. */
+const MOST_SEALED_BYTES = 32 * 1024;
 
 let installed: Installed;
 beforeAll(async () => {
@@ -38,22 +40,24 @@ test('what is packed is the build, its types, the examples and the words about t
   // Of Node alone, so that a page's program needs no types of Node.
   expect(types.filter((path) => !path.startsWith('dist/node') && namesNode(path))).toEqual([]);
   expect(versionIn(join(package_, 'package.json'))).toBe(versionIn(join(MODULES, '../package.json')));
-  expect(others.sort()).toEqual(['@baton', 'eventsource-parser']);
+  expect(others.sort()).toEqual(['@baton', '@noble', '@scure', 'eventsource-parser', 'hpke']);
 });
 
 test('plain JavaScript finds what the README names', async () => {
   const names = (entry: string) => `Object.keys(await import('${entry}')).sort().join(' ')`;
-  const entries = ['@baton/client', '@baton/client/node', '@baton/client/peer-to-peer'];
+  const entries = ['@baton/client', '@baton/client/node', '@baton/client/peer-to-peer', '@baton/client/sealed'];
   const text = entries.map((entry) => `console.log(${names(entry)});`).join('');
-  const [main, node, direct] = (await installed.run(process.execPath, ['--input-type=module', '-e', text]))
+  const [main, node, direct, sealed] = (await installed.run(process.execPath, ['--input-type=module', '-e', text]))
     .trim()
     .split('\n');
   const readme = readFileSync(join(installed.folder, 'node_modules/@baton/client/README.md'), 'utf8');
 
-  expect(`${main} ${node} ${direct}`.split(' ').filter((name) => !readme.includes(name))).toEqual([]);
+  expect(`${main} ${node} ${direct} ${sealed}`.split(' ').filter((name) => !readme.includes(name))).toEqual([]);
   expect(main).toContain('makeBatonClient');
   expect(node).toContain('fileSession');
   expect(direct).toBe('peerToPeer');
+  expect(node).toContain('fileKeys');
+  expect(sealed).toContain('sealMessage');
 });
 
 test.each([
@@ -89,13 +93,19 @@ test('everything is under 24 KB compressed, and what is not used is left out', a
     'direct',
     "import * as all from '@baton/client'; import { peerToPeer } from '@baton/client/peer-to-peer'; globalThis.all = { ...all, peerToPeer };",
   );
+  const sealed = await bundledBytes(
+    installed,
+    'sealed',
+    "import * as all from '@baton/client'; import * as sealed from '@baton/client/sealed'; globalThis.all = { ...all, ...sealed };",
+  );
   process.stdout.write(
-    `compressed: everything ${all} B, sign-in ${signIn} B, a link ${link} B; paths between devices ${direct - all} B more\n`,
+    `compressed: everything ${all} B, sign-in ${signIn} B, a link ${link} B; paths between devices ${direct - all} B more, sealed ${sealed - all} B more\n`,
   );
   expect(all).toBeLessThan(MOST_BYTES);
   expect(signIn).toBeLessThan(all / 3);
   expect(link).toBeLessThan(1_024);
   expect(direct - all).toBeLessThan(7 * 1024);
+  expect(sealed - all).toBeLessThan(MOST_SEALED_BYTES);
 });
 
 test('every word of it that can be used is documented, and its reference is made without a warning', async () => {

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { DeviceKeys } from '../sealed/keys/device-keys.ts';
+import type { KeyRecord, KeyStore } from '../sealed/keys/key-store.ts';
+import { withLock } from './lock.ts';
+
+const DRAFT = /^[0-9a-f-]{36}$/;
+const OWNER_ALONE = 0o600;
+
+interface KeptPair {
+  readonly private: string;
+  readonly public: string;
+}
+
+/** The record as the file has it. */
+interface Kept extends Omit<KeyRecord, 'keys'> {
+  readonly v: 1;
+  readonly keys: { readonly enc: KeptPair; readonly sig: KeptPair };
+}
+
+type Algorithm = 'ECDH' | 'ECDSA';
+
+async function pairText({ privateKey, publicKey }: CryptoKeyPair): Promise<KeptPair> {
+  const [own, shown] = await Promise.all([
+    crypto.subtle.exportKey('pkcs8', privateKey),
+    crypto.subtle.exportKey('raw', publicKey),
+  ]);
+  return { private: Buffer.from(own).toString('base64url'), public: Buffer.from(shown).toString('base64url') };
+}
+
+/** In memory they cannot be read again. */
+async function pairOf(name: Algorithm, kept: KeptPair): Promise<CryptoKeyPair> {
+  const curve = { name, namedCurve: 'P-256' };
+  const [own, shown] = [new Uint8Array(Buffer.from(kept.private, 'base64url')), Buffer.from(kept.public, 'base64url')];
+  const [privateKey, publicKey] = await Promise.all([
+    crypto.subtle.importKey('pkcs8', own, curve, true, name === 'ECDH' ? ['deriveBits'] : ['sign']),
+    crypto.subtle.importKey('raw', new Uint8Array(shown), curve, true, name === 'ECDH' ? [] : ['verify']),
+  ]);
+  return { privateKey, publicKey };
+}
+
+const keysOf = async ({ enc, sig }: Kept['keys']): Promise<DeviceKeys> => ({
+  enc: await pairOf('ECDH', enc),
+  sig: await pairOf('ECDSA', sig),
+});
+
+async function recordIn(text: string): Promise<KeyRecord> {
+  const { v, keys, account, rings, seen } = JSON.parse(text) as Kept;
+  if (v !== 1 || !Array.isArray(rings) || !Number.isSafeInteger(seen)) throw new Error('not a file of keys');
+  return { keys: await keysOf(keys), account, rings, seen };
+}
+
+/** What processes that died while they saved have left: secrets, like the file itself. Called under the lock. */
+async function removeDrafts(path: string): Promise<void> {
+  const start = `${basename(path)}.`;
+  const names = await readdir(dirname(path)).catch(() => []);
+  const drafts = names.filter((name) => name.startsWith(start) && DRAFT.test(name.slice(start.length)));
+  await Promise.all(drafts.map((name) => rm(join(dirname(path), name), { force: true })));
+}
+
+async function syncFolder(path: string): Promise<void> {
+  // Windows cannot open a folder, and needs no such thing.
+  const folder = await open(dirname(path)).catch(() => null);
+  try {
+    await folder?.sync();
+  } finally {
+    await folder?.close();
+  }
+}
+
+/**
+ * Keeps the keys of a device of `@baton/client/sealed` in a file that its owner alone can read, for any number of processes.
+ * Whoever has the file is the device.
+ */
+export function fileKeys(path: string): KeyStore {
+  const makeFolder = () => mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  return {
+    extractable: true,
+    async load() {
+      const text = await readFile(path, 'utf8').catch((error: unknown) => {
+        if ((error as { code?: unknown }).code === 'ENOENT') return null;
+        throw new Error(`The keys in ${path} cannot be read`, { cause: error });
+      });
+      if (text === null) return null;
+      await chmod(path, OWNER_ALONE).catch(() => {});
+      return recordIn(text).catch((cause: unknown) => {
+        throw new Error(`The keys in ${path} cannot be read: remove the file, and link this device again`, { cause });
+      });
+    },
+    async save({ keys, account, rings, seen }) {
+      await makeFolder();
+      const [enc, sig] = await Promise.all([pairText(keys.enc), pairText(keys.sig)]);
+      const kept: Kept = { v: 1, keys: { enc, sig }, account, rings, seen };
+      // Whoever reads it meanwhile, or finds it after a crash, has the old one or the new one.
+      const written = `${path}.${randomUUID()}`;
+      try {
+        await writeFile(written, `${JSON.stringify(kept)}\n`, { mode: OWNER_ALONE, flush: true, flag: 'wx' });
+        await rename(written, path);
+        await syncFolder(path);
+      } finally {
+        await rm(written, { force: true });
+      }
+    },
+    async clear() {
+      await rm(path, { force: true });
+      await removeDrafts(path);
+    },
+    async lock(work) {
+      await makeFolder();
+      return withLock(`${path}.lock`, async () => {
+        await removeDrafts(path);
+        return work();
+      });
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import {
+  type Bytes,
+  concat,
+  fromBase64url,
+  isSame,
+  randomBytes,
+  readU64,
+  toBase64url,
+  u32,
+  u64,
+  viewOf,
+} from '../primitives/bytes.ts';
+import { padmeLength } from '../primitives/padme.ts';
+import type { Part } from '../primitives/parts.ts';
+import { hasSigned, sign, SIGNATURE_BYTES } from '../primitives/signature.ts';
+import { pointIn } from '../keys/device-keys.ts';
+import type { Keyring } from '../keyring.ts';
+import { memberOf, type Ring } from '../ring/ring.ts';
+import { sealedError } from '../sealed-error.ts';
+
+/** Which device a signature proved, by the ring that the body names. */
+export interface Sender {
+  readonly device_id: string;
+  /** As {@link Member.kind}, or `guest`. */
+  readonly kind: string;
+  /** It does not belong to the account any more. */
+  readonly isRemoved: boolean;
+}
+
+/** What stands in everything that was sealed, beside its content. */
+export interface Opened {
+  /** Take each once: remember it as long as the key that opens it, in the transaction that shows it. */
+  readonly id: string;
+  /** The time of the sender, Unix milliseconds. */
+  readonly t: number;
+  /** The ring by which it was sealed. */
+  readonly n: number;
+  readonly epoch: number;
+  readonly sender: Sender;
+}
+
+/** What this is and whom it is for: all of it is signed, and nothing of it is sent. */
+export interface Letter {
+  readonly label: string;
+  readonly from: string;
+  readonly target: string;
+}
+
+const ID_BYTES = 16;
+const HASH_BYTES = 16;
+const HEAD_BYTES = ID_BYTES + 8 + 8 + HASH_BYTES + 4;
+
+const signedParts = ({ account }: Keyring, { label, from, target }: Letter, body: Bytes): Part[] => [
+  ...[label, account.service, account.user_id, from, target],
+  body,
+];
+
+/** The parts that authenticate an envelope, without its body. */
+export const letterParts = ({ account }: Keyring, { label, from, target }: Letter): Part[] => [
+  ...[label, account.service, account.user_id, from, target],
+];
+
+/** `id 16 || t u64 || n u64 || ring hash 16 || length u32 || content || signature 64`, and zeros up to what Padmé asks. */
+export async function makeBody(
+  keyring: Keyring,
+  letter: Letter,
+  { content, t, id = toBase64url(randomBytes(ID_BYTES)) }: { content: Bytes; t: number; id?: string | undefined },
+): Promise<Bytes> {
+  const { ring, keys } = keyring;
+  const idBytes = fromBase64url(id);
+  if (idBytes?.length !== ID_BYTES) throw new TypeError('an id has 16 bytes');
+  const head = concat(idBytes, u64(t), u64(ring.body.n), ring.hash.subarray(0, HASH_BYTES), u32(content.length));
+  const body = concat(head, content);
+  const whole = concat(body, await sign(keys.sig.privateKey, signedParts(keyring, letter, body)));
+  return concat(whole, new Uint8Array(padmeLength(whole.length) - whole.length));
+}
+
+/** The ring that a body names: the very one, or none. */
+function ringNamed({ rings, ring }: Keyring, n: number, hash: Bytes): Ring {
+  if (n > ring.body.n) throw sealedError('unknown_key');
+  const found = rings.find(({ body }) => body.n === n);
+  if (found === undefined) throw sealedError('key_retired');
+  if (!isSame(found.hash.subarray(0, HASH_BYTES), hash)) throw sealedError('devices_disagree');
+  return found;
+}
+
+/** The key of the device that is said to have sent this, as that ring has it. */
+function signerIn(keyring: Keyring, named: Ring, from: string): { sig: string; sender: Sender } {
+  const member = memberOf(named, from);
+  if (member !== null) {
+    const isRemoved = memberOf(keyring.ring, from)?.sig !== member.sig;
+    return { sig: member.sig, sender: { device_id: from, kind: member.kind, isRemoved } };
+  }
+  const guest = keyring.guests.find(({ device_id }) => device_id === from);
+  if (guest === undefined) throw sealedError('not_a_member');
+  return { sig: guest.sig, sender: { device_id: from, kind: 'guest', isRemoved: false } };
+}
+
+/** Reads a body, and proves who sent it. */
+export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes): Promise<Opened & { content: Bytes }> {
+  if (padded.length < HEAD_BYTES + SIGNATURE_BYTES) throw sealedError('cannot_open');
+  const length = viewOf(padded).getUint32(HEAD_BYTES - 4);
+  const end = HEAD_BYTES + length;
+  const whole = end + SIGNATURE_BYTES;
+  if (padmeLength(whole) !== padded.length || padded.subarray(whole).some((byte) => byte !== 0)) {
+    throw sealedError('cannot_open');
+  }
+  const [t, n] = [readU64(padded, ID_BYTES), readU64(padded, ID_BYTES + 8)];
+  if (t === null || n === null) throw sealedError('cannot_open');
+  const named = ringNamed(keyring, n, padded.slice(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES));
+  const { sig, sender } = signerIn(keyring, named, letter.from);
+  const isGenuine = await hasSigned(
+    pointIn(sig) ?? new Uint8Array(),
+    padded.slice(end, whole),
+    signedParts(keyring, letter, padded.slice(0, end)),
+  );
+  if (!isGenuine) throw sealedError('wrong_signer');
+  const id = toBase64url(padded.subarray(0, ID_BYTES));
+  return { id, t, n, epoch: named.body.epoch, sender, content: padded.slice(HEAD_BYTES, end) };
+}

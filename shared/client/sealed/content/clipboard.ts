@@ -1,0 +1,134 @@
+import { checkMaySeal, contentKey, type Keyring } from '../keyring.ts';
+import { pointIn } from '../keys/device-keys.ts';
+import { aesKey, aesOpen, aesSeal, NONCE_BYTES, TAG_BYTES } from '../primitives/aes.ts';
+import {
+  type Bytes,
+  concat,
+  isSame,
+  randomBytes,
+  textOf,
+  toBase64url,
+  u32,
+  utf8,
+  viewOf,
+} from '../primitives/bytes.ts';
+import { sha256 } from '../primitives/hkdf.ts';
+import { HPKE_FIRST, hpkeOpen, hpkeSeal, readEnc } from '../primitives/hpke.ts';
+import { parts } from '../primitives/parts.ts';
+import { WORDS_KIND } from '../ring/words.ts';
+import { sealedError } from '../sealed-error.ts';
+import { type Letter, letterParts, makeBody, type Opened, readBody } from './body.ts';
+import { envelopeIn, epochIn, openUnder, sealUnder } from './envelope.ts';
+
+const CLIPBOARD_BYTES = 65_536;
+const SEALED_BYTES = 81_920;
+const KEY_BYTES = 32;
+/** The key of the entry under the account key: nonce, key and tag. */
+const ACCOUNT_WRAP = NONCE_BYTES + KEY_BYTES + TAG_BYTES;
+const HINT_BYTES = 8;
+/** For one device: the beginning of its key's hash, the encapsulated key, key and tag. */
+const DEVICE_WRAP = HINT_BYTES + 65 + KEY_BYTES + TAG_BYTES;
+const AGE_MS = 3_600_000;
+
+/** A clipboard that was opened. */
+export interface OpenedClipboard extends Opened {
+  readonly text: string;
+}
+
+// Plain text has tab, line feed and carriage return, and no other control characters.
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+const clean = (text: string): string => text.replaceAll(CONTROLS, '');
+
+const letterFrom = (from: string): Letter => ({ label: 'baton/1 clip', from, target: '' });
+
+const keyInfo = (keyring: Keyring, from: string, epoch: number): Bytes =>
+  parts([...letterParts(keyring, { ...letterFrom(from), label: 'baton/1 clip key' }), u32(epoch)]);
+
+const hintOf = async (enc: Bytes): Promise<Bytes> => (await sha256(enc)).slice(0, HINT_BYTES);
+
+async function wrapsOf(keyring: Keyring, epoch: number, secret: Bytes): Promise<Bytes> {
+  const { accountKeys, ring, guests, device_id } = keyring;
+  const info = keyInfo(keyring, device_id, epoch);
+  const isMember = accountKeys.length > 0;
+  const members = isMember ? [] : ring.body.members.filter(({ kind }) => kind !== WORDS_KIND);
+  const wraps: Bytes[] = [];
+  if (isMember) {
+    const nonce = randomBytes(NONCE_BYTES);
+    wraps.push(concat(nonce, await aesSeal(await contentKey(keyring, epoch, 'clip'), nonce, info, secret)));
+  }
+  for (const each of [...members, ...guests]) {
+    const point = pointIn(each.enc) ?? new Uint8Array();
+    const envelope = await hpkeSeal(await readEnc(point), info, secret);
+    wraps.push(concat(await hintOf(point), envelope.subarray(1)));
+  }
+  return concat(...wraps);
+}
+
+/** The key of the entry, by the wrap for this device. */
+async function unwrap(keyring: Keyring, from: string, epoch: number, wraps: Bytes): Promise<Bytes> {
+  const info = keyInfo(keyring, from, epoch);
+  const first = wraps.length % DEVICE_WRAP;
+  if (first !== 0 && first !== ACCOUNT_WRAP) throw sealedError('cannot_open');
+  if (first === ACCOUNT_WRAP && keyring.accountKeys.length > 0) {
+    const key = await contentKey(keyring, epoch, 'clip');
+    const secret = await aesOpen(key, wraps.slice(0, NONCE_BYTES), info, wraps.slice(NONCE_BYTES, ACCOUNT_WRAP));
+    if (secret === null) throw sealedError('cannot_open');
+    return secret;
+  }
+  const own = new Uint8Array(await crypto.subtle.exportKey('raw', keyring.keys.enc.publicKey));
+  const hint = await hintOf(own);
+  for (let at = first; at < wraps.length; at += DEVICE_WRAP) {
+    if (!isSame(wraps.subarray(at, at + HINT_BYTES), hint)) continue;
+    const envelope = concat(Uint8Array.of(HPKE_FIRST), wraps.subarray(at + HINT_BYTES, at + DEVICE_WRAP));
+    const secret = await hpkeOpen(keyring.keys.enc, info, envelope);
+    if (secret !== null && secret.length === KEY_BYTES) return secret;
+  }
+  throw sealedError('cannot_open');
+}
+
+const aadOf = async (keyring: Keyring, letter: Letter, epoch: number, wraps: Bytes): Promise<Bytes> =>
+  parts([...letterParts(keyring, letter), u32(epoch), await sha256(wraps)]);
+
+/**
+ * Seals a text for the clipboard of the account: `sealed` of `PUT /api/clipboard`. It has a key of its own, for the members and
+ * for each guest: `envelope || wraps || length of the wraps, u32`.
+ */
+export async function sealClipboard(keyring: Keyring, { text, t }: { text: string; t: number }): Promise<string> {
+  checkMaySeal(keyring);
+  const content = utf8(clean(text));
+  if (content.length > CLIPBOARD_BYTES) throw sealedError('too_long');
+  const { epoch } = keyring.ring.body;
+  const letter = letterFrom(keyring.device_id);
+  const secret = randomBytes(KEY_BYTES);
+  const wraps = await wrapsOf(keyring, epoch, secret);
+  const body = await makeBody(keyring, letter, { content, t });
+  const envelope = await sealUnder(await aesKey(secret), epoch, await aadOf(keyring, letter, epoch, wraps), body);
+  const sealed = concat(envelope, wraps, u32(wraps.length));
+  if (sealed.length > SEALED_BYTES) throw sealedError('too_long');
+  return toBase64url(sealed);
+}
+
+/**
+ * Opens the clipboard. `newest` is the `t` of the newest entry that this sender's clipboard had here: an older one, and one that is
+ * more than an hour away from `now`, is `too_old`.
+ */
+export async function openClipboard(
+  keyring: Keyring,
+  { sealed, from, now, newest = 0 }: { sealed: string; from: string; now: number; newest?: number },
+): Promise<OpenedClipboard> {
+  const bytes = envelopeIn(sealed);
+  const epoch = epochIn(bytes);
+  const end = bytes.length - 4 - viewOf(bytes).getUint32(bytes.length - 4);
+  if (end < 0) throw sealedError('cannot_open');
+  const wraps = bytes.slice(end, -4);
+  const letter = letterFrom(from);
+  const key = await aesKey(await unwrap(keyring, from, epoch, wraps));
+  const envelope = bytes.slice(0, end);
+  epochIn(envelope);
+  const body = await openUnder(key, await aadOf(keyring, letter, epoch, wraps), envelope);
+  const { content, ...opened } = await readBody(keyring, letter, body);
+  const text = textOf(content);
+  if (text === null || content.length > CLIPBOARD_BYTES || epoch !== opened.epoch) throw sealedError('cannot_open');
+  if (Math.abs(now - opened.t) > AGE_MS || opened.t < newest) throw sealedError('too_old');
+  return { ...opened, text: clean(text) };
+}

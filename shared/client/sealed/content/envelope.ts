@@ -1,0 +1,80 @@
+import { contentKey, type Keyring } from '../keyring.ts';
+import { pointIn } from '../keys/device-keys.ts';
+import { aesOpen, aesSeal, NONCE_BYTES, TAG_BYTES } from '../primitives/aes.ts';
+import { type Bytes, concat, fromBase64url, randomBytes, u32, viewOf } from '../primitives/bytes.ts';
+import { HPKE_FIRST, hpkeOpen, hpkeSeal, readEnc } from '../primitives/hpke.ts';
+import { parts } from '../primitives/parts.ts';
+import { memberOf } from '../ring/ring.ts';
+import { sealedError } from '../sealed-error.ts';
+import { type Letter, letterParts } from './body.ts';
+
+/** The first byte of what is sealed under the account key. */
+const ACCOUNT_FIRST = 0x01;
+const HEAD_BYTES = 1 + 4 + NONCE_BYTES;
+
+/** The bytes of an envelope, whose first byte says how it is sealed. */
+export function envelopeIn(sealed: string): Bytes {
+  const bytes = fromBase64url(sealed);
+  if (bytes === null || bytes.length === 0) throw sealedError('not_sealed');
+  if (bytes[0] !== ACCOUNT_FIRST && bytes[0] !== HPKE_FIRST) throw sealedError('newer_version');
+  return bytes;
+}
+
+/** `01 || epoch u32 || nonce 12 || ciphertext`, under a key of the account. */
+export async function sealUnder(key: CryptoKey, epoch: number, aad: Bytes, body: Bytes): Promise<Bytes> {
+  const nonce = randomBytes(NONCE_BYTES);
+  return concat(Uint8Array.of(ACCOUNT_FIRST), u32(epoch), nonce, await aesSeal(key, nonce, aad, body));
+}
+
+/** The epoch of an envelope under a key of the account. */
+export function epochIn(envelope: Bytes): number {
+  if (envelope[0] !== ACCOUNT_FIRST || envelope.length < HEAD_BYTES + TAG_BYTES) throw sealedError('cannot_open');
+  return viewOf(envelope).getUint32(1);
+}
+
+/** What {@link sealUnder} sealed. */
+export async function openUnder(key: CryptoKey, aad: Bytes, envelope: Bytes): Promise<Bytes> {
+  const body = await aesOpen(key, envelope.slice(5, HEAD_BYTES), aad, envelope.slice(HEAD_BYTES));
+  if (body === null) throw sealedError('cannot_open');
+  return body;
+}
+
+const aadOf = (keyring: Keyring, letter: Letter, epoch: number): Bytes =>
+  parts([...letterParts(keyring, letter), u32(epoch)]);
+
+/** For every full member, under the key in force. */
+export async function sealForAccount(keyring: Keyring, letter: Letter, kind: 'msg', body: Bytes): Promise<Bytes> {
+  const { epoch } = keyring.ring.body;
+  return sealUnder(await contentKey(keyring, epoch, kind), epoch, aadOf(keyring, letter, epoch), body);
+}
+
+/** The public key of a device of the account: a member, or a guest. Throws `not_a_member`. */
+function encOf({ ring, guests }: Keyring, deviceId: string): Bytes {
+  const found = memberOf(ring, deviceId) ?? guests.find(({ device_id }) => device_id === deviceId);
+  const point = found === undefined ? null : pointIn(found.enc);
+  if (point === null) throw sealedError('not_a_member');
+  return point;
+}
+
+/** For one device alone. */
+export async function sealForDevice(keyring: Keyring, letter: Letter, body: Bytes): Promise<Bytes> {
+  const to = await readEnc(encOf(keyring, letter.target));
+  return hpkeSeal(to, parts(letterParts(keyring, letter)), body);
+}
+
+/** Opens either kind, and says of which epoch it is; null for HPKE. */
+export async function openEnvelope(
+  keyring: Keyring,
+  letter: Letter,
+  kind: 'msg',
+  envelope: Bytes,
+): Promise<{ body: Bytes; epoch: number | null }> {
+  if (envelope[0] === HPKE_FIRST) {
+    const body = await hpkeOpen(keyring.keys.enc, parts(letterParts(keyring, letter)), envelope);
+    if (body === null) throw sealedError('cannot_open');
+    return { body, epoch: null };
+  }
+  const epoch = epochIn(envelope);
+  const key = await contentKey(keyring, epoch, kind);
+  return { body: await openUnder(key, aadOf(keyring, letter, epoch), envelope), epoch };
+}

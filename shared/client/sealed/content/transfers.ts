@@ -1,0 +1,75 @@
+import { checkMaySeal, type Keyring } from '../keyring.ts';
+import { type Bytes, fromBase64url, randomBytes, textOf, toBase64url, utf8 } from '../primitives/bytes.ts';
+import { sealedError } from '../sealed-error.ts';
+import { makeBody, type Opened, readBody } from './body.ts';
+import { envelopeIn, openEnvelope, sealForDevice } from './envelope.ts';
+
+const LABEL = 'baton/1 transfer';
+const DESCRIPTION_BYTES = 512 * 1024;
+const KEY_BYTES = 32;
+
+/** A file of a transfer, as only its two devices know it. */
+export interface SealedFile {
+  readonly name: string;
+  readonly type: string;
+  readonly size: number;
+}
+
+/** What a transfer is about, and the key of its files and signals. */
+export interface Description {
+  readonly files: readonly SealedFile[];
+  readonly key: Bytes;
+}
+
+/** A description that was opened. */
+export interface OpenedDescription extends Opened, Description {}
+
+/** The names that the service is told. */
+export const plainNameOf = (index: number): string => `${index}.bin`;
+
+/** Seals names, types, sizes and a new key for the receiver: `sealed` of the transfer. */
+export async function sealTransfer(
+  keyring: Keyring,
+  { to, files, t }: { to: string; files: readonly SealedFile[]; t: number },
+): Promise<{ sealed: string; key: Bytes }> {
+  checkMaySeal(keyring);
+  const key = randomBytes(KEY_BYTES);
+  const listed = files.map(({ name, type, size }) => ({ name, type, size }));
+  const content = utf8(JSON.stringify({ key: toBase64url(key), files: listed }));
+  const letter = { label: LABEL, from: keyring.device_id, target: to };
+  const sealed = await sealForDevice(keyring, letter, await makeBody(keyring, letter, { content, t }));
+  if (sealed.length > DESCRIPTION_BYTES) throw sealedError('too_long');
+  return { sealed: toBase64url(sealed), key };
+}
+
+function isFile(value: unknown): value is SealedFile {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, type, size } = value as Record<string, unknown>;
+  return typeof name === 'string' && typeof type === 'string' && Number.isSafeInteger(size) && (size as number) >= 0;
+}
+
+function descriptionIn(content: Bytes): Description | null {
+  try {
+    const said = JSON.parse(textOf(content) ?? '') as { key?: unknown; files?: unknown } | null;
+    const key = typeof said?.key === 'string' ? fromBase64url(said.key) : null;
+    if (key?.length !== KEY_BYTES || !Array.isArray(said?.files) || !said.files.every(isFile)) return null;
+    return { key, files: said.files.map(({ name, type, size }: SealedFile) => ({ name, type, size })) };
+  } catch {
+    return null;
+  }
+}
+
+/** Opens the description of a transfer to this device. Names are the sender's: check them as any name that came from outside. */
+export async function openTransfer(
+  keyring: Keyring,
+  { sealed, from }: { sealed: string; from: string },
+): Promise<OpenedDescription> {
+  const letter = { label: LABEL, from, target: keyring.device_id };
+  const envelope = envelopeIn(sealed);
+  if (envelope[0] !== 0x02) throw sealedError('cannot_open');
+  const { body } = await openEnvelope(keyring, letter, 'msg', envelope);
+  const { content, ...opened } = await readBody(keyring, letter, body);
+  const description = descriptionIn(content);
+  if (description === null) throw sealedError('cannot_open');
+  return { ...opened, ...description };
+}

@@ -1,0 +1,152 @@
+import type { KeyedAccount, KeyRecord, KeyStore } from './keys/key-store.ts';
+import { aesKey } from './primitives/aes.ts';
+import { hkdf } from './primitives/hkdf.ts';
+import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
+import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
+import { type Guest, readGuests } from './ring/guests.ts';
+import { memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
+import { sealedError } from './sealed-error.ts';
+
+/** What a device knows at one moment: who belongs to the account, and the keys that it has by that. It does not change. */
+export interface Keyring extends Signer {
+  readonly account: KeyedAccount;
+  /** Oldest first; the last one is in force. */
+  readonly rings: readonly Ring[];
+  readonly ring: Ring;
+  /** The one in force first; none for a guest. */
+  readonly accountKeys: readonly AccountKey[];
+  readonly guests: readonly Guest[];
+  /** The highest ring number that anything genuine named. */
+  readonly seen: number;
+  /** Devices that the service says are removed, and that a ring may still have. */
+  readonly removed: ReadonlySet<string>;
+}
+
+async function accountKeysOf(ring: Ring, signer: Signer, now: number): Promise<AccountKey[]> {
+  if (memberOf(ring, signer.device_id) === null) return [];
+  return openAccountKeys(ring, signer, now);
+}
+
+async function keyringOf({ keys, account, seen }: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
+  const ring = rings.at(-1);
+  if (account === null || ring === undefined) throw sealedError('unkeyed');
+  const { device_id } = account;
+  const accountKeys = await accountKeysOf(ring, { device_id, keys }, now);
+  return { ...{ account, device_id, keys, rings, ring, accountKeys, seen }, guests: [], removed: new Set<string>() };
+}
+
+/** What the device knew last. Throws `unkeyed` where it was not linked yet, and `keys_lost` where its keys are gone. */
+export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring> {
+  const record = await store.load();
+  if (record === null) throw sealedError('keys_lost');
+  const { account } = record;
+  if (account === null) throw sealedError('unkeyed');
+  const rings = await Promise.all(record.rings.map((text) => readRing(text, account)));
+  return keyringOf(record, rings, now);
+}
+
+/** Saves rings of this account as what the device goes by from now on. */
+async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
+  const kept = rings.slice(-KEPT_RINGS);
+  const seen = Math.max(record.seen, kept.at(-1)?.body.n ?? 0);
+  const next = { ...record, rings: kept.map(({ text }) => text), seen };
+  const keyring = await keyringOf(next, kept, now);
+  await store.save(next);
+  return keyring;
+}
+
+/** Begins with the first ring of an account, which this device has made and the service has taken. */
+export function adoptFirstRing(store: KeyStore, account: KeyedAccount, text: string, now: number): Promise<Keyring> {
+  return store.lock(async () => {
+    const record = await store.load();
+    if (record === null) throw sealedError('keys_lost');
+    return keep(store, { ...record, account, seen: 0 }, await walkChain([], [text], account), now);
+  });
+}
+
+/** Begins with the ring that a grant names; `texts` are what the service answers from that ring on. */
+export function adoptRing(
+  store: KeyStore,
+  { account, n, hash }: { account: KeyedAccount; n: number; hash: string },
+  texts: readonly string[],
+  now: number,
+): Promise<Keyring> {
+  return store.lock(async () => {
+    const record = await store.load();
+    if (record === null) throw sealedError('keys_lost');
+    const { service, user_id } = account;
+    const rings = await pinRing(texts, { service, user_id, n, hash });
+    return keep(store, { ...record, account, seen: 0 }, rings, now);
+  });
+}
+
+/** What came of an answer of the service. */
+export interface Taken {
+  readonly keyring: Keyring;
+  /** Rings that the service has lost: put them back, in this order. */
+  readonly putBack: readonly string[];
+  /** There are more rings than the answer has: ask again, after `keyring.ring.body.n`. */
+  readonly hasMore: boolean;
+}
+
+/**
+ * Takes an answer to `GET /api/keys`, and keeps the pin that comes of it. Throws `devices_disagree` where the service shows another
+ * chain than this device knows, or has less than something genuine has named.
+ */
+export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Promise<Taken> {
+  return store.lock(async () => {
+    const record = await store.load();
+    if (record === null) throw sealedError('keys_lost');
+    const { account } = record;
+    if (account === null) throw sealedError('unkeyed');
+    const known = await Promise.all(record.rings.map((text) => readRing(text, account)));
+    const rings = await walkChain(known, answer.rings, account);
+    const newest = rings.at(-1)?.body.n ?? 0;
+    if (answer.n < record.seen && newest < record.seen) throw sealedError('devices_disagree');
+    const putBack = lostAfter(rings, answer.n);
+    const keyring = await keep(store, record, rings, now);
+    const hasMore = answer.n > newest;
+    const guests = answer.guests === null || hasMore ? [] : await guestsIn(answer.guests, keyring, now);
+    return { keyring: { ...keyring, guests }, putBack, hasMore };
+  });
+}
+
+/** A list that no member signed lets nobody in, and keeps nothing else from working. */
+async function guestsIn(text: string, { ring, account }: Keyring, now: number): Promise<readonly Guest[]> {
+  return readGuests(text, ring, account, now).catch(() => []);
+}
+
+/** Notes the ring number that something genuine named. A newer one than is known has to be fetched before anything is sealed. */
+export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<Keyring> {
+  if (n <= keyring.seen) return Promise.resolve(keyring);
+  return store.lock(async () => {
+    const record = await store.load();
+    if (record !== null && n > record.seen) await store.save({ ...record, seen: n });
+    return { ...keyring, seen: n };
+  });
+}
+
+/** After `device:removed` with the reason `removed` or `logout`: nothing is sealed until there is a ring without the device. */
+export const noteRemoved = (keyring: Keyring, deviceId: string): Keyring => ({
+  ...keyring,
+  removed: new Set([...keyring.removed, deviceId]),
+});
+
+/** Throws where nothing may be sealed now: a newer ring is in use, or a removed device still has the key. */
+export function checkMaySeal({ ring, seen, removed }: Keyring): void {
+  if (seen > ring.body.n) throw sealedError('unknown_key');
+  if (ring.body.members.some(({ device_id }) => removed.has(device_id))) throw sealedError('rotation_due');
+}
+
+/** The key for one kind of content, of this epoch. Throws where this device does not have it, or not any more. */
+export async function contentKey(
+  { accountKeys, ring }: Keyring,
+  epoch: number,
+  kind: 'msg' | 'clip',
+): Promise<CryptoKey> {
+  const found = accountKeys.find((each) => each.epoch === epoch);
+  if (found !== undefined) return aesKey(await hkdf(found.key, `baton/1 ${kind}`));
+  throw sealedError(
+    epoch > ring.body.epoch ? 'unknown_key' : accountKeys.length === 0 ? 'not_a_member' : 'key_retired',
+  );
+}

@@ -1,0 +1,83 @@
+import { sealedError } from '../sealed-error.ts';
+import { type DeviceKeys, makeDeviceKeys, tryDeviceKeys } from './device-keys.ts';
+
+/** Where the device belongs, as far as it was linked. */
+export interface KeyedAccount {
+  readonly service: string;
+  readonly user_id: string;
+  readonly device_id: string;
+}
+
+/** What a device keeps beside its session. */
+export interface KeyRecord {
+  readonly keys: DeviceKeys;
+  /** Null until the device is linked. */
+  readonly account: KeyedAccount | null;
+  /** The newest rings as they were sent, oldest first; the last one is the pin. */
+  readonly rings: readonly string[];
+  /** The highest ring number that anything genuine named. */
+  readonly seen: number;
+}
+
+/** Where a device keeps its keys between two runs. An application can have one of its own. */
+export interface KeyStore {
+  /** Whether `save` has to read the bytes of the keys. Where it is false, nothing can ever copy them. */
+  readonly extractable: boolean;
+  /** What was saved last; null when nothing was, or it was cleared. */
+  load(): Promise<KeyRecord | null>;
+  /** Resolves when the record is safely stored. A crash leaves the record before it, or this one. */
+  save(record: KeyRecord): Promise<void>;
+  /** Removes the keys, and with them whatever only they can open. */
+  clear(): Promise<void>;
+  /** Runs `work` while no other process or tab that shares the store does. */
+  lock<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Keeps the keys until the program ends: for `once` sessions and private windows. */
+export function memoryKeys(): KeyStore {
+  let kept: KeyRecord | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    extractable: false,
+    load: () => Promise.resolve(kept),
+    save(record) {
+      kept = record;
+      return Promise.resolve();
+    },
+    clear() {
+      kept = null;
+      return Promise.resolve();
+    },
+    lock(work) {
+      const running = last.then(work);
+      last = running.catch(() => {});
+      return running;
+    },
+  };
+}
+
+async function loadUsable(store: KeyStore): Promise<KeyRecord | null> {
+  const record = await store.load();
+  if (record !== null) await tryDeviceKeys(record.keys);
+  return record;
+}
+
+/**
+ * The keys of this device, made where there are none. They are read back from the store and used once before they are given,
+ * because a browser may take keys and return none: `keys_unusable` says so.
+ */
+export function keepDeviceKeys(store: KeyStore): Promise<KeyRecord> {
+  return store.lock(async () => {
+    const found = await loadUsable(store);
+    if (found !== null) return found;
+    const keys = await makeDeviceKeys({ extractable: store.extractable });
+    try {
+      await store.save({ keys, account: null, rings: [], seen: 0 });
+    } catch (cause) {
+      throw sealedError('keys_unusable', cause);
+    }
+    const made = await loadUsable(store);
+    if (made === null) throw sealedError('keys_unusable');
+    return made;
+  });
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from '../primitives/bytes.ts';
+import { publicKeysOf, type PublicKeys } from '../keys/device-keys.ts';
+import { sealedError } from '../sealed-error.ts';
+import { type AccountKey, keyIdOf, OLDER_MS, openAccountKeys, sealOlder, wrapFor } from './account-keys.ts';
+import { type Account, hashOf, memberOf, type Member, type Ring, type Signer, signRing } from './ring.ts';
+
+/** Who comes in. A member with this id, and other keys, is replaced. */
+export interface NewMember extends PublicKeys {
+  readonly device_id: string;
+  readonly kind: string;
+}
+
+/** What the next ring changes. */
+export interface RingChange {
+  readonly add?: readonly NewMember[];
+  readonly remove?: readonly string[];
+}
+
+async function wrapsFor(
+  account: Account,
+  key: AccountKey,
+  members: readonly Member[],
+): Promise<Record<string, string>> {
+  const wraps = members.map(async (member) => [member.device_id, await wrapFor(account, key, member)] as const);
+  return Object.fromEntries(await Promise.all(wraps));
+}
+
+/** Makes the first ring of an account: of this device alone, with a new account key. */
+export async function makeFirstRing(account: Account, { keys, ...own }: Signer & { kind: string }): Promise<Ring> {
+  const { device_id, kind } = own;
+  const key: AccountKey = { epoch: 1, key: randomBytes(32), until: null };
+  const members = [{ device_id, kind, ...(await publicKeysOf(keys)), since: 1 }];
+  const { service, user_id } = account;
+  const head = { v: 1, service, user_id, n: 1, prev_hash: '', epoch: 1, key_id: await keyIdOf(key.key) } as const;
+  return signRing({ ...head, members, wraps: await wrapsFor(account, key, members), older: '' }, keys);
+}
+
+function membersAfter({ body }: Ring, { add = [], remove = [] }: RingChange): Member[] {
+  const coming = new Set(add.map(({ device_id }) => device_id));
+  const staying = body.members.filter(({ device_id }) => !remove.includes(device_id) && !coming.has(device_id));
+  const added = add.map(({ device_id, kind, enc, sig }) => {
+    const old = memberOf({ body }, device_id);
+    const isOld = old !== null && old.enc === enc && old.sig === sig;
+    return { device_id, kind, enc, sig, since: isOld ? old.since : body.n + 1 };
+  });
+  return [...staying, ...added];
+}
+
+const hasLost = ({ body }: Ring, members: readonly Member[]): boolean =>
+  body.members.some(({ enc, sig }) => !members.some((member) => member.enc === enc && member.sig === sig));
+
+/**
+ * Makes the ring after this one, signed by one of its members. The account key is replaced when a member, or its old keys, go;
+ * nobody who goes can sign.
+ */
+export async function makeNextRing(before: Ring, signer: Signer, change: RingChange, now: number): Promise<Ring> {
+  const { service, user_id, n, epoch, wraps } = before.body;
+  const [inForce, ...older] = await openAccountKeys(before, signer, now);
+  if (inForce === undefined || change.remove?.includes(signer.device_id) === true) throw sealedError('not_a_member');
+  const members = membersAfter(before, change);
+  const rotates = hasLost(before, members);
+  const key = rotates ? { epoch: epoch + 1, key: randomBytes(32), until: null } : inForce;
+  const replaced = rotates ? [...older, { ...inForce, until: now + OLDER_MS }] : older;
+  // Whoever stays under the same key keeps its wrap.
+  const fresh = members.filter(({ device_id, since }) => rotates || since > n || wraps[device_id] === undefined);
+  const made = await wrapsFor(before.body, key, fresh);
+  const wrapOf = ({ device_id }: Member) => [device_id, made[device_id] ?? wraps[device_id] ?? ''] as const;
+  const head = { v: 1, service, user_id, n: n + 1, prev_hash: hashOf(before) } as const;
+  const tail = { wraps: Object.fromEntries(members.map(wrapOf)), older: await sealOlder(before.body, key, replaced) };
+  return signRing({ ...head, epoch: key.epoch, key_id: await keyIdOf(key.key), members, ...tail }, signer.keys);
+}

@@ -1,0 +1,81 @@
+import type { DeviceKeys } from '../keys/device-keys.ts';
+import { type Bytes, fromBase64url, toBase64url, u64 } from '../primitives/bytes.ts';
+import { hkdf } from '../primitives/hkdf.ts';
+import { suite } from '../primitives/hpke.ts';
+import { hasSigned, sign } from '../primitives/signature.ts';
+import { pointIn } from '../keys/device-keys.ts';
+import { sealedError } from '../sealed-error.ts';
+import { hashOf, type Member, type Ring } from './ring.ts';
+
+/** The id of the recovery words in a ring. */
+export const WORDS_ID = 'recovery-words';
+/** The kind of the recovery words in a ring. */
+export const WORDS_KIND = 'words';
+
+const LABEL = 'baton/1 words';
+const STRENGTH = 256;
+
+/** The list of words is 6 KB: it is loaded when it is asked for. */
+async function wordList() {
+  const [bip39, { wordlist }] = await Promise.all([
+    import('@scure/bip39'),
+    import('@scure/bip39/wordlists/english.js'),
+  ]);
+  return { ...bip39, wordlist };
+}
+
+/** Makes 24 words that bring an account back when every device is lost. They are shown once and kept nowhere. */
+export async function makeWords(): Promise<string> {
+  const { generateMnemonic, wordlist } = await wordList();
+  return generateMnemonic(wordlist, STRENGTH);
+}
+
+/** The pair of ECDSA with the same scalar: RFC 9180 says how a pair is derived, and WebCrypto does not. */
+async function signingPair(secret: Bytes): Promise<CryptoKeyPair> {
+  const { privateKey } = await suite.DeriveKeyPair(secret, true);
+  const { x = '', y = '', d = '' } = await crypto.subtle.exportKey('jwk', privateKey);
+  const curve = { name: 'ECDSA', namedCurve: 'P-256' };
+  const half = { kty: 'EC', crv: 'P-256', x, y };
+  const [own, shown] = await Promise.all([
+    crypto.subtle.importKey('jwk', { ...half, d }, curve, false, ['sign']),
+    crypto.subtle.importKey('jwk', half, curve, true, ['verify']),
+  ]);
+  return { privateKey: own, publicKey: shown };
+}
+
+/** The keys of these words, in whatever case and with whatever spaces they were typed. Throws `bad_words`. */
+export async function keysOfWords(words: string): Promise<DeviceKeys> {
+  const { mnemonicToEntropy, wordlist } = await wordList();
+  const typed = words.normalize('NFKD').trim().toLowerCase().split(/\s+/);
+  if (typed.length !== 24) throw sealedError('bad_words');
+  let entropy: Bytes;
+  try {
+    entropy = new Uint8Array(mnemonicToEntropy(typed.join(' '), wordlist));
+  } catch (cause) {
+    throw sealedError('bad_words', cause);
+  }
+  const [enc, sig] = await Promise.all([
+    suite.DeriveKeyPair(await hkdf(entropy, 'baton/1 words enc'), false),
+    signingPair(await hkdf(entropy, 'baton/1 words sig')),
+  ]);
+  return { enc: { ...enc }, sig };
+}
+
+/** The first ring of the account, and the number from which recovery walks. */
+export interface Statement {
+  readonly first: Ring;
+  readonly n: number;
+}
+
+const said = ({ first, n }: Statement) => [LABEL, first.body.service, first.body.user_id, first.hash, u64(n)];
+
+/** What the words say of the account when they are made: its first ring, and the ring in force. */
+export const signStatement = async (statement: Statement, { sig }: DeviceKeys): Promise<string> =>
+  toBase64url(await sign(sig.privateKey, said(statement)));
+
+/** Whether these words said that of this account. */
+export async function hasStated(text: string, statement: Statement, { sig }: Pick<Member, 'sig'>): Promise<boolean> {
+  const [signature, key] = [fromBase64url(text), pointIn(sig)];
+  if (signature === null || key === null || hashOf(statement.first) === '') return false;
+  return hasSigned(key, signature, said(statement));
+}

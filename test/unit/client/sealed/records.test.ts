@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import {
+  makeRecords,
+  openFrom,
+  RECORD_BYTES,
+  recordAt,
+  type Records,
+  sealedSizeOf,
+  sealFrom,
+} from '../../../../shared/client/sealed/content/records.ts';
+import { type Bytes, concat, randomBytes } from '../../../../shared/client/sealed/primitives/bytes.ts';
+import { codeOf } from './people.ts';
+
+const KEY = randomBytes(32);
+const ID = '018f3c4e-7b1a-7cde-8f00-0123456789ab';
+const OTHER_ID = '018f3c4e-7b1a-7cde-8f00-0123456789ac';
+const R = RECORD_BYTES;
+
+const recordsOf = (size: number, says: Partial<{ transferId: string; index: number }> = {}, key = KEY) =>
+  makeRecords(key, { transferId: ID, index: 0, size, ...says });
+
+function fileOf(size: number): Bytes {
+  const bytes = new Uint8Array(size);
+  for (let at = 0; at < size; at++) bytes[at] = (at * 31 + (at >> 8)) & 255;
+  return bytes;
+}
+
+async function sealAll(records: Records, file: Bytes, offset = 0): Promise<Bytes> {
+  const pieces: Bytes[] = [];
+  for await (const piece of sealFrom(records, (start, length) => file.slice(start, start + length), offset)) {
+    pieces.push(piece);
+  }
+  return concat(...pieces);
+}
+
+async function openAll(records: Records, sealed: Bytes, first = 0, piece = 100_000): Promise<Bytes> {
+  const opening = openFrom(records, first);
+  const opened: Bytes[] = [];
+  for (let at = 0; at < sealed.length; at += piece)
+    opened.push(...(await opening.push(sealed.subarray(at, at + piece))));
+  opening.finish();
+  return concat(...opened);
+}
+
+test.each([0, 1, R - 1, R, R + 1, 2 * R, 2 * R + 5])('a file of %d bytes', async (size) => {
+  const [records, file] = [await recordsOf(size), fileOf(size)];
+  const sealed = await sealAll(records, file);
+  expect(sealed.length).toBe(sealedSizeOf(size));
+  expect(sealed.length).toBe(size + 28 * Math.max(1, Math.ceil(size / R)));
+  expect(Buffer.compare(await openAll(records, sealed), file)).toBe(0);
+});
+
+test('sealing goes on at any byte, and opening at any record, with the same bytes', async () => {
+  const size = 2 * R + 777;
+  const [records, file] = [await recordsOf(size), fileOf(size)];
+  const whole = await sealAll(records, file);
+  const edges = [0, R, R + 28, 2 * (R + 28), whole.length].flatMap((at) => [at - 1, at, at + 1]);
+  const offset = fc.oneof(
+    fc.constantFrom(...edges.filter((at) => at >= 0 && at <= whole.length)),
+    fc.integer({ min: 0, max: whole.length }),
+  );
+  await fc.assert(
+    fc.asyncProperty(offset, fc.integer({ min: 1_000, max: 300_000 }), async (at, piece) => {
+      const rest = await sealAll(records, file, at);
+      expect(Buffer.compare(rest, whole.subarray(at))).toBe(0);
+      const { record, sealedStart, start } = recordAt(Math.min(at, whole.length - 1));
+      const opened = await openAll(records, whole.slice(sealedStart), record, piece);
+      expect(Buffer.compare(opened, file.subarray(start))).toBe(0);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('a changed source never meets the same nonce with other bytes', async () => {
+  const records = await recordsOf(10);
+  const [one, again, other] = await Promise.all([
+    records.seal(0, fileOf(10)),
+    records.seal(0, fileOf(10)),
+    records.seal(0, new Uint8Array(10)),
+  ]);
+  expect(one).toEqual(again);
+  expect(one.slice(0, 12)).not.toEqual(other.slice(0, 12));
+});
+
+test('what is truncated, reordered, repeated, of another file, transfer or key is refused', async () => {
+  const size = 2 * R + 9;
+  const [records, file] = [await recordsOf(size), fileOf(size)];
+  const whole = await sealAll(records, file);
+  const S = R + 28;
+  const [one, two, three] = [whole.slice(0, S), whole.slice(S, 2 * S), whole.slice(2 * S)];
+  const open = (sealed: Bytes, by = records) => codeOf(openAll(by, sealed));
+
+  expect(await open(whole)).toBe('taken');
+  for (const [what, sealed] of Object.entries({
+    'the end missing': concat(one, two),
+    'half a record': whole.slice(0, -1),
+    nothing: new Uint8Array(),
+    'two records in the other order': concat(two, one, three),
+    'one twice': concat(one, one, three),
+    'more behind the end': concat(whole, new Uint8Array(1)),
+  })) {
+    expect(`${what}: ${await open(sealed)}`).toBe(`${what}: record_damaged`);
+  }
+  expect(await open(whole, await recordsOf(size, { index: 1 }))).toBe('record_damaged');
+  expect(await open(whole, await recordsOf(size, { transferId: OTHER_ID }))).toBe('record_damaged');
+  expect(await open(whole, await recordsOf(size, {}, randomBytes(32)))).toBe('record_damaged');
+  // The last flag moves with the size that the description says.
+  expect(await open(concat(one, two), await recordsOf(2 * R))).toBe('record_damaged');
+  expect(await open(whole.slice(0, S), await recordsOf(R))).toBe('record_damaged');
+  expect(await codeOf(records.seal(3, new Uint8Array()))).not.toBe('taken');
+  expect(await codeOf(recordsOf(1, { transferId: 'no-uuid' }))).not.toBe('taken');
+});
+
+test('no bit of a record can change, its nonce included', async () => {
+  const records = await recordsOf(50);
+  const sealed = await records.seal(0, fileOf(50));
+  for (let at = 0; at < sealed.length; at++) {
+    const other = sealed.slice();
+    other[at] = (other[at] ?? 0) ^ 0x80;
+    expect(await codeOf(records.open(0, other))).toBe('record_damaged');
+  }
+});
