@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import { makeIssuerClock } from '../identity/key-sets/issuer-clock.ts';
 import { makeIdentity } from '../identity/modes/choice.ts';
 import { makeClientAddress } from '../identity/client-address.ts';
@@ -16,6 +17,11 @@ interface SessionListener extends Pick<SessionsParts, 'onRevoked' | 'onReplaced'
   onEnded: Parameters<typeof makeBrokerClient>[0]['onEnded'];
 }
 
+const settingsOf = ({ signin, http: { publicUrl }, identity: { mode } }: Config) => ({
+  ...{ ...signin, publicUrl },
+  believesCallers: mode === 'dev',
+});
+
 /** Who is asking: sessions of the auth broker, sign-in by QR code, identities. */
 export function makeAccounts(
   { config, limitOf, logger, metrics, onFailure }: Host,
@@ -28,11 +34,7 @@ export function makeAccounts(
   const broker =
     config.broker && makeBrokerClient({ ...config.broker, metrics, logger, onEnded, onAnswered: brokerClock.observe });
   if (broker === null) metrics.broker_up.set(1);
-  const settings = {
-    ...config.signin,
-    publicUrl: config.http.publicUrl,
-    believesCallers: config.identity.mode === 'dev',
-  };
+  const settings = settingsOf(config);
   const sessions = makeSessionsModule({
     db,
     broker,

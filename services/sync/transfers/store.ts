@@ -29,7 +29,6 @@ export interface Generation {
   base: number;
 }
 
-/** The job of a transfer: its expiry. */
 const JOB_PREFIX = 'transfer:';
 
 /** A transfer as its scripts return it. */

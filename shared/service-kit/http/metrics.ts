@@ -1,7 +1,7 @@
 import { counter, histogram } from '../telemetry/metrics.ts';
 
 /** Seconds. A poll waits 25 s at most, a body may stand still for 30 s: a quantile past the last bucket would be no figure. */
-const REQUEST_BUCKETS = [0.01, 0.05, 0.1, 0.25, 1, 5, 30, 60];
+const REQUEST_BUCKETS = [0.01, 0.05, 0.1, 0.25, 1, 5, 30];
 
 /** What the answers of a port are counted by. */
 export const HTTP_METRICS = {
