@@ -145,8 +145,8 @@ export const GUARDS = [
   {
     name: 'apps get full scope or nothing',
     file: 'services/sync/signin/lua/login-decide.lua',
-    from: "native and scope ~= 'full'",
-    to: "native and scope == 'none'",
+    from: "native and given.scope ~= 'full'",
+    to: "native and given.scope == 'none'",
     test: ['test/signin/qr.test.ts', 'an app can only be approved'],
   },
   {

@@ -10,6 +10,7 @@ import { approval, ask, poll } from '../signin/parties.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { makeTestCertificate } from '../support/fake-push/certificate.ts';
 import { type FakePushService, startFakePushService } from '../support/fake-push/push-service.ts';
+import { keyed, makeRing, signed, signParts } from '../support/sealed/keyring.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis/redis-cluster.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { expectProblem, request } from '../support/wire.ts';
@@ -21,6 +22,7 @@ import { CLIPBOARD_ENV, describeMainJob, type Replicas } from './main-job.ts';
 const ACL = new URL('../../deploy/redis/users.acl', import.meta.url);
 const SERVICE = new URL('../../services/sync/', import.meta.url);
 const PASSWORD = 'only-for-this-test';
+const SERVICE_ID = 'https://baton.example';
 
 let cluster: RedisCluster;
 let broker: BrokerProcess;
@@ -37,7 +39,7 @@ async function start(env: Record<string, string> = {}) {
     keyPrefix: 'baton',
     env: {
       ...{ ...CLIPBOARD_ENV, APP_REDIS_MODE: 'cluster', APP_BROKER_URL: broker.url, APP_BROKER_TOKEN: TOKEN },
-      ...{ APP_PUSH_ENDPOINTS: pushes.host, NODE_EXTRA_CA_CERTS: certificate.certFile },
+      ...{ APP_SERVICE_ID: SERVICE_ID, APP_PUSH_ENDPOINTS: pushes.host, NODE_EXTRA_CA_CERTS: certificate.certFile },
       ...env,
     },
   });
@@ -78,7 +80,7 @@ async function watchScripts(): Promise<void> {
     const monitor = await plain.monitor();
     monitors.push(plain, monitor);
     monitor.on('monitor', (_time: string, [command, text]: string[]) => {
-      const name = command?.toLowerCase() === 'eval' && /^-- ([\w-]+)/.exec(text ?? '')?.[1];
+      const name = command?.toLowerCase() === 'eval' && /^(?:#!.*?(?:\n|\\n))?-- ([\w-]+)/.exec(text ?? '')?.[1];
       if (name) scriptsRun.add(name);
     });
   }
@@ -248,6 +250,35 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     const third = await start({ APP_IDENTITY: 'broker' });
     await until(async () => scriptsRun.has('key-set-keep'));
     expect(await third.stop()).toBe(0);
+  });
+
+  test('the rings of an account are kept, read and removed by its members', async () => {
+    const { one, two } = replicas;
+    const user = randomUser();
+    const [laptop, guest] = ['Laptop', 'Guest'].map((name) => makeDevice({ user, name })) as [TestDevice, TestDevice];
+    for (const device of [laptop, guest]) await device.on(one).call('getMe');
+    const account = { service: SERVICE_ID, user };
+    const own = keyed(laptop);
+    const ask = async (method: string, path: string, body?: object, more: Record<string, string> = {}) => {
+      const headers = { ...laptop.headers, ...more };
+      const answer = await request(two, { method, path, headers, ...(body !== undefined && { body }) });
+      return { status: answer.status, body: answer.body };
+    };
+    const first = makeRing(account, { by: own, members: [own] });
+    expect((await ask('PUT', '/api/keys', { ring: first.text }, { 'If-Match': '"0"' })).status).toBe(200);
+    const { id, enc, sig } = keyed(guest);
+    const list = { n: 1, guests: [{ device_id: id, enc, sig, until: 9 }] };
+    const guests = signed(own, account, 'baton/1 guests', Buffer.from(JSON.stringify(list)));
+    expect((await ask('PUT', '/api/keys/guests', { guests })).status).toBe(200);
+    const { deletion } = (await ask('DELETE', '/api/keys')).body as { deletion: { at: number } };
+    expect((await ask('GET', '/api/keys?after=0')).body).toMatchObject({ rings: [first.text], guests });
+    const prove = (label: string, more: string[] = []) => ({
+      ...{ device_id: laptop.id, n: 1 },
+      signature: signParts(own, [label, SERVICE_ID, user, '1', ...more]),
+    });
+    expect((await ask('POST', '/api/keys/keep', prove('baton/1 keys keep', [String(deletion.at)]))).status).toBe(204);
+    expect((await ask('DELETE', '/api/keys', prove('baton/1 keys delete'))).status).toBe(204);
+    expect((await ask('GET', '/api/keys?after=0')).status).toBe(404);
   });
 
   test('streams are attached anew once a replica has lost its channels', async () => {
