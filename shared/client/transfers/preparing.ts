@@ -23,6 +23,10 @@ const SILENT_MS = 20_000;
 /** More at a time nobody looks at. */
 const MOST = 32;
 
+/** `randomUUID` is there on secure pages alone. */
+const newId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
 /**
  * Tells a device what it will be offered, from now until `end`. `read`: so many bytes of it are read. A word that is lost is no
  * loss: nothing of it fails.
@@ -33,7 +37,7 @@ export function tellPreparing(
   about: { files: number; totalBytes: number },
   clock: Clock = systemClock,
 ): { read: (bytes: number) => void; end: () => void } {
-  const id = globalThis.crypto.randomUUID();
+  const id = newId();
   let bytes = 0;
   let isTold = false;
   let stop = clock.after(FIRST_MS, tell);
