@@ -259,26 +259,26 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     for (const device of [laptop, guest]) await device.on(one).call('getMe');
     const account = { service: SERVICE_ID, user };
     const own = keyed(laptop);
-    const ask = async (method: string, path: string, body?: object, more: Record<string, string> = {}) => {
+    const by = async (method: string, path: string, body?: object, more: Record<string, string> = {}) => {
       const headers = { ...laptop.headers, ...more };
       const answer = await request(two, { method, path, headers, ...(body !== undefined && { body }) });
       return { status: answer.status, body: answer.body };
     };
     const first = makeRing(account, { by: own, members: [own] });
-    expect((await ask('PUT', '/api/keys', { ring: first.text }, { 'If-Match': '"0"' })).status).toBe(200);
+    expect((await by('PUT', '/api/keys', { ring: first.text }, { 'If-Match': '"0"' })).status).toBe(200);
     const { id, enc, sig } = keyed(guest);
     const list = { n: 1, guests: [{ device_id: id, enc, sig, until: 9 }] };
     const guests = signed(own, account, 'baton/1 guests', Buffer.from(JSON.stringify(list)));
-    expect((await ask('PUT', '/api/keys/guests', { guests })).status).toBe(200);
-    const { deletion } = (await ask('DELETE', '/api/keys')).body as { deletion: { at: number } };
-    expect((await ask('GET', '/api/keys?after=0')).body).toMatchObject({ rings: [first.text], guests });
+    expect((await by('PUT', '/api/keys/guests', { guests })).status).toBe(200);
+    const { deletion } = (await by('DELETE', '/api/keys')).body as { deletion: { at: number } };
+    expect((await by('GET', '/api/keys?after=0')).body).toMatchObject({ rings: [first.text], guests });
     const prove = (label: string, more: string[] = []) => ({
       ...{ device_id: laptop.id, n: 1 },
       signature: signParts(own, [label, SERVICE_ID, user, '1', ...more]),
     });
-    expect((await ask('POST', '/api/keys/keep', prove('baton/1 keys keep', [String(deletion.at)]))).status).toBe(204);
-    expect((await ask('DELETE', '/api/keys', prove('baton/1 keys delete'))).status).toBe(204);
-    expect((await ask('GET', '/api/keys?after=0')).status).toBe(404);
+    expect((await by('POST', '/api/keys/keep', prove('baton/1 keys keep', [String(deletion.at)]))).status).toBe(204);
+    expect((await by('DELETE', '/api/keys', prove('baton/1 keys delete'))).status).toBe(204);
+    expect((await by('GET', '/api/keys?after=0')).status).toBe(404);
   });
 
   test('streams are attached anew once a replica has lost its channels', async () => {

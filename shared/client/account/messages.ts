@@ -108,10 +108,10 @@ export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onPro
         if (receiver === take) receiver = null;
       };
     },
-    async list(settings = {}) {
+    async list(settings) {
       return (await caller.call('listMessages', settings)).body.messages;
     },
-    async acknowledge(messageIds, settings = {}) {
+    async acknowledge(messageIds, settings) {
       let acked = 0;
       for (let i = 0; i < messageIds.length; i += LIMITS.ackIds) {
         const message_ids = messageIds.slice(i, i + LIMITS.ackIds);

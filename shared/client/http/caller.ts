@@ -64,7 +64,7 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
     const retryAfterMs = keeper?.refusalPauseMs() ?? null;
     if (retryAfterMs === null || !(error instanceof BatonError) || error.code !== 'unauthenticated') return error;
     const { requestId, status } = failureOf(error);
-    const message = 'The service renews the session of this device, and refuses it all the same';
+    const message = 'The service renews and refuses this session';
     const details = { action: 'retry', retryAfterMs, requestId, status, cause: error } as const;
     return new BatonClientError('unauthenticated', message, details);
   }

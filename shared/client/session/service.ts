@@ -42,7 +42,7 @@ export function checkService({ origins, plain_http: isPlain = false }: Session, 
   if (origin === null) return;
   if (origins !== undefined && !isAmong(origin, origins)) {
     const own = origins.join(', ');
-    throw new BatonClientError('other_service', `This session is of ${own}, and is not sent to ${origin}`);
+    throw new BatonClientError('other_service', `This session is of ${own}, not of ${origin}`);
   }
   checkPlainHttp(origin, isPlain);
 }
@@ -63,7 +63,7 @@ export function ownLink(payload: string, requestId: string, base: string): strin
   // A service on this machine may know itself by another name or port than the one it was asked by.
   const isOwn = url !== null && (isAmong(own, [url.origin]) || (isLoopback(own) && isLoopback(url.origin)));
   if (url === null || !isLink || !isOwn) {
-    const message = `What ${own} gives to be shown is no link of its own. If it has another address, sign in there`;
+    const message = `${own} shows a foreign link. If it has another address, sign in there`;
     throw new BatonClientError('unexpected_answer', message);
   }
   return `${isAmong(own, [url.origin]) ? url.origin : own}/link?r=${requestId}&c=${code}`;
@@ -76,7 +76,7 @@ export function ownLink(payload: string, requestId: string, base: string): strin
 export function ownInvite(payload: string, inviteId: string, [own, ...others]: readonly string[]): string {
   const url = URL.canParse(payload) ? new URL(payload) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || !/^[\w-]{22}$/.test(inviteId)) {
-    throw new BatonClientError('unexpected_answer', 'What the service gives to be shown is no invite');
+    throw new BatonClientError('unexpected_answer', 'The service shows no invite');
   }
   const origin = own === undefined || isAmong(url.origin, [own, ...others]) ? url.origin : own;
   return `${origin}/join?i=${inviteId}`;

@@ -59,7 +59,7 @@ export interface SessionKeeper {
 function checkSame(known: Session, renewed: Session): void {
   const isDevice = known.device === null || known.device.device_id === renewed.device?.device_id;
   if (isDevice && known.user.user_id === renewed.user.user_id) return;
-  const message = 'The service renewed this session as that of somebody else';
+  const message = 'This session is of somebody else now';
   throw new BatonClientError('unexpected_answer', message);
 }
 
@@ -128,7 +128,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
       await ask(known);
     } catch (error) {
       if (isOfAnother(error)) {
-        const message = 'Something in front of the service refuses to let this device through';
+        const message = 'Something before the service refuses this device';
         throw new BatonClientError('unexpected_answer', message, { action: 'retry', cause: error });
       }
       const { code } = failureOf(error);

@@ -164,7 +164,7 @@ async function confirm(options: SignInOptions, made: Made, signal: AbortSignal |
 const notConfirmed = (cause: BatonClientError): BatonClientError =>
   new BatonClientError(
     'not_confirmed',
-    'The device was let in, but the service could not be asked since, and ends the session unless that succeeds within two minutes',
+    'The device was let in. Ask the service again within two minutes',
     { action: 'retry', cause },
   );
 

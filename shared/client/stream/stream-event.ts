@@ -24,7 +24,7 @@ export function parseEvent(frame: EventSourceMessage): StreamEvent | null {
   const data = parseJson(frame.data);
   const flaw = misfit(formOf(EVENTS[frame.event as EventName].data), data);
   if (flaw !== null) {
-    const message = `An event (${frame.event}) was not what the contract says at ${flaw}, and was left out`;
+    const message = `Event ${frame.event} is not what the contract says at ${flaw}`;
     throw new BatonClientError('unexpected_answer', message);
   }
   return { name: frame.event, data, id: frame.id || null, duplicate: false } as StreamEvent;

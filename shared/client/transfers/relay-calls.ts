@@ -33,7 +33,7 @@ export function offsetIn(error: BatonClientError): number | null {
 function offsetOf(response: Response): number {
   const offset = Number(response.headers.get('upload-offset') ?? Number.NaN);
   if (Number.isSafeInteger(offset)) return offset;
-  throw new BatonClientError('unexpected_answer', 'The service did not say how far the upload is', { action: 'retry' });
+  throw new BatonClientError('unexpected_answer', 'The service did not say its offset', { action: 'retry' });
 }
 
 /** Aborted when `ms` are over. `end` frees the timer. */
@@ -95,7 +95,7 @@ export async function download(caller: Caller, clock: Clock, wanted: Download, s
     const from = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1] ?? '0';
     if (response.body === null || Number(from) !== wanted.offset) {
       await response.body?.cancel();
-      throw new BatonClientError('unexpected_answer', 'These are other bytes than were asked for', { action: 'retry' });
+      throw new BatonClientError('unexpected_answer', 'Other bytes arrived than were asked for', { action: 'retry' });
     }
     const reader = response.body.getReader();
     // Not left to the signal alone, as in `stream/connection.ts`.

@@ -75,8 +75,8 @@ function sentenceOf(code: BatonClientError['code'], byOther: boolean): string {
   if (code === 'rejected') return byOther ? 'The other device refused the transfer' : 'The transfer was refused';
   if (code === 'cancelled') return byOther ? 'The other device cancelled the transfer' : 'The transfer was cancelled';
   if (code === 'peer_offline') return 'The other device was not connected in time';
-  if (code === 'digest_mismatch') return 'The bytes that arrived are not those that were offered';
-  return byOther ? 'The other device could not finish the transfer' : 'The transfer failed';
+  if (code === 'digest_mismatch') return 'Other bytes arrived than were offered';
+  return byOther ? 'The other device could not finish' : 'The transfer failed';
 }
 
 /** How a transfer ended that is not done. The other side is blamed only where the service says that it ended it. */

@@ -157,7 +157,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       transfer,
       isAccepted: transfer.state !== 'PENDING',
       accept: (open, settings = {}) => accept(transfer, open, settings),
-      async reject(settings = {}) {
+      async reject(settings) {
         const { body } = await caller.call('rejectTransfer', { ...of(id), ...settings });
         onUpdated(body);
       },
@@ -249,9 +249,9 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
         ({ index, name, size }) => files[index]?.name === name && files[index]?.size === size,
       );
       if (transfer.sender.device_id !== parts.deviceId() && parts.deviceId() !== null) {
-        throw refused('This device does not send this transfer');
+        throw refused('Another device sends this transfer');
       }
-      if (transfer.file_count !== files.length || !isSame) throw refused('These are not the files that were offered');
+      if (transfer.file_count !== files.length || !isSame) throw refused('Other files than were offered');
       const isThere = parts
         .presence()
         .some(({ device_id, online }) => online && device_id === transfer.receiver.device_id);
@@ -260,13 +260,13 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     async incoming(transferId, settings) {
       return makeIncoming(await api.get(transferId, settings));
     },
-    async get(transferId, settings = {}) {
+    async get(transferId, settings) {
       return (await caller.call('getTransfer', { ...of(transferId), ...settings })).body.transfer;
     },
-    async list(page = {}, settings = {}) {
+    async list(page = {}, settings) {
       return (await caller.call('listTransfers', { query: page, ...settings })).body;
     },
-    async cancel(transferId, reason, settings = {}) {
+    async cancel(transferId, reason, settings) {
       const body = reason === undefined ? {} : { reason };
       const answer = (await caller.call('cancelTransfer', { ...of(transferId), body, ...settings })).body;
       onUpdated(answer);

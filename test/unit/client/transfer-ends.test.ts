@@ -58,7 +58,7 @@ test.each<[string, Side, Transfer, [string, boolean, string]]>([
     'a sender that says rejected',
     'receiver',
     ended('FAILED', 'rejected', 'sender-1'),
-    ['failed', true, 'The other device could not finish the transfer (rejected)'],
+    ['failed', true, 'The other device could not finish (rejected)'],
   ],
   [
     'a sender that cancels as rejected',
@@ -100,7 +100,7 @@ test.each<[string, Side, Transfer, [string, boolean, string]]>([
     'the other one saying that it was away',
     'receiver',
     ended('FAILED', 'peer_offline', 'sender-1'),
-    ['failed', true, 'The other device could not finish the transfer (peer_offline)'],
+    ['failed', true, 'The other device could not finish (peer_offline)'],
   ],
 ])('%s, told to its %s', async (_what, side, transfer, told) => {
   expect(await toldTo(side, transfer)).toEqual(told);
