@@ -162,11 +162,10 @@ async function confirm(options: SignInOptions, made: Made, signal: AbortSignal |
 }
 
 const notConfirmed = (cause: BatonClientError): BatonClientError =>
-  new BatonClientError(
-    'not_confirmed',
-    'The device was let in. Ask the service again within two minutes',
-    { action: 'retry', cause },
-  );
+  new BatonClientError('not_confirmed', 'The device was let in. Ask the service again within two minutes', {
+    action: 'retry',
+    cause,
+  });
 
 async function told<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
