@@ -18,7 +18,7 @@ function forBash(program: Command): string {
   local word=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} name words
   case $before in
     ${[...NAMING_OPTIONS, ...NAMING_COMMANDS].join('|')})
-      # Never by compgen -W, which would carry out what stands in a name.
+      # compgen -W would carry out commands that stand in a name.
       COMPREPLY=()
       while IFS= read -r name; do
         if [[ $name == "$word"* ]]; then COMPREPLY+=("$(printf %q "$name")"); fi

@@ -105,7 +105,7 @@ const SENTENCE_OF_APPROVER: Readonly<Record<string, string>> = {
   already_decided: 'This link was approved or refused already.',
 };
 
-/** Runs what a device does to let another one in; a link that is over is told in its words. */
+/** Runs a step of letting a device in. A link that is over is reported in the approver's words. */
 export async function asApprover<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -184,7 +184,7 @@ export function quoted(head: string, text: string, columns: number = process.std
  */
 export interface Output {
   readonly isJson: boolean;
-  /** Results of `--json` have lines among them that say how far it is. */
+  /** With `--json`, progress is written as results are. */
   readonly tellsProgress: boolean;
   readonly stderr: WriteStream;
   /** A result. `text` is for people; nothing is written for them when it is null. */

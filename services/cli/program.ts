@@ -84,7 +84,11 @@ function addFiles(command: Define): void {
     .option('--to <name>', 'the device')
     .option('--name <name>', 'what standard input is called there', 'input')
     .option('--leave', 'do not wait for the receiver: end when all of it fits in the relay')
-    .option('--exclude <patterns...>', 'leave out of folders: names, or paths with a slash; * ? [] {} **')
+    .option(
+      '--exclude <pattern>',
+      'leave out of folders: a name, or a path with a slash; * ? [] {} **; more than once',
+      (pattern: string, before: readonly string[] | undefined) => [...(before ?? []), pattern],
+    )
     .option('--continue', 'go on with everything that was interrupted')
     .option('--progress', 'with --json: also how far it is, a line a second')
     .action(async (files: string[], options: { to?: string }, made: Command) => send(contextOf(made), files, options));

@@ -54,7 +54,7 @@ export interface ProgressLine {
   aside<T>(work: () => T): T;
 }
 
-/** Shows how far what is to be sent was read, before it is offered: on a terminal alone. */
+/** Shows, on a terminal, how much of the files was read before they are offered. */
 export function showPreparing(output: Output, totalBytes: number): { read: (bytes: number) => void; end: () => void } {
   if (output.isJson || !output.stderr.isTTY) return { read: () => undefined, end: () => undefined };
   const bar = new SingleBar({

@@ -166,7 +166,7 @@ test('what is completed in bash is a name, whatever is in it', async () => {
 test('the manual has every command and option, and nothing that is a request of its own', async () => {
   const { stdout } = await phone.ok(['manual']);
   for (const name of ['login', 'send', 'receive', 'invite']) expect(stdout).toContain(`.B ${name} `);
-  expect(stdout).toContain('.B \\-\\-exclude <patterns...>');
+  expect(stdout).toContain('.B \\-\\-exclude <pattern>');
   const requests = new Set([...stdout.matchAll(/^\.(\S+)/gm)].map(([, request]) => request));
   expect([...requests].sort()).toEqual(['B', 'RE', 'RS', 'SH', 'TH', 'TP', 'fi', 'nf']);
 });
@@ -188,7 +188,8 @@ test('what is excluded of a folder is not sent, and the progress of the rest is 
   }
   put('project/large.bin', 2_000_000);
   const receiving = phone.run(['receive', '--yes', '--once', '--dir', 'excluded', '--json', '--progress']);
-  const words = ['send', 'project', '--to', 'Phone', '--exclude', 'node_modules', '*.o', 'build/*'];
+  const excluded = ['node_modules', '*.o', 'build/*'].flatMap((pattern) => ['--exclude', pattern]);
+  const words = ['send', ...excluded, 'project', '--to', 'Phone'];
   const { stdout } = await laptop.ok([...words, '--json', '--progress']);
   expect(await receiving.status).toBe(0);
   const found = readdirSync(join(phone.folder, 'excluded'), { recursive: true, encoding: 'utf8' }).sort();

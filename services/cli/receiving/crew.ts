@@ -56,7 +56,7 @@ interface Crew {
   isSettled: boolean;
   settling: NodeJS.Timeout | null;
   isOver: boolean;
-  /** Ends listening for what is prepared. */
+  /** Ends `sayPreparing`. */
   unwatch: () => void;
   readonly end: { resolve: () => void; reject: (error: unknown) => void };
 }
@@ -225,7 +225,7 @@ async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
   else pump(crew);
 }
 
-/** Says once of each sender's files that they are read before they are offered. Gives what ends that. */
+/** Says once that a device is preparing files for this one. Returns a function that ends that. */
 function sayPreparing(crew: Crew): () => void {
   const told = new Set<string>();
   const { baton, options } = crew;

@@ -25,15 +25,16 @@ export interface Offered {
   claim: Claim;
 }
 
-/** The same sources, whose reading before the offer is seen here and by the device that they are for. */
+/** Sources whose reading before the offer is shown here and told to the receiver. */
 function watched({ context, baton }: Pick<Parts, 'context' | 'baton'>, to: string, sources: readonly Source[]) {
   const totalBytes = sources.reduce((sum, { size }) => sum + size, 0);
   const bar = showPreparing(context.output, totalBytes);
   const told = tellPreparing(baton, { device_id: to }, { files: filesOf(sources).length, totalBytes });
   const done: number[] = sources.map(() => 0);
+  let sum = 0;
   function read(index: number, bytes: number): void {
+    sum += bytes - (done[index] as number);
     done[index] = bytes;
-    const sum = done.reduce((all, one) => all + one, 0);
     bar.read(sum);
     told.read(sum);
   }

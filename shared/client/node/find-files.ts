@@ -76,7 +76,7 @@ function seen(path: DiskPath, parts: readonly string[], into: Found, skip: (why:
   }
 }
 
-/** Whether what a folder has at this path, from the folder down, is left out. Of a folder all that is in it is. */
+/** Whether a file or folder is left out, by its path below the folder that is sent. A folder takes all that is in it with it. */
 export type IsExcluded = (path: string) => boolean;
 
 async function walk(folder: DiskPath, parts: readonly string[], into: Found, isExcluded: IsExcluded): Promise<void> {
