@@ -147,8 +147,8 @@ export interface BatonClient {
   eraseAccountData(settings?: CallSettings): Promise<void>;
 
   /**
-   * Passes a word of a program to another device, which hears it as the event `signal`: at most 16 KB, kept for a minute. True:
-   * the device is connected. Signals of a transfer are the library's own.
+   * Sends a signal to another device, which gets it as the event `signal`. The service keeps it for a minute. Resolves to true when
+   * the device is connected. The library itself sends the signals of transfers.
    */
   sendSignal(to: Target, signal: SignalRequest, settings?: CallSettings): Promise<boolean>;
 

@@ -216,7 +216,7 @@ export interface PushConfig {
   native: ('fcm' | 'apns')[];
 }
 
-/** A word from one program to another. */
+/** A signal, as a program sends it. */
 export interface SignalRequest {
   kind: 'offer' | 'answer' | 'candidate' | 'bye';
   /** Any JSON, at most 16 KB. */

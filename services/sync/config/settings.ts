@@ -150,7 +150,7 @@ export const SETTINGS = {
   APP_HUB_MAX_STREAMS: setting(integer(1, 1_000_000), {
     default: '20000',
     meaning:
-      'Event streams that one replica holds; lowered at start to what the limit of open files allows. 10000 were measured; it warns of a larger number that is set.',
+      'Event streams that one replica holds; lowered at start to what the limit of open files allows. 10000 were measured. A larger number that somebody set is warned of.',
   }),
   // At most 60 s: a route that was not renewed for 150 s counts as dead, and one missed sweep, of which the first may come a
   // quarter late, must not get there.

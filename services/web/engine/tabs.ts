@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
 import type { Running, Shared } from './shared-state.ts';
-import { newId } from '../new-id.ts';
+import { newId } from '../../../shared/client/new-id.ts';
 
 /** What tabs of one account tell each other. Files and handles pass as they are. */
 export type TabMessage =

@@ -2,7 +2,7 @@ import type { Parts } from '../engine/parts.ts';
 import type { ChosenFile } from '../files/choosing.ts';
 import { addPreviews } from '../files/previews.ts';
 import type { FilesItem, Item, MessageItem } from '../history/database.ts';
-import { newId } from '../new-id.ts';
+import { newId } from '../../../shared/client/new-id.ts';
 import { serverNow } from '../server-time.ts';
 import { allowSources, keepSources } from './kept-sources.ts';
 import { isWaitingItem } from './queue.ts';

@@ -1,6 +1,6 @@
 import type { Database, Item } from '../history/database.ts';
 import type { InTurn } from '../history/history.ts';
-import { newId } from '../new-id.ts';
+import { newId } from '../../../shared/client/new-id.ts';
 
 /*
  * What is to be sent and was not answered yet, in the order in which it was written. It lies among the settings of the history:

@@ -1,5 +1,5 @@
 import type { DBSchema } from 'idb';
-import { newId } from '../new-id.ts';
+import { newId } from '../../../shared/client/new-id.ts';
 import { openDatabase } from '../open-database.ts';
 
 /** What the share sheet has handed over, until somebody says to whom it goes. */

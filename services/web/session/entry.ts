@@ -9,7 +9,7 @@ import { peerToPeer } from '../../../shared/client/peer-to-peer.ts';
 import { leanFetch } from '../files/lean-fetch.ts';
 import { developmentHeaders, developmentIdentity, keepDevelopmentIdentity } from './development.ts';
 import { keptWords } from '../kept-words.ts';
-import { newId } from '../new-id.ts';
+import { newId } from '../../../shared/client/new-id.ts';
 import { timedFetch } from '../server-time.ts';
 
 /**

@@ -1,12 +1,13 @@
 import type { BatonClient, Off, Target } from '../api.ts';
+import { newId } from '../new-id.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 
 /**
- * Files that another device reads before it offers them. It is told by signals without a transfer, since there is none yet:
- * `offer` with `{preparing: {id, files, total_bytes, bytes}}` while it goes on, and `bye` with `{preparing: {id}}` at its end.
+ * Files that another device reads before it offers them. There is no transfer yet, so signals without one tell of it: `offer` with
+ * `{preparing: {id, files, total_bytes, bytes}}` while the device reads, and `bye` with `{preparing: {id}}` at the end.
  */
 export interface Preparing {
-  /** Of the sender's own. */
+  /** The sender makes it. */
   readonly id: string;
   readonly from: { readonly device_id: string; readonly name: string };
   readonly files: number;
@@ -15,21 +16,17 @@ export interface Preparing {
   readonly bytes: number;
 }
 
-/** What is ready sooner is not announced. */
+/** Files that are ready sooner are not announced. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 5_000;
-/** Whoever says nothing for so long has stopped. */
+/** A sender that is silent for so long has stopped. */
 const SILENT_MS = 20_000;
-/** More at a time nobody looks at. */
+/** More than these are ignored. */
 const MOST = 32;
 
-/** `randomUUID` is there on secure pages alone. */
-const newId = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
-
 /**
- * Tells a device what it will be offered, from now until `end`. `read`: so many bytes of it are read. A word that is lost is no
- * loss: nothing of it fails.
+ * Tells a device what it will be offered, from now until `end` is called. `read` takes the number of bytes that were read so far.
+ * A signal that is lost does no harm.
  */
 export function tellPreparing(
   baton: Pick<BatonClient, 'sendSignal'>,
@@ -42,7 +39,7 @@ export function tellPreparing(
   let isTold = false;
   let stop = clock.after(FIRST_MS, tell);
 
-  /** One after the other: `bye` is the last word. */
+  /** Signals leave one after the other, so that `bye` is the last. */
   let last: Promise<unknown> = Promise.resolve();
   const say = (kind: 'offer' | 'bye', preparing: object) => {
     last = last.then(() => baton.sendSignal(to, { kind, payload: { preparing } }, { retries: 0 })).catch(() => {});

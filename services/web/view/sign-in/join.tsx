@@ -20,7 +20,7 @@ export function Join({ invited, enter, leave }: { invited: Joining; enter: Enter
     endJoining();
     leave();
   };
-  const { join, app } = texts.value;
+  const { join } = texts.value;
   return name.value === null ? (
     <NameForm
       title={join.title}
@@ -28,11 +28,8 @@ export function Join({ invited, enter, leave }: { invited: Joining; enter: Enter
       done={(chosen) => {
         name.value = chosen;
       }}
-    >
-      <button type="button" class="button wide" onClick={back}>
-        {app.back}
-      </button>
-    </NameForm>
+      back={back}
+    />
   ) : (
     <JoinWaiting name={name.value} invited={invited} enter={enter} back={back} />
   );

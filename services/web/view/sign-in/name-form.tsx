@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { proposeDeviceName } from '../../../../shared/client/index.ts';
 import { betterName, proposedName } from '../../session/device.ts';
@@ -11,16 +10,17 @@ interface NameFormProps {
   why: string;
   /** Given the name as the service takes it. */
   done: (name: string) => Promise<void> | void;
-  children?: ComponentChildren;
+  /** Without it there is no way back. */
+  back?: () => void;
 }
 
 /** Asks what this device is called: a proposal to type over, and what becomes of it before it is used. */
-export function NameForm({ title, why, done, children }: NameFormProps) {
+export function NameForm({ title, why, done, back }: NameFormProps) {
   const name = useSignal(proposedName());
   const isTyped = useRef(false);
   const isBusy = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
-  const { name: words } = texts.value;
+  const { name: words, app } = texts.value;
   // Before the page is painted: whoever types at once would lose the first letters to a later selection.
   useLayoutEffect(() => input.current?.select(), []);
   useEffect(() => {
@@ -69,7 +69,11 @@ export function NameForm({ title, why, done, children }: NameFormProps) {
       <button class="button primary wide" disabled={isBusy.value}>
         {words.done}
       </button>
-      {children}
+      {back !== undefined && (
+        <button type="button" class="button wide" onClick={back}>
+          {app.back}
+        </button>
+      )}
     </form>
   );
 }

@@ -21,7 +21,7 @@ interface SignInCodeProps {
 /** Asks for a name, and shows the code by which a device that is signed in lets this one in under it. */
 export function SignInCode({ enter, back }: SignInCodeProps) {
   const name = useSignal<string | null>(null);
-  const { name: words, app } = texts.value;
+  const { name: words } = texts.value;
   if (name.value !== null) return <NamedCode name={name.value} enter={enter} back={back} />;
   return (
     <NameForm
@@ -30,11 +30,8 @@ export function SignInCode({ enter, back }: SignInCodeProps) {
       done={(chosen) => {
         name.value = chosen;
       }}
-    >
-      <button type="button" class="button wide" onClick={back}>
-        {app.back}
-      </button>
-    </NameForm>
+      back={back}
+    />
   );
 }
 
