@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from itertools import count
 
 import schemathesis
@@ -12,7 +13,11 @@ SCENE = json.loads(os.environ["API_TEST_SCENE"])
 SPENDING = {"logOut", "removeOtherSessions", "removeSession", "removeDevice", "eraseAccount"}
 EXAMPLE_ID = "019b76da-a800-7a3b-9f7e-2b1c4d5e6f70"
 
+KEY = "Idempotency-Key"
+KEY_PATTERN = r"[A-Za-z0-9._:-]{1,64}"
+
 numbers = count()
+used_keys = set()
 
 
 @schemathesis.hook
@@ -22,6 +27,12 @@ def before_call(context, case, kwargs):
     if name in SPENDING:
         headers = {"X-Dev-User": f"spending-{next(numbers)}", "X-Dev-Device": "spending-device"}
     case.headers.update({key: value for key, value in headers.items() if key not in case.headers})
+    # A key belongs to the first request that brings it; to another one the answer is 422.
+    if re.fullmatch(KEY_PATTERN, str(case.headers.get(KEY, ""))):
+        if case.headers[KEY] in used_keys:
+            del case.headers[KEY]
+        else:
+            used_keys.add(case.headers[KEY])
     path = case.path_parameters or {}
     # The example stands for something that exists; whatever else is made up does not exist.
     if path.get("transfer_id") == EXAMPLE_ID and name in SCENE["transfers"]:

@@ -54,10 +54,16 @@ export async function testSite({ test, site }) {
   });
   await test('each service has its own secrets and no other, and a second start keeps them', async () => {
     const script = `console.log(require('node:fs').readdirSync('/run/baton').sort().join(' '))`;
-    const digest = `console.log(require('node:crypto').createHash('sha256').update(require('node:fs').readFileSync('/run/baton/edge-secret')).digest('hex'))`;
+    const digestOf = (file) =>
+      `console.log(require('node:crypto').createHash('sha256').update(require('node:fs').readFileSync('/run/baton/${file}')).digest('hex'))`;
+    const [digest, password] = [digestOf('edge-secret'), digestOf('redis-password')];
     const before = site.run('replica-1', digest);
-    assert.doesNotMatch(site.run('replica-1', script), /tokens|users\.acl|secret\.conf|password/);
-    assert.doesNotMatch(site.run('broker', script), /edge-secret|users\.acl|vapid|password/);
+    // Its own password of Redis, in a volume of its own; those of others, the operator's among them, are `password-…`.
+    assert.deepEqual(site.run('replica-1', script).match(/\S*password\S*/g), ['redis-password']);
+    assert.deepEqual(site.run('broker', script).match(/\S*password\S*/g), ['redis-password']);
+    assert.notEqual(site.run('replica-1', password), site.run('broker', password));
+    assert.doesNotMatch(site.run('replica-1', script), /tokens|users\.acl|secret\.conf/);
+    assert.doesNotMatch(site.run('broker', script), /edge-secret|users\.acl|vapid/);
     assert.match(await site.compose('run', '--rm', 'secrets'), /every secret was there/);
     assert.equal(site.run('replica-1', digest), before);
   });
