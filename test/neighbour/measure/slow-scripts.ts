@@ -14,7 +14,7 @@ async function scriptNames(scale: number): Promise<Map<string, string>> {
   const byDefault = new Map(configTable().map(({ key, default: value }) => [key, Number(value)]));
   const seconds = (key: string) => (byDefault.get(key) ?? 0) * 1_000;
   const redelivery = seconds('APP_TRANSFER_REDELIVERY_SECONDS');
-  const settings = {
+  const values: Readonly<Record<string, string | number>> = {
     GRACE_MS: byDefault.get('APP_HUB_OFFLINE_GRACE_MS') ?? 0,
     TTL_MS: seconds('APP_CLIPBOARD_TTL_SECONDS'),
     ...{ REDELIVERY_MS: redelivery, IDLE_MS: String(redelivery) },
@@ -24,8 +24,10 @@ async function scriptNames(scale: number): Promise<Map<string, string>> {
     // No broker runs here.
     if (file.startsWith('broker/')) continue;
     const RATE_LIMIT = (declared.rate && scaledLimit(declared.rate, scale)) ?? 0;
+    const all = { ...values, RATE_LIMIT };
+    const settings = Object.fromEntries(declared.settings.map((name) => [name, all[name as keyof typeof all]]));
     for (const publishes of [true, false]) {
-      const { name, text } = bindScript(declared, publishes, [{ ...settings, RATE_LIMIT }]);
+      const { name, text } = bindScript(declared, publishes, [settings as Record<string, string | number>]);
       names.set(createHash('sha1').update(text).digest('hex'), name);
     }
   }
