@@ -1,5 +1,5 @@
 import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
-import { storeFault } from '../../../shared/service-kit/redis/faults.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
 import { keysAdd, keysSeal } from './scripts.ts';
@@ -10,10 +10,6 @@ interface KeyringStoreParts {
   keys: Keys;
 }
 
-const raise = (error: unknown): never => {
-  throw storeFault(error);
-};
-
 /** What is stored of the signing keys. */
 export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
   const addScript = scripts.define(keysAdd);
@@ -21,8 +17,8 @@ export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
   return {
     /** Key id -> what is stored of it, the id of the newest ('' without keys), and the store's clock in ms. */
     async read(): Promise<{ texts: Map<string, string>; newest: string; nowMs: number }> {
-      const [seconds, micros] = await redis.time().catch(raise);
-      const { newest = '', ...texts } = await redis.hgetall(keys.signingKeys).catch(raise);
+      const [seconds, micros] = await orFault(redis, () => redis.time());
+      const { newest = '', ...texts } = await orFault(redis, () => redis.hgetall(keys.signingKeys));
       const nowMs = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
       return { texts: new Map(Object.entries(texts)), newest, nowMs };
     },
@@ -38,7 +34,7 @@ export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
     },
 
     async remove(ids: readonly string[]): Promise<void> {
-      await redis.hdel(keys.signingKeys, ...ids).catch(raise);
+      await orFault(redis, () => redis.hdel(keys.signingKeys, ...ids));
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { BrokerSession, MintSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
-import { storeFault } from '../../../shared/service-kit/redis/faults.ts';
+import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
 import { newSessionId } from './credentials/credential.ts';
@@ -34,10 +34,6 @@ interface SessionStoreParts {
   replaySeconds: number;
 }
 
-const raise = (error: unknown): never => {
-  throw storeFault(error);
-};
-
 /** The sessions of all accounts. What a script refuses is thrown by its code. */
 export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds }: SessionStoreParts) {
   const mintScript = scripts.define(sessionMint, { REPLAY_SECONDS: replaySeconds });
@@ -48,7 +44,7 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
   const revokeScript = scripts.define(sessionRevoke);
 
   const findByMeta = async (app: string, subject: string, meta: string): Promise<string> =>
-    (await redis.hget(keys.metas(subject, app), meta).catch(raise)) ?? '';
+    (await orFault(redis, () => redis.hget(keys.metas(subject, app), meta))) ?? '';
 
   function tryMint(known: string, newId: string, { app, request, ...minting }: Minting) {
     const { subject, meta, label, scope, persist, sliding, ttl_seconds: ttlSeconds } = request;
@@ -142,7 +138,7 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
 
     /** The owner of the session; null if it is not of this app, or was forgotten since. */
     async findOwner(app: string, sessionId: string): Promise<{ subject: string; meta: string } | null> {
-      const values = await redis.hmget(keys.session(sessionId), 'app', 'subject', 'meta').catch(raise);
+      const values = await orFault(redis, () => redis.hmget(keys.session(sessionId), 'app', 'subject', 'meta'));
       const [ofApp, subject, meta] = values;
       return ofApp === app && subject ? { subject, meta: meta ?? '' } : null;
     },
@@ -164,12 +160,16 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
 
     /** What is listed of each session, null where it is over. */
     async read(sessionIds: readonly string[], nowMs: number): Promise<(BrokerSession | null)[]> {
-      const commands = redis.pipeline();
-      for (const id of sessionIds) commands.hmget(keys.session(id), ...LISTED_FIELDS);
-      const replies = (await commands.exec().catch(raise)) ?? [];
-      return replies.map(([error, values], i) =>
-        error === null ? listedOf(sessionIds[i] as string, values as (string | null)[], nowMs) : raise(error),
-      );
+      const found = await orFault(redis, async () => {
+        const commands = redis.pipeline();
+        for (const id of sessionIds) commands.hmget(keys.session(id), ...LISTED_FIELDS);
+        const replies = (await commands.exec()) ?? [];
+        return replies.map(([error, values]) => {
+          if (error !== null) throw error;
+          return values as (string | null)[];
+        });
+      });
+      return found.map((values, i) => listedOf(sessionIds[i] as string, values, nowMs));
     },
   };
 }

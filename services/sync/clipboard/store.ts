@@ -29,7 +29,7 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, sch
 
   return {
     async find(account: string): Promise<ClipboardEntry | null> {
-      const stored = await orFault(redis.get(keys.clipboard(account)));
+      const stored = await orFault(redis, () => redis.get(keys.clipboard(account)));
       // Two lines with the times come before the JSON, so that they can be read alone.
       return stored === null ? null : (JSON.parse(stored.slice(stored.indexOf('{'))) as ClipboardEntry);
     },

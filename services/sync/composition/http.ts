@@ -1,4 +1,5 @@
 import type { Login } from '../http/documents/app-files.ts';
+import { sendUntilAnswered } from '../../../shared/service-kit/redis/resend.ts';
 import { makeDocumentHandlers } from '../http/documents/documents.ts';
 import { makeAccountQueue } from '../http/limits/account-queue.ts';
 import { makeAddressLimits } from '../http/limits/address-limit.ts';
@@ -88,7 +89,9 @@ export function openHttp(parts: HttpParts) {
     disabled: new Set([...signin.disabledRoutes, ...push.disabledRoutes]),
     sameOrigin: makeSameOrigin(config.http),
     addressLimits: makeAddressLimits({
-      sendCommand: (command, ...args) => redis.call(command, ...args) as Promise<string>,
+      // Counted twice at worst, when the connection is lost before the answer.
+      sendCommand: (command, ...args) =>
+        sendUntilAnswered(redis, () => redis.call(command, ...args) as Promise<string>),
       textOf: runningWhenFull,
       faultOf: storeFault,
       prefixOf: keys.addressRatePrefix,

@@ -28,7 +28,7 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresenc
     readPresence,
 
     async findRow(account: string, deviceId: string): Promise<string | null> {
-      return await orFault(redis.hget(keys.devices(account), deviceId));
+      return await orFault(redis, () => redis.hget(keys.devices(account), deviceId));
     },
 
     /** Resolves to the row; a taken name gets a suffix. Throws `device_limit`. */

@@ -31,16 +31,16 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
 
   /** The store's clock. The clocks of primaries differ by far less than what counts as late. */
   async function nowMs(): Promise<number> {
-    const [seconds] = await orFault(redis.time());
+    const [seconds] = await orFault(redis, () => redis.time());
     return Number(seconds) * 1_000;
   }
 
   /** Whether the index has not got the account, or has it too late. Only a late one needs the second command. */
   async function isMisplaced(account: string, now: number): Promise<boolean> {
-    const score = await orFault(redis.zscore(keys.dueIndex(keys.dueShard(account)), account));
+    const score = await orFault(redis, () => redis.zscore(keys.dueIndex(keys.dueShard(account)), account));
     if (score === null) return true;
     if (Number(score) <= now + LATE_MS) return false;
-    const [, first] = await orFault(redis.zrange(keys.due(account), '0', '0', 'WITHSCORES'));
+    const [, first] = await orFault(redis, () => redis.zrange(keys.due(account), '0', '0', 'WITHSCORES'));
     return first !== undefined && Number(score) > Math.max(Number(first), now) + LATE_MS;
   }
 

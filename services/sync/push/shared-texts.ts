@@ -9,11 +9,12 @@ export function makeSharedTexts({ redis, keys }: { redis: Redis; keys: Keys }): 
   keep(name: string, text: string): Promise<string>;
 } {
   return {
-    get: (name) => orFault(redis.get(keys.pushText(name))),
+    get: (name) => orFault(redis, () => redis.get(keys.pushText(name))),
     // Redis answers with a text that was there already, and with nothing where ours was written.
     put: async (name, text, ttlSeconds) =>
-      (await orFault(redis.set(keys.pushText(name), text, 'EX', Math.max(1, Math.ceil(ttlSeconds)), 'NX', 'GET'))) ??
-      text,
-    keep: async (name, text) => (await orFault(redis.set(keys.pushText(name), text, 'NX', 'GET'))) ?? text,
+      (await orFault(redis, () =>
+        redis.set(keys.pushText(name), text, 'EX', Math.max(1, Math.ceil(ttlSeconds)), 'NX', 'GET'),
+      )) ?? text,
+    keep: async (name, text) => (await orFault(redis, () => redis.set(keys.pushText(name), text, 'NX', 'GET'))) ?? text,
   };
 }

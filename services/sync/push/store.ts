@@ -161,7 +161,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
 
     /** Everything that the account has registered. */
     async list(u: string): Promise<(Registration & { deviceId: string })[]> {
-      const fields = Object.entries(await orFault(redis.hgetall(keys.push(u))));
+      const fields = Object.entries(await orFault(redis, () => redis.hgetall(keys.push(u))));
       return fields
         .filter(([field]) => field.startsWith('r:'))
         .map(([field, stored]) => ({ ...registrationOf(stored), deviceId: field.split(':')[2] as string }));
@@ -169,7 +169,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
 
     /** Removes all that the account has registered, with its jobs. */
     async erase(u: string): Promise<void> {
-      await orFault(redis.del(keys.push(u)));
+      await orFault(redis, () => redis.del(keys.push(u)));
     },
 
     /** Pushes a test notification to the device. Throws `not_found`, `rate_limited`. */
@@ -180,7 +180,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
 
     /** Where a push would go now; null when it would go nowhere. */
     async target(u: string, { platform, deviceId }: PushJob): Promise<PushTarget | null> {
-      const stored = await orFault(redis.hget(keys.push(u), `r:${platform}:${deviceId}`));
+      const stored = await orFault(redis, () => redis.hget(keys.push(u), `r:${platform}:${deviceId}`));
       return stored === null ? null : registrationOf(stored).target;
     },
 

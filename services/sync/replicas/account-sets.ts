@@ -70,17 +70,17 @@ export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
     async drop(replicaId: string, account: string): Promise<void> {
       pending.get(replicaId)?.delete(account);
       if (replicaId === added.replicaId) added.accounts.delete(account);
-      await orFault(redis.srem(keys.accounts(replicaId), account));
+      await orFault(redis, () => redis.srem(keys.accounts(replicaId), account));
     },
 
     /** At most so many, at random. */
     async some(replicaId: string, count: number): Promise<string[]> {
-      return await orFault(redis.srandmember(keys.accounts(replicaId), count));
+      return await orFault(redis, () => redis.srandmember(keys.accounts(replicaId), count));
     },
 
     /** Deletes the whole set. */
     async forget(replicaId: string): Promise<void> {
-      await orFault(redis.del(keys.accounts(replicaId)));
+      await orFault(redis, () => redis.del(keys.accounts(replicaId)));
     },
   };
 }

@@ -66,17 +66,17 @@ export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStorePart
 
     /** Ends the claim of a replica whose accounts are all reconciled. */
     async finishReaping(deadId: string): Promise<void> {
-      await orFault(redis.hdel(keys.reaping, deadId));
+      await orFault(redis, () => redis.hdel(keys.reaping, deadId));
     },
 
     /** Publishes to the replica's own channel, to learn whether it still hears. */
     async nonce(replicaId: string, number: number): Promise<void> {
-      await orFault(publish(keys.bus(replicaId), payloadOf('nonce', number)));
+      await orFault(redis, () => publish(keys.bus(replicaId), payloadOf('nonce', number)));
     },
 
     /** Whether anybody listens on the channel of this replica, which may be alive without a lease. */
     async isHeard(replicaId: string): Promise<boolean> {
-      return (await orFault(publish(keys.bus(replicaId), BUS.probe))) > 0;
+      return (await orFault(redis, () => publish(keys.bus(replicaId), BUS.probe))) > 0;
     },
   };
 }

@@ -38,7 +38,7 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
 
   /** Unix ms of the store. */
   async function nowMs(): Promise<number> {
-    const [seconds, micros] = await orFault(redis.time());
+    const [seconds, micros] = await orFault(redis, () => redis.time());
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
   }
 
@@ -66,41 +66,46 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
 
     /** Whether it has a tombstone of after `overMs`. The list itself is shortened only when a device is signed out. */
     async isTombstoned(account: string, deviceId: string, overMs: number): Promise<boolean> {
-      const atMs = await orFault(redis.zscore(keys.revoked, memberOf({ account, deviceId })));
+      const atMs = await orFault(redis, () => redis.zscore(keys.revoked, memberOf({ account, deviceId })));
       return atMs !== null && Number(atMs) >= overMs;
     },
 
     /** The tombstones since `sinceMs`, and how many there are since `overMs`. */
     async tombstones(sinceMs: number, overMs: number): Promise<{ tombstones: Tombstone[]; count: number }> {
-      const flat = orFault(redis.zrangebyscore(keys.revoked, Math.max(sinceMs, overMs), '+inf', 'WITHSCORES'));
-      const [found, count] = await Promise.all([flat, orFault(redis.zcount(keys.revoked, overMs, '+inf'))]);
+      const flat = orFault(redis, () =>
+        redis.zrangebyscore(keys.revoked, Math.max(sinceMs, overMs), '+inf', 'WITHSCORES'),
+      );
+      const [found, count] = await Promise.all([
+        flat,
+        orFault(redis, () => redis.zcount(keys.revoked, overMs, '+inf')),
+      ]);
       return { tombstones: tombstonesOf(found), count };
     },
 
     /** Removes a job that is done. */
     async settle(account: string, job: string): Promise<void> {
-      await orFault(redis.zrem(keys.due(account), job));
+      await orFault(redis, () => redis.zrem(keys.due(account), job));
     },
 
     /** Channels of all replicas with a lease, the newest too, and of those that hold a stream of the account. */
     async channelsOf(account: string): Promise<string[]> {
       const [replicas, rows] = await Promise.all([
-        orFault(redis.hkeys(keys.replicas)),
-        orFault(redis.hvals(keys.routes(account))),
+        orFault(redis, () => redis.hkeys(keys.replicas)),
+        orFault(redis, () => redis.hvals(keys.routes(account))),
       ]);
       return [...replicas.map(keys.bus), ...rows.map((row) => row.split('\n', 1)[0] as string)];
     },
 
     /** Whether the device has an open stream. */
     async hasStream(account: string, deviceId: string): Promise<boolean> {
-      const rows = (await orFault(redis.hvals(keys.routes(account)))).map((row) => row.split('\n'));
+      const rows = (await orFault(redis, () => redis.hvals(keys.routes(account)))).map((row) => row.split('\n'));
       return rows.some((row) => row[1] === deviceId && row.at(-1) === '0');
     },
 
     /** Removes everything of an account but its open routes and records of transfers. False: there are transfers left. */
     async erase(u: string): Promise<boolean> {
       // No stream goes on from these, so they need not go in the same step as the rest.
-      await orFault(redis.del(keys.offers(u), keys.relayFiles(u), keys.invites(u)));
+      await orFault(redis, () => redis.del(keys.offers(u), keys.relayFiles(u), keys.invites(u)));
       const { transfers } = await eraseScript(keys.inAccount(u), {});
       return transfers === 0;
     },

@@ -238,7 +238,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
     /** Takes ended transfers, entries of `list`, off a device's list. */
     async unlist(u: string, deviceId: string, entries: string[]): Promise<void> {
       const members = entries.map((entry) => `${deviceId} all ${entry}`);
-      if (members.length > 0) await orFault(redis.zrem(keys.offers(u), ...members));
+      if (members.length > 0) await orFault(redis, () => redis.zrem(keys.offers(u), ...members));
     },
 
     /** Ids of the offers that the device has not accepted, and that its stream does not get from the log. */
@@ -266,17 +266,17 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
     /** Ids of all records of the account, ended ones included: each has its expiry among the due things. */
     async all(u: string): Promise<string[]> {
-      const jobs = await orFault(redis.zrangebyscore(keys.due(u), '-inf', '+inf'));
+      const jobs = await orFault(redis, () => redis.zrangebyscore(keys.due(u), '-inf', '+inf'));
       return jobs.filter((job) => job.startsWith(JOB_PREFIX)).map((job) => job.slice(JOB_PREFIX.length));
     },
 
     /** Removes the record first and what leads to it last, so that it can be repeated. */
     async erase(u: string, transferId: string): Promise<void> {
-      await orFault(
+      await orFault(redis, () =>
         redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId), keys.transferSealed(u, transferId)),
       );
-      await orFault(redis.zrem(keys.transfers(u), transferId));
-      await orFault(redis.zrem(keys.due(u), JOB_PREFIX + transferId));
+      await orFault(redis, () => redis.zrem(keys.transfers(u), transferId));
+      await orFault(redis, () => redis.zrem(keys.due(u), JOB_PREFIX + transferId));
     },
 
     /** Ends a transfer whose time is over. Resolves to its files that had begun in the relay; null when it is not over. */

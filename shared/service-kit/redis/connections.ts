@@ -87,17 +87,6 @@ function serverOptions(parts: ConnectionParts): ServerOptions {
   };
 }
 
-/**
- * The library counts a command's time from its first way to a node, and where there is no node it may try others for
- * seconds before; here it counts from the start.
- */
-class PunctualCluster extends Cluster {
-  override sendCommand(...[command, ...rest]: Parameters<Cluster['sendCommand']>): unknown {
-    command.setTimeout(COMMAND_TIMEOUT_MS);
-    return super.sendCommand(command, ...rest);
-  }
-}
-
 const closed = new WeakSet<Connection>();
 const revivals = new WeakMap<Connection, NodeJS.Timeout>();
 
@@ -149,10 +138,10 @@ function reportCluster(cluster: Cluster, { onError, onWell }: ConnectionParts): 
 
 function openCluster(
   parts: ConnectionParts,
-  options: Pick<ClusterOptions, 'enableOfflineQueue' | 'shardedSubscribers'>,
+  options: Pick<ClusterOptions, 'enableOfflineQueue' | 'retryDelayOnFailover' | 'shardedSubscribers'>,
   nodeOptions: { socketTimeout?: number } = {},
 ): Cluster {
-  const cluster = new PunctualCluster(
+  const cluster = new Cluster(
     parts.address.nodes.map((node) => ({ ...node })),
     {
       lazyConnect: true,
@@ -216,18 +205,20 @@ function openServer(parts: ConnectionParts, options: ServerOptions): Server {
 
 /**
  * The connection for commands and scripts. Nothing waits for a connection that is away: a command then fails at once
- * (no offline queue). What was sent and not answered is sent again after a reconnect; scripts are safe against that
- * (`prelude/operation.lua`). Auto-pipelining stays off: it halves the rate of scripts (measured).
+ * (no offline queue). The library sends nothing again after a reconnect (`maxRetriesPerRequest`, and in a cluster
+ * `retryDelayOnFailover`): `sendUntilAnswered` does, and tells a script so. A cluster still follows MOVED and ASK, which say
+ * that the command did not run. Auto-pipelining stays off: it halves the rate of scripts (measured).
  */
 export function connectCommands(parts: ConnectionParts): Connection {
   if (parts.address.mode === 'cluster') {
-    const cluster = openCluster(parts, { enableOfflineQueue: false }, { socketTimeout: SILENT_SOCKET_MS });
+    const options = { enableOfflineQueue: false, retryDelayOnFailover: 0 };
+    const cluster = openCluster(parts, options, { socketTimeout: SILENT_SOCKET_MS });
     cluster.on('+node', joinWrites);
     return cluster;
   }
   const server = openServer(parts, {
     enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
+    maxRetriesPerRequest: 0,
     socketTimeout: SILENT_SOCKET_MS,
   });
   joinWrites(server);

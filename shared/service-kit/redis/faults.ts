@@ -1,4 +1,6 @@
 import { BatonError } from '../../contract/errors.ts';
+import type { Connection } from './connections.ts';
+import { sendUntilAnswered } from './resend.ts';
 
 /**
  * Replies that mean that nothing more can be written, and what is said then. Redis refuses before the first write of a
@@ -55,10 +57,13 @@ export const isStoreAway = (error: unknown): boolean =>
 /** The store answers, and takes nothing more. */
 export const isStoreFull = (error: unknown): boolean => error instanceof BatonError && error.code === 'store_full';
 
-/** Waits for plain commands: what they fail with is what `storeFault` makes of it. */
-export async function orFault<T>(commands: Promise<T>): Promise<T> {
+/**
+ * Sends plain commands, again if their connection is lost meanwhile: sending them twice must do no harm. Throws what
+ * `storeFault` makes of a failure.
+ */
+export async function orFault<T>(redis: Connection, send: () => Promise<T>): Promise<T> {
   try {
-    return await commands;
+    return await sendUntilAnswered(redis, send);
   } catch (error) {
     throw storeFault(error);
   }

@@ -33,7 +33,7 @@ export function makeKeySetStore({ db: { redis, scripts, keys }, url, secret }: K
 
   return {
     async nowMs(): Promise<number> {
-      const [seconds, micros] = await orFault(redis.time());
+      const [seconds, micros] = await orFault(redis, () => redis.time());
       return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     },
 
@@ -45,7 +45,7 @@ export function makeKeySetStore({ db: { redis, scripts, keys }, url, secret }: K
 
     /** Null when none is kept, it was not sealed by one of us, or it is older than a day by our own clock. */
     async read(): Promise<KeptKeySet | null> {
-      const sealed = (await orFault(redis.hget(key, 'sealed'))) ?? '';
+      const sealed = (await orFault(redis, () => redis.hget(key, 'sealed'))) ?? '';
       const dot = sealed.indexOf('.');
       const [seal, text] = [Buffer.from(sealed.slice(0, Math.max(0, dot)), 'base64url'), sealed.slice(dot + 1)];
       const right = sealOf(text);

@@ -87,9 +87,8 @@ export const restOfWords: Argument<readonly Word[]> = {
 export const randomBits: Argument<undefined> = { lua: asItIs, word: () => randomInt(0, 2 ** 32) };
 
 /**
- * How long ago, in ms, the client library sent this very call for the first time, when it sends it again: its answer did not
- * come, and it may have been carried out. Nil the first time. The caller does not give it: it is known when the call is written
- * (script-command.ts).
+ * How long ago, in ms, this very call was first made, when it is made again: its connection was lost, and it may have
+ * been carried out. Nil the first time. The caller does not give it: the script loader fills it in.
  */
 export const resentAfter: Argument<undefined> = { lua: (argument) => `tonumber(${argument})`, word: () => '' };
 

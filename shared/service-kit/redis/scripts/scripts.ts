@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Histogram } from 'prom-client';
 import { bindScript, type Settings } from './bound-script.ts';
 import type { Connection } from '../connections.ts';
 import { areScriptsTraced, scriptCalls } from '../../telemetry/trace-points.ts';
 import { isAnswer, storeFault } from '../faults.ts';
+import { sendUntilAnswered } from '../resend.ts';
 import type { RunScript, ScriptDeclaration } from './script.ts';
-import { ScriptCommand, type ScriptText } from './script-command.ts';
 import type { Raw, Word } from './script-values.ts';
 
 export interface ScriptLoader {
@@ -40,29 +39,40 @@ interface ScriptLoaderParts {
   metrics?: { readonly redis_command_duration_seconds: Histogram<'module'> };
 }
 
-/** The store has forgotten the script: it was started anew, or another one took its place. Nothing was done. */
-const isUnknown = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
+/** A script as the connection knows it. */
+interface DefinedScript {
+  readonly call: (...words: Word[]) => Promise<Raw[]>;
+  /** Which of the words says how long ago a call was first sent, if it is sent again; -1: none does. */
+  readonly resentAt: number;
+}
+
+/** Adds a script to a connection, which sends its text the first time and its SHA-1 from then on. */
+function addCommand(connection: Connection, name: string, lua: string, keyCount: number): DefinedScript['call'] {
+  connection.defineCommand(name, { lua, numberOfKeys: keyCount });
+  // The client's types do not know commands that are added by name.
+  const command = Reflect.get(connection, name) as DefinedScript['call'];
+  return (...words) => command.apply(connection, words);
+}
 
 /** Makes scripts ready for a connection, over which each is sent whole once, and again to a store that has forgotten it. */
 export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
   const { connection, gate, announcing, metrics } = parts;
   const publishInScript = announcing?.publishInScript ?? false;
 
-  const send = (command: ScriptCommand): Promise<Raw[]> => connection.sendCommand(command) as Promise<Raw[]>;
+  /** When the connection was lost, the call is made again, and then says how long ago it was made first. */
+  const send = ({ call, resentAt }: DefinedScript, words: Word[]): Promise<Raw[]> =>
+    sendUntilAnswered(connection, (resentAfterMs) => {
+      if (resentAfterMs !== null && resentAt !== -1) words[resentAt] = Math.ceil(resentAfterMs);
+      return call(...words);
+    });
 
-  async function run(script: ScriptText, words: Word[], announced: Announcing | null): Promise<Raw[]> {
+  async function run(script: DefinedScript, words: Word[], announced: Announcing | null): Promise<Raw[]> {
     const key = words[0] as string;
     const leave = gate?.enter(key);
     const lossesBefore = announced?.losses() ?? 0;
     let reply: Raw[];
     try {
-      const command = new ScriptCommand(script, words);
-      try {
-        reply = await send(command);
-      } catch (error) {
-        if (!isUnknown(error)) throw error;
-        reply = await send(new ScriptCommand(script, words, command));
-      }
+      reply = await send(script, words);
     } catch (error) {
       leave?.(isAnswer(error));
       announced?.failed(error, key, lossesBefore);
@@ -83,7 +93,7 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
       const announced = declaration.announces ? announcing : null;
       if (declaration.announces && announced === null) throw new Error(`nobody announces here what ${name} leaves`);
       const duration = metrics?.redis_command_duration_seconds.labels({ module });
-      const script = { text, sha: createHash('sha1').update(text).digest('hex'), keyCount, resentAt };
+      const script = { call: addCommand(connection, `script:${module}:${name}`, text, keyCount), resentAt };
 
       return async (keys, args) => {
         const startedMs = performance.now();
