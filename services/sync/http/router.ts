@@ -108,16 +108,16 @@ function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
 
   return (name, route) => {
     const beginning = [...addressLimit(deps, route), noteRoute(route)];
-    if (deps.disabled.has(name)) return [...beginning, refuseDisabled];
+    const ending = [endTurn, ...(route.bytes ? [closeAfterRefusal] : [])];
+    if (deps.disabled.has(name)) return [...beginning, refuseDisabled, ...ending];
     return [
       ...beginning,
-      ...(route.bytes ? [closeAfterRefusal] : []),
       ...admission(route),
       ...inputOf(route, deps.accountQueue),
       // Also when too many of the account wait. What comes later the handler says by itself.
       ...(isEventStream(route) ? [sendStreamAway({ metrics, sendAway: deps.sendAway, logStreamOpen }, route)] : []),
       handle({ identity, logStreamOpen }, route, handlers[name] as Handler<Route>),
-      endTurn,
+      ...ending,
     ];
   };
 }

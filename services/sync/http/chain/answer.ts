@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { isEventStream } from '../../../../shared/service-kit/http/request-context.ts';
@@ -8,14 +8,15 @@ import type { Answer, Call, Handler } from '../handler.ts';
 import type { StreamLog } from '../request-metrics.ts';
 import { stateOf } from './state.ts';
 
-/** Whoever sends bytes is told to stop: an answer that comes before the end of the body ends the connection. */
-export const closeAfterRefusal: RequestHandler = (req, res, next) => {
-  const { writeHead } = res;
-  res.writeHead = function closing(this: Response, ...args: Parameters<typeof writeHead>) {
-    if (!req.complete && !this.headersSent) this.setHeader('Connection', 'close');
-    return writeHead.apply(this, args);
-  } as typeof writeHead;
-  next();
+/** A sender of bytes is told to stop: an answer that comes before the end of the body ends the connection. */
+function closeBeforeEnd(req: Request, res: Response): void {
+  if (!req.complete && !res.headersSent) res.setHeader('Connection', 'close');
+}
+
+/** The same for a request that fails, at whatever step of its chain. */
+export const closeAfterRefusal: ErrorRequestHandler = (error, req, res, next) => {
+  closeBeforeEnd(req, res);
+  next(error);
 };
 
 const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
@@ -70,7 +71,9 @@ export const handle =
       req,
       res,
     } as unknown as Call<Route>;
-    send(res, await run(handler, call, identity));
+    const answer = await run(handler, call, identity);
+    if (route.bytes && answer !== null) closeBeforeEnd(req, res);
+    send(res, answer);
     turn?.end();
     if (isEventStream(route)) logStreamOpen(res);
   };

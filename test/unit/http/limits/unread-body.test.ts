@@ -28,7 +28,7 @@ interface Slow {
 }
 
 /** Sends a head that announces a body, and then a space of it ten times a second. */
-async function sendSlowly(head: string, bodyLength = '100000'): Promise<Slow> {
+async function sendSlowly(head: string, bodyLength = '100000', type = 'application/json'): Promise<Slow> {
   const socket = connect(server.port, HOST);
   sockets.push(socket);
   let text = '';
@@ -38,9 +38,7 @@ async function sendSlowly(head: string, bodyLength = '100000'): Promise<Slow> {
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   await once(socket, 'connect');
-  socket.write(
-    `${head}\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${bodyLength}\r\n\r\n{`,
-  );
+  socket.write(`${head}\r\nHost: localhost\r\nContent-Type: ${type}\r\nContent-Length: ${bodyLength}\r\n\r\n{`);
   const timer = setInterval(() => socket.write(' '), 100);
   socket.once('close', () => clearInterval(timer));
   return { socket, received: () => text, closed };
@@ -86,4 +84,19 @@ test('whose body ends in time keeps the connection', async () => {
   socket.write('}GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n');
   const [second] = (await once(socket, 'data')) as [string];
   expect([first.slice(0, 12), second.slice(0, 12)]).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
+});
+
+const UPLOAD = '/api/relay/01920000-0000-7000-8000-000000000001/0/0';
+const chunk = (lines: string) => `PATCH ${UPLOAD} HTTP/1.1\r\n${lines}Upload-Offset: 0\r\nUpload-Complete: ?0`;
+
+test.each([
+  ['a sender of bytes that is refused', '401', chunk(''), true],
+  ['a sender of bytes whose answer comes early', '204', chunk(ALICE_LINES), true],
+  ['a sender of anything else', '401', 'POST /api/message HTTP/1.1', false],
+])('%s is told at once whether the connection ends: %s', async (_, status, head, isClosed) => {
+  const type = head.startsWith('PATCH') ? 'application/partial-upload' : undefined;
+  const { socket, received } = await sendSlowly(head, undefined, type);
+  await once(socket, 'data');
+  expect(received()).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(/\r\nConnection: close\r\n/.test(received())).toBe(isClosed);
 });
