@@ -1,5 +1,5 @@
 /*
- * As much of the wire as the load speaks, to all three kinds of server alike: the routes, and the headers that an edge
+ * As much of the wire as the load speaks, to all kinds of server alike: the routes, and the headers that an edge
  * sets (identity `edge`, `APP_EDGE_TRUST=secret`).
  */
 

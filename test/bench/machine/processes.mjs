@@ -102,16 +102,19 @@ function replicaEnv({ redisUrl, keyPrefix, port, adminPort }) {
   };
 }
 
-/** `{ floor, express, baton }`, each of which starts one server of its kind. */
+/** `{ floor, express, classes, baton }`, each of which starts one server of its kind. */
 export function makeServers({ redisUrl, keyPrefix, pinning, nodeFlags }) {
   const flags = ['--expose-gc', '--import', at('../servers/probe.mjs')];
-  const byHand = (script) => async () => {
-    const child = start(pinning.command('servers', [...flags, at(script), redisUrl, keyPrefix]), {});
-    return asServer(child, `http://127.0.0.1:${await answer(child, 'port')}`);
-  };
+  const byHand =
+    (script, ...words) =>
+    async () => {
+      const child = start(pinning.command('servers', [...flags, at(script), redisUrl, keyPrefix, ...words]), {});
+      return asServer(child, `http://127.0.0.1:${await answer(child, 'port')}`);
+    };
   return {
     floor: byHand('../servers/floor-server.mjs'),
     express: byHand('../servers/express-server.mjs'),
+    classes: byHand('../servers/express-server.mjs', 'classes'),
     async baton() {
       const [port, adminPort] = [await freePort(), await freePort()];
       const env = replicaEnv({ redisUrl, keyPrefix, port, adminPort });

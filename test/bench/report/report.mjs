@@ -1,3 +1,5 @@
+import { KINDS, OTHERS } from '../rounds/rounds.mjs';
+
 const ms = (value) => `${value.toFixed(2)} ms`;
 const micros = (value) => `${value.toFixed(0)} us`;
 const rate = (value) => `${value.toFixed(0)}/s`;
@@ -59,7 +61,7 @@ const COLUMNS = {
   ],
 };
 
-const HEAD = ['', 'to the floor', 'to Express', 'floor', 'express', 'baton'];
+const HEAD = ['', 'to the floor', 'to Express', 'to its twin', ...KINDS];
 const ratio = (value) => (Number.isFinite(value) ? value.toFixed(2) : '-');
 
 function rowsOf(part, step) {
@@ -67,10 +69,10 @@ function rowsOf(part, step) {
     .filter(([name]) => step.baton[name] !== undefined)
     .map(([name, title, show]) => [
       `  ${title}`,
-      ...['floor', 'express'].map((kind) => (name === 'others' ? '' : ratio(step.ratio[kind][name]))),
-      ...['floor', 'express', 'baton'].map((kind) => show(step[kind][name])),
+      ...OTHERS.map((kind) => (name === 'others' ? '' : ratio(step.ratio[kind][name]))),
+      ...KINDS.map((kind) => show(step[kind][name])),
     ]);
-  return [[step.title, '', '', '', '', ''], ...rows];
+  return [HEAD.map((_, column) => (column === 0 ? step.title : '')), ...rows];
 }
 
 /** Lines of text, columns aligned. */

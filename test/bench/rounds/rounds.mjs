@@ -1,8 +1,8 @@
 import { median, medianOfEach } from './figures.mjs';
 
-export const KINDS = ['floor', 'express', 'baton'];
-/** What Baton is held against. */
-const OTHERS = ['floor', 'express'];
+/** What Baton is held against: `classes` is Express with the request classes that Baton uses. */
+export const OTHERS = ['floor', 'express', 'classes'];
+export const KINDS = [...OTHERS, 'baton'];
 
 /** Kinds in the order of a round: each is first as often as the others. */
 export const orderOf = (round) => KINDS.map((_, i) => KINDS[(round + i) % KINDS.length]);
@@ -13,7 +13,7 @@ const ratios = (baton, other) =>
     Object.keys(other[0]).map((name) => [name, median(baton.map((round, i) => round[name] / other[i][name]))]),
   );
 
-/** What the rounds of each kind come to: `{floor, express, baton, ratio: {floor, express}, rounds}`. */
+/** What the rounds of each kind come to: `{floor, express, classes, baton, ratio: {floor, express, classes}, rounds}`. */
 export function summaryOf(rounds) {
   const kinds = Object.fromEntries(KINDS.map((kind) => [kind, medianOfEach(rounds[kind])]));
   const ratio = Object.fromEntries(OTHERS.map((kind) => [kind, ratios(rounds.baton, rounds[kind])]));
@@ -22,7 +22,7 @@ export function summaryOf(rounds) {
 
 /**
  * Sides of all kinds beside each other, and steps that are taken round by round. `step.run(side, found)` gives figures, and
- * sees those of the steps before; `[{name, title, floor, express, baton, ratio, rounds}]`.
+ * sees those of the steps before; `[{name, title, floor, express, classes, baton, ratio, rounds}]`.
  */
 export async function inRounds({ rounds, steps, sides, say }) {
   const found = new Map(steps.map((step) => [step, Object.fromEntries(KINDS.map((kind) => [kind, []]))]));

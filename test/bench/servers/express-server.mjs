@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import express from 'express';
 import { callerOf, makeAppender, serve } from './append.mjs';
 
@@ -6,10 +6,12 @@ import { callerOf, makeAppender, serve } from './append.mjs';
  * What somebody writes by hand in an afternoon, with care: Express 5, ioredis, the same script and the same streams as
  * the floor's, bodies parsed and looked at, no header that nobody asked for. What it lacks is what the product is for:
  * proof of identity, limits, mailboxes, presence, resume, and every fault.
+ *
+ * With `classes` behind the prefix it is the twin: the same server with the request classes that Baton uses.
  */
 
-const [redisUrl, prefix] = process.argv.slice(2);
-const appender = await makeAppender({ redisUrl, prefix, kind: 'express' });
+const [redisUrl, prefix, variant] = process.argv.slice(2);
+const appender = await makeAppender({ redisUrl, prefix, kind: variant === 'classes' ? 'express-classes' : 'express' });
 const isText = (value) => typeof value === 'string' && value !== '';
 
 const app = express();
@@ -56,4 +58,18 @@ app.put(
   accept(({ content }) => isText(content)),
 );
 
-await serve(createServer({ noDelay: true, keepAliveTimeout: 75_000 }, app));
+/**
+ * Classes whose objects already have the prototypes that Express would set on each request and response
+ * (shared/service-kit/http/express-app.ts).
+ */
+function requestClasses() {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse extends ServerResponse {}
+  Object.setPrototypeOf(AppRequest.prototype, app.request);
+  Object.setPrototypeOf(AppResponse.prototype, app.response);
+  Object.assign(app, { request: AppRequest.prototype, response: AppResponse.prototype });
+  return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
+}
+
+const classes = variant === 'classes' ? requestClasses() : {};
+await serve(createServer({ ...classes, noDelay: true, keepAliveTimeout: 75_000 }, app));
