@@ -147,7 +147,7 @@ export class Store {
     return changed;
   }
 
-  /** How often a connection for commands was lost so far: the client library sends again what was under way then. */
+  /** How often a connection for commands was lost so far: calls that were under way then are made again. */
   losses = (): number => this.#losses;
 
   /** Resolves to the number of subscribers that heard it on the node that was asked. */

@@ -16,7 +16,7 @@ const UNLOGGED = `${BUS.unlogged}\n`;
 const NOTIFY_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
 /**
- * A command that was given up may still take effect, since the client library goes on sending it. So the account is notified
+ * A command that was given up may still take effect, because it may be on its way to the store. So the account is notified
  * after the first time, and once more after the second.
  */
 const [LATE_MS, VERY_LATE_MS] = [1_000, 4_000];

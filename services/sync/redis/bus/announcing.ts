@@ -41,7 +41,7 @@ export function makeAnnouncing({ announcer, publishInScript, losses, metrics }: 
   return {
     publishInScript,
     losses,
-    // The client sends again what a lost connection left unanswered. A script that had taken effect the first time
+    // A call whose answer was lost with its connection is made again. A script that had taken effect the first time
     // finds nothing to announce the second time.
     replied: (reply, key, lossesBefore) => takeAnnouncements(reply, key, losses() !== lossesBefore),
     // Nobody knows whether the script took effect, so whoever should have heard of it is notified once that is

@@ -1,6 +1,6 @@
 -- Operations: a script changes something once, however often its request comes. (After `routes`, whose RECALLED it sets.)
 -- With a client's key it comes again minutes later, on whatever replica: the answer is kept under that key.
--- Without a key only the Redis client sends it again, after a reconnect (`resent_after_ms`: so long after the first time).
+-- Without a key only the script loader sends it again, when the connection was lost (`resent_after_ms`: since the first call).
 -- The first copy was carried out if the log has an entry with the random bits of this very call. It may also come last, out
 -- of a connection that was given up: so whatever is carried out as a second copy keeps its answer, and each copy looks.
 local RESENT_SECONDS = '60'
