@@ -52,15 +52,15 @@ export function makeDeletionStore({ redis, scripts, keys, scheduleDue }: Deletio
     /** Whether the time has come at which the account is erased; null: that was cancelled. */
     async isEraseDue(account: string): Promise<boolean | null> {
       const [at, [seconds]] = await Promise.all([
-        orFault(redis.hget(keys.keyring(account), 'deletion:account')),
-        orFault(redis.time()),
+        orFault(redis, () => redis.hget(keys.keyring(account), 'deletion:account')),
+        orFault(redis, () => redis.time()),
       ]);
       return at === null ? null : Number(at) <= Number(seconds) * 1_000;
     },
 
     /** Removes a job that has nothing to do. */
     async settle(account: string, job: string): Promise<void> {
-      await orFault(redis.zrem(keys.due(account), job));
+      await orFault(redis, () => redis.zrem(keys.due(account), job));
     },
   };
 }

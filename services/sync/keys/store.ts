@@ -96,7 +96,8 @@ export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: K
     },
 
     /** Whether the account has a ring. */
-    has: async (account: string): Promise<boolean> => (await orFault(redis.hget(keys.keyring(account), 'n'))) !== null,
+    has: async (account: string): Promise<boolean> =>
+      (await orFault(redis, () => redis.hget(keys.keyring(account), 'n'))) !== null,
 
     put: (caller: Caller, { n, hash, text, replaces }: NewRing, onConfirming: () => void): Promise<boolean> =>
       confirmed(caller, onConfirming, (operation, rememberSeconds) =>

@@ -39,13 +39,13 @@ export function makeInvites({ redis, scripts, keys, rateLimit, requestSeconds }:
       const args = { invite: inviteId, device: deviceId, ttlMs, requestMs: requestSeconds * 1000 };
       const { expiresAtMs } = await addScript(accountKeys, args);
       // Who scans the code is nobody yet: only this says which account it belongs to.
-      await orFault(redis.set(keys.invite(inviteId), account, 'PX', ttlMs));
+      await orFault(redis, () => redis.set(keys.invite(inviteId), account, 'PX', ttlMs));
       return { inviteId, expiresAtMs };
     },
 
     /** The account of an invite. Throws `not_found` for one that is unknown, used or over. */
     async accountOf(inviteId: string): Promise<string> {
-      const account = await orFault(redis.get(keys.invite(known(inviteId))));
+      const account = await orFault(redis, () => redis.get(keys.invite(known(inviteId))));
       if (account === null) throw new BatonError('not_found');
       return account;
     },
@@ -68,7 +68,7 @@ export function makeInvites({ redis, scripts, keys, rateLimit, requestSeconds }:
 
     /** A request of the account was decided: nobody is asked about it any more. */
     async settle(account: string, requestId: string): Promise<void> {
-      await orFault(redis.hdel(keys.invites(account), `request:${requestId}`));
+      await orFault(redis, () => redis.hdel(keys.invites(account), `request:${requestId}`));
     },
   };
 }
