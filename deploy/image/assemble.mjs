@@ -31,8 +31,7 @@ const put = (from, to = from) => {
 await buildOrExit();
 for (const [name, entry] of Object.entries(SERVICES)) {
   for (const ending of ['js', 'cjs', 'cjs.map']) put(`dist/${entry}.${ending}`);
-  // Loaded after the heap was seen to, and not beside it.
-  writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './heap.mjs';\nawait import('./${entry}.js');\n`);
+  writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './${entry}.js';\n`);
 }
 // For `node --import`: loaded by itself, and only when it is asked for.
 put('dist/services/tracing/main.js', 'dist/tracing.js');
@@ -42,8 +41,7 @@ for (const files of ['reference', 'web'])
 put('dist/THIRD-PARTY-LICENCES.txt', 'THIRD-PARTY-LICENCES.txt');
 put('LICENSE');
 for (const file of ['users.acl', 'sentinels.conf']) put(`deploy/redis/${file}`, `dist/${file}`);
-for (const program of ['heap.mjs', 'heap-flags.mjs', 'health.mjs', 'secrets.mjs', 'cluster.mjs'])
-  put(`deploy/image/${program}`, `dist/${program}`);
+for (const program of ['health.mjs', 'secrets.mjs', 'cluster.mjs']) put(`deploy/image/${program}`, `dist/${program}`);
 const { name, version, license, type } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 writeFileSync(join(folder, 'app/package.json'), `${JSON.stringify({ name, version, license, type })}\n`);
 for (const [top, places] of Object.entries(MOUNTS)) {

@@ -20,7 +20,7 @@ import { measureEvents } from './events.mjs';
  * `--events`: instead, what ten relays cost the latency of messages.
  * `--beside name=folder,...`: also other builds of Baton, to hold two ways of doing it against each other, with
  * `--only baton,name`. `--pin`: servers on one half of the processors, Redis and the clients on the other. `--heap`: MiB that
- * replicas have as heap; the image sets 422 in a container of 768 MiB, and the figures of the relay depend on it.
+ * replicas have as heap; the image sets 384 in a container of 768 MiB, and the figures of the relay depend on it.
  */
 
 const MIB = 1024 * 1024;

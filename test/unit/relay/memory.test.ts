@@ -1,9 +1,9 @@
 import { freeMemory } from '../../../services/sync/relay/upload/memory.ts';
 
-test('memory that is one part alone is free at once', () => {
+test('memory that is one part alone is free at once, where Node can', () => {
   const part = Buffer.alloc(64 * 1024, 'baton');
   freeMemory(part);
-  expect(part.length).toBe(0);
+  expect(part.length).toBe('transfer' in ArrayBuffer.prototype ? 0 : 64 * 1024);
 });
 
 test('memory that others share stays', () => {

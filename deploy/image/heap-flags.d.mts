@@ -1,1 +1,0 @@
-export function lackingFlags(limit: number | null, given: readonly string[]): string[];
