@@ -350,6 +350,24 @@ export const STORIES = [
     fires: [],
   },
   {
+    alert: 'SettingsDiffer',
+    story: 'a replica was left with the settings of before',
+    series: { [`baton_build_info{${A},settings="1"}`]: '1+0x50', [`baton_build_info{${B},settings="2"}`]: '1+0x50' },
+    at: 40,
+    fires: [warning('Replicas of baton run with 2 different sets of settings that must agree')],
+  },
+  {
+    alert: 'SettingsDiffer',
+    story: 'settings are rolled out within ten minutes',
+    series: {
+      [`baton_build_info{${A},settings="1"}`]: '1+0x10 _x40',
+      [`baton_build_info{${A},settings="2"}`]: '_x10 1+0x40',
+      [`baton_build_info{${B},settings="2"}`]: '1+0x50',
+    },
+    at: 40,
+    fires: [],
+  },
+  {
     alert: 'AuthRejectionsRising',
     story: 'a replica refuses everybody who shows a token from one moment on',
     series: { [rejected(A)]: '0+1x80 80+100x20', [rejected(B)]: '0+1x100' },

@@ -157,3 +157,23 @@ test('a program that shows a token of the broker is let in on both, and each say
     expect((await fetch(`${replica.adminUrl}/readyz`)).status).toBe(200);
   }
 });
+
+test('how long an event took is measured by one clock, whichever of the two delivers it', async () => {
+  const laptop = await site.signIn();
+  const phone = await site.signIn(laptop.user, { device_name: 'Phone' });
+  for (const [, sender, receiver] of both()) {
+    const latency = async (name: 'sum' | 'count'): Promise<number> => {
+      const text = await (await fetch(`${receiver.adminUrl}/metrics`)).text();
+      return Number(new RegExp(`^baton_delivery_latency_seconds_${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0);
+    };
+    const stream = phone.listen(receiver);
+    await stream.next('ready');
+    const before = { sum: await latency('sum'), count: await latency('count') };
+    const body = { to_device_id: phone.deviceId, content: 'how late is it?' };
+    expect((await laptop.ask(sender, { method: 'POST', path: '/api/message', body })).status).toBe(201);
+    await stream.next('message');
+    expect(await latency('count')).toBeGreaterThan(before.count);
+    expect((await latency('sum')) - before.sum).toBeLessThan(60);
+    await stream.stop();
+  }
+});

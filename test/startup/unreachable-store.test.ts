@@ -85,6 +85,7 @@ function openStore(url: string) {
     redis: store.redis,
     scripts: store.probes,
     keys: store.keys,
+    settings: '{}',
     publish: store.publish,
   });
   const onBeat = (ok: boolean, error?: unknown) => {

@@ -9,8 +9,6 @@ import {
 } from '../../../shared/service-kit/telemetry/metrics.ts';
 import { collectProcess, PROCESS_METRICS } from '../../../shared/service-kit/telemetry/process-metrics.ts';
 
-const { build_info, ...OF_PROCESS } = PROCESS_METRICS;
-
 /** Seconds. A replica gives a call of the broker 2 or 3 s. */
 const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 5];
 
@@ -25,8 +23,8 @@ const METRICS = {
   ]),
   auth_broker_ready: gauge('1 while the auth broker has a key that signs, and is not shutting down'),
   auth_broker_redis_up: gauge('1 while the auth broker can use its store'),
-  auth_broker_build_info: build_info,
-  ...OF_PROCESS,
+  auth_broker_build_info: gauge('Always 1; the labels tell what runs', ['version', 'node']),
+  ...PROCESS_METRICS,
 };
 
 export type Metrics = MetricsOf<typeof METRICS> & { readonly registry: Registry };
@@ -42,7 +40,8 @@ export function makeMetrics({ version, isReady, isStoreUp }: MetricsParts): Metr
   const registry = new Registry();
   const metrics = { ...registerMetrics(METRICS, registry), registry };
   const { auth_broker_ready: ready, auth_broker_redis_up: storeUp, auth_broker_build_info } = metrics;
-  collectProcess({ ...metrics, build_info: auth_broker_build_info }, { registry, version });
+  collectProcess(metrics, registry);
+  auth_broker_build_info.set({ version, node: process.version }, 1);
   Object.assign(ready, { collect: () => ready.set(Number(isReady())) });
   Object.assign(storeUp, { collect: () => storeUp.set(Number(isStoreUp())) });
   // What an alert looks at is there from the start: a counter that appears with its first value has not risen.

@@ -2,6 +2,7 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { Express } from 'express';
 import type { Logger } from 'pino';
+import { agreedSettingsOf, fingerprintOf } from '../config/agreed-settings.ts';
 import type { Config } from '../config/config.ts';
 import type { Hub } from '../streams/hub.ts';
 import type { Replica } from '../replicas/replica.ts';
@@ -36,8 +37,8 @@ interface HealthParts {
   broker: { status: () => object } | null;
   hub: Hub;
   replica: Replica;
-  /** Whether the clocks of this machine and of the store agree. */
-  clockWatch: { warning: () => string | null };
+  /** Whether the clocks of this machine and of the store agree, and the settings of all replicas. */
+  watches: { clockWatch: { warning: () => string | null }; settingsWatch: { warnings: () => string[] } };
   bus: Bus;
   metrics: Metrics;
   logger: Logger;
@@ -55,7 +56,7 @@ export function makeHealth(parts: HealthParts): Express {
     broker,
     hub,
     replica,
-    clockWatch,
+    watches: { clockWatch, settingsWatch },
     bus,
     metrics,
     logger,
@@ -79,8 +80,9 @@ export function makeHealth(parts: HealthParts): Express {
         draining: isDraining(),
         streams: hub.streams.size,
         streams_limit: config.hub.maxStreams,
-        // No value of a setting is in them.
-        warnings: [...config.warnings, ...(clockWarning === null ? [] : [clockWarning])],
+        settings: fingerprintOf(agreedSettingsOf(config)),
+        // No value of a secret is in them.
+        warnings: [...config.warnings, ...(clockWarning === null ? [] : [clockWarning]), ...settingsWatch.warnings()],
         clock_skew_ms: replica.clockSkewMs === null ? null : Math.round(replica.clockSkewMs),
       },
       memory: memoryStatus(),

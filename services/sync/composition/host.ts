@@ -3,12 +3,13 @@ import type { RateGroup } from '../../../shared/contract/rates.ts';
 import { scaledLimit } from '../../../shared/service-kit/rate-limit-headers.ts';
 import { makeLogger } from '../../../shared/service-kit/telemetry/logger.ts';
 import { VERSION } from '../../../shared/service-kit/version.ts';
+import { agreedSettingsOf, fingerprintOf } from '../config/agreed-settings.ts';
 import type { Config } from '../config/config.ts';
 import { makeMetrics } from '../telemetry/metrics.ts';
 
 /** What every part of a replica has from its process. */
 export function makeHost(config: Config) {
-  const metrics = makeMetrics({ version: VERSION });
+  const metrics = makeMetrics({ version: VERSION, settings: fingerprintOf(agreedSettingsOf(config)) });
   const logger = makeLogger({ level: config.logLevel, server: `${hostname()}:${config.http.port}` });
   for (const warning of config.warnings) logger.warn(warning);
   return {

@@ -72,7 +72,7 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
 /** Opens both ports. */
 export function openHttp(parts: HttpParts) {
   const { config, logger, metrics } = parts.host;
-  const { store, db, bus, replica, clockWatch } = parts.storeAndBus;
+  const { store, db, bus, replica, watches } = parts.storeAndBus;
   const { devices, push, relay } = parts.modules;
   const { identity, isRevoked, signin, clientAddress, broker } = parts.accounts;
   const { hub } = parts.streams;
@@ -112,7 +112,7 @@ export function openHttp(parts: HttpParts) {
     broker,
     hub,
     replica,
-    clockWatch,
+    watches,
     bus,
     metrics,
     logger,

@@ -27,22 +27,33 @@ interface LeaseStoreParts {
   redis: Redis;
   scripts: ScriptLoader;
   keys: Keys;
+  /** Of this replica, as JSON: what all replicas must have alike. */
+  settings: string;
   /** Resolves to the number of subscribers that heard it. */
   publish: (channel: string, payload: string) => Promise<number>;
 }
 
 /** The leases of all replicas, the claims of reapers, and what replicas publish to find out who listens. */
-export function makeLeaseStore({ redis, scripts, keys, publish }: LeaseStoreParts) {
+export function makeLeaseStore({ redis, scripts, keys, settings, publish }: LeaseStoreParts) {
   const startScript = scripts.define(leaseStart);
   const renewScript = scripts.define(leaseRenew);
   const reapScript = scripts.define(leaseReap);
-  const table = { replicas: keys.replicas, reaping: keys.reaping, revokedVersion: keys.revokedVersion };
+  const table = {
+    replicas: keys.replicas,
+    reaping: keys.reaping,
+    revokedVersion: keys.revokedVersion,
+    settings: keys.settings,
+  };
 
   return {
     /** Takes a lease. */
     async start(replicaId: string): Promise<void> {
-      await startScript({ replicas: keys.replicas }, { replica: replicaId });
+      await startScript(table, { replica: replicaId, settings });
     },
+
+    /** The settings that replicas wrote with their leases, as JSON; null for one that wrote none, as older versions do. */
+    settingsOf: (ids: readonly string[]): Promise<(string | null)[]> =>
+      orFault(redis, () => redis.hmget(keys.settings, ...ids)),
 
     /** Renews the lease, if it is still there, and reads all of them. */
     renew: (replicaId: string): Promise<LeaseTable> => renewScript(table, { replica: replicaId }),

@@ -79,6 +79,9 @@ export class Replica {
     return this.#id;
   }
 
+  /** Ids of the other replicas that are alive as far as we know. */
+  readonly others = (): string[] => this.detector.others();
+
   get channel(): string {
     return this.#parts.keys.bus(this.#id);
   }

@@ -21,9 +21,11 @@ export const accountAdd = defineScript({
 
 export const leaseStart = defineScript({
   file: new URL('./lua/lease-start.lua', import.meta.url),
-  keys: ['replicas'],
+  keys: ['replicas', 'settings'],
   args: {
     replica: text,
+    /** As JSON, those that must agree. */
+    settings: text,
   },
   reply: nothing,
   runsWhenFull: true,
@@ -49,7 +51,7 @@ export const leaseRenew = defineScript({
 
 export const leaseReap = defineScript({
   file: new URL('./lua/lease-reap.lua', import.meta.url),
-  keys: ['replicas', 'reaping'],
+  keys: ['replicas', 'reaping', 'settings'],
   args: {
     /** Dead replica. */
     dead: text,

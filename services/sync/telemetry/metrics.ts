@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { type MetricsOf, registerMetrics, rowsOf } from '../../../shared/service-kit/telemetry/metrics.ts';
+import { gauge, type MetricsOf, registerMetrics, rowsOf } from '../../../shared/service-kit/telemetry/metrics.ts';
 import { collectProcess, PROCESS_METRICS } from '../../../shared/service-kit/telemetry/process-metrics.ts';
 import { HTTP_METRICS } from '../../../shared/service-kit/http/metrics.ts';
 import { SCRIPT_METRICS } from '../../../shared/service-kit/redis/metrics.ts';
@@ -44,6 +44,10 @@ const METRICS = {
   ...DUE_METRICS,
   ...LIFECYCLE_METRICS,
   ...PROCESS_METRICS,
+  build_info: gauge(
+    'Always 1; the labels tell what runs, and with which settings of those that replicas must have alike',
+    ['version', 'node', 'settings'],
+  ),
 };
 
 export type Metrics = MetricsOf<typeof METRICS> & { readonly registry: Registry };
@@ -60,11 +64,15 @@ function beginAtZero(metrics: Metrics): void {
   for (const reason of ['gap', 'store_lost']) metrics.resets_total.inc({ reason }, 0);
 }
 
-/** All metrics and Node's own, on a registry of their own: two apps in one process do not count together. */
-export function makeMetrics({ version }: { version: string }): Metrics {
+/**
+ * All metrics and Node's own, on a registry of their own: two apps in one process do not count together. `settings`: the
+ * fingerprint of those that replicas must have alike.
+ */
+export function makeMetrics({ version, settings = '' }: { version: string; settings?: string }): Metrics {
   const registry = new Registry();
   const metrics = { ...registerMetrics(METRICS, registry), registry };
-  collectProcess(metrics, { registry, version });
+  collectProcess(metrics, registry);
+  metrics.build_info.set({ version, node: process.version, settings }, 1);
   beginAtZero(metrics);
   return metrics;
 }

@@ -22,7 +22,6 @@ const NOT_OF_USE = [
 export const PROCESS_METRICS = {
   memory_limit_bytes: gauge('Memory that this process may take: that of its container, or of the machine'),
   event_loop_utilization_ratio: gauge('Share of time in which the event loop was busy, since the last scrape'),
-  build_info: gauge('Always 1; the labels tell what runs', ['version', 'node']),
 };
 
 function eventLoopUtilization(): () => number {
@@ -36,15 +35,11 @@ function eventLoopUtilization(): () => number {
 }
 
 /** Fills the metrics of the process, and adds those of Node itself. */
-export function collectProcess(
-  metrics: MetricsOf<typeof PROCESS_METRICS>,
-  { registry, version }: { registry: Registry; version: string },
-): void {
-  const { event_loop_utilization_ratio: ratio, build_info: build, memory_limit_bytes: limit } = metrics;
+export function collectProcess(metrics: MetricsOf<typeof PROCESS_METRICS>, registry: Registry): void {
+  const { event_loop_utilization_ratio: ratio, memory_limit_bytes: limit } = metrics;
   const utilization = eventLoopUtilization();
   // Asked for on every scrape.
   Object.assign(ratio, { collect: () => ratio.set(utilization()) });
-  build.set({ version, node: process.version }, 1);
   limit.set(Math.min(process.constrainedMemory() || totalmem(), totalmem()));
   collectDefaultMetrics({
     register: registry,

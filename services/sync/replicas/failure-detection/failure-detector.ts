@@ -50,6 +50,12 @@ export class FailureDetector {
     return this.#joinedDeadChannels;
   }
 
+  /** Living replicas but this one. */
+  others(): string[] {
+    const ownId = this.#parts.ownId();
+    return [...this.#counters.keys()].filter((id) => id !== ownId);
+  }
+
   isDeadChannel(channel: string): boolean {
     return this.#deadChannels.has(channel);
   }

@@ -6,6 +6,7 @@
 if counter ~= '' then
   if redis.call('HGET', keys.replicas, dead) ~= counter then return { 'OK', '0' } end
   redis.call('HDEL', keys.replicas, dead)
+  redis.call('HDEL', keys.settings, dead)
 elseif (redis.call('HGET', keys.reaping, dead) or '') ~= reaper or redis.call('HEXISTS', keys.replicas, dead) == 1 then
   return { 'OK', '0' }
 end

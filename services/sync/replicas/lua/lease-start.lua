@@ -1,5 +1,9 @@
--- Takes a lease.
+-- Takes a lease, and writes the settings that all replicas must have alike. Those of replicas without a lease go.
 -- Keys and arguments: leaseStart in scripts.ts.
 -- RETURNS OK
 redis.call('HSET', keys.replicas, replica, 1)
+for _, id in ipairs(redis.call('HKEYS', keys.settings)) do
+  if redis.call('HEXISTS', keys.replicas, id) == 0 then redis.call('HDEL', keys.settings, id) end
+end
+redis.call('HSET', keys.settings, replica, settings)
 return { 'OK' }

@@ -1,0 +1,83 @@
+import type { Logger } from 'pino';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** A difference names no more of a value than this. */
+const SHOWN_CHARACTERS = 100;
+
+/** What another replica wrote, of whatever version; null: nothing that can be compared. */
+function parse(stored: string | null): Texts | null {
+  try {
+    const value: unknown = JSON.parse(stored ?? 'null');
+    return typeof value === 'object' ? (value as Texts | null) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** How those settings differ from ours, in words; '' where they do not. A setting that one version does not know is let be. */
+function differenceOf(own: Texts, other: Texts): string {
+  const show = (value: string | undefined): string => String(value).slice(0, SHOWN_CHARACTERS) || 'empty';
+  return Object.keys(own)
+    .filter((name) => Object.hasOwn(other, name) && other[name] !== own[name])
+    .map((name) => `${name} is ${show(other[name])} there and ${show(own[name])} here`)
+    .join(', ');
+}
+
+interface SettingsWatchParts {
+  own: Texts;
+  /** Living replicas but this one. */
+  others: () => readonly string[];
+  /** What they wrote of their settings; null for one that wrote nothing. */
+  read: (ids: readonly string[]) => Promise<(string | null)[]>;
+  logger: Logger;
+  onFailure: (task: string, error: unknown) => void;
+}
+
+/**
+ * Says when a living replica on the same Redis has other settings where all must agree: what one of them keeps for an hour the
+ * other forgets after a minute. It is a warning: while settings are rolled out, both are right.
+ */
+export function makeSettingsWatch({ own, others, read, logger, onFailure }: SettingsWatchParts) {
+  /** How each living replica differs; '' where it does not. */
+  let known: ReadonlyMap<string, string> = new Map();
+  let isReading = false;
+
+  const sentenceOf = (difference: string): string =>
+    `another replica on this store has settings that must agree: ${difference}`;
+  const differences = (): string[] => [...new Set(known.values())].filter(Boolean);
+
+  async function learn(): Promise<void> {
+    const living = others();
+    const before = differences();
+    const strangers = living.filter((id) => !known.has(id));
+    const stored = strangers.length === 0 ? [] : await read(strangers);
+    const found = strangers.map((id, i): [string, string] => {
+      const theirs = parse(stored[i] ?? null);
+      return [id, theirs === null ? '' : differenceOf(own, theirs)];
+    });
+    known = new Map([...[...known].filter(([id]) => living.includes(id)), ...found]);
+    const now = differences();
+    for (const difference of now) if (!before.includes(difference)) logger.warn(sentenceOf(difference));
+    if (before.length > 0 && now.length === 0)
+      logger.warn('all replicas on this store agree about their settings again');
+  }
+
+  return {
+    /** One sentence for each way in which a living replica differs. */
+    warnings: (): string[] => differences().map(sentenceOf),
+
+    /** To be called with each reading of the leases. Asks the store only about replicas that are new. */
+    look(): void {
+      if (isReading) return;
+      isReading = true;
+      learn()
+        .catch((error: unknown) => onFailure('compare settings', error))
+        .finally(() => {
+          isReading = false;
+        });
+    },
+  };
+}
+
+export type SettingsWatch = ReturnType<typeof makeSettingsWatch>;
