@@ -79,5 +79,3 @@ export function makeSettingsWatch({ own, others, read, logger, onFailure }: Sett
     },
   };
 }
-
-export type SettingsWatch = ReturnType<typeof makeSettingsWatch>;

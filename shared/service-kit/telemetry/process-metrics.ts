@@ -3,8 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 import { gauge, type MetricsOf } from './metrics.ts';
 
-/** Seconds. A collection of the young generation takes some milliseconds. */
-const GC_BUCKETS = [0.01, 0.1, 1];
+/** Seconds. Each kind of collection has its own series, and some kinds come only after hours. */
+const GC_BUCKETS = [0.1];
 
 /**
  * How often the delay of the event loop is sampled. The library's 10 ms wake an idle process 100 times a second, 0.8 % of a
@@ -12,8 +12,13 @@ const GC_BUCKETS = [0.01, 0.1, 1];
  */
 const DELAY_SAMPLED_EVERY_MS = 100;
 
-/** Of Node's own: a series for each space of the heap and each kind of handle, of which the sums stay. */
+/**
+ * Of Node's own: a series for each space of the heap and each kind of handle, of which the sums stay; of the delay of the event
+ * loop what says less than its p99 and its maximum; and what `build_info` has.
+ */
 const NOT_OF_USE = [
+  ...['_min', '_mean', '_stddev', '_p50', '_p90'].map((what) => `nodejs_eventloop_lag${what}_seconds`),
+  'nodejs_version_info',
   ...['size_total', 'size_used', 'size_available'].map((what) => `nodejs_heap_space_${what}_bytes`),
   ...['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}`),
 ];
