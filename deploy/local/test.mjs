@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { buildOrExit } from '../build/build.mjs';
+import { keepCompiled } from './setup/compiled.mjs';
 import { startRedis } from './setup/redis.mjs';
 import { findRedisServer, installPackages, requireNode, requireRedisServer } from './setup/setup.mjs';
 import { ROOT } from './setup/tree.mjs';
@@ -24,7 +25,10 @@ const env = Object.fromEntries(
   Object.entries(process.env).filter(([key]) => !key.startsWith('APP_') || key.startsWith('APP_TEST_')),
 );
 const redis = given ? null : await startRedis({ path: redisServer, detached: true });
-if (redis !== null) env.APP_TEST_REDIS_URL = redis.url;
+if (redis !== null) {
+  env.APP_TEST_REDIS_URL = redis.url;
+  await keepCompiled(redis.url);
+}
 if (redisServer !== undefined) env.APP_TEST_REDIS_SERVER = redisServer;
 
 const jest = spawn(

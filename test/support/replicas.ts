@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
+import { argumentsToStart } from '../../deploy/local/setup/compiled.mjs';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { sharedRedisEnv } from './redis/redis.ts';
 import { until } from './redis/redis-processes.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/services/sync/main.js', import.meta.url));
 /** Below the time that jest gives a hook, so that the log is shown; only one that cannot start takes so long. */
 const READY_WITHIN_MS = 75_000;
 /** The same for one that is stopped. */
@@ -58,11 +57,11 @@ export async function startReplica({
   keyPrefix,
   env,
   nodeFlags = [],
-  main = MAIN,
+  main,
   ...given
 }: ReplicaOptions): Promise<ReplicaProcess> {
   const [port, adminPort] = [given.port ?? (await freePort()), await freePort()];
-  const child = spawn(process.execPath, [...nodeFlags, main], {
+  const child = spawn(process.execPath, [...nodeFlags, ...(main === undefined ? argumentsToStart('sync') : [main])], {
     env: {
       PATH: process.env.PATH,
       APP_IDENTITY: 'dev',

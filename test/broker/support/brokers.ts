@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { argumentsToStart } from '../../../deploy/local/setup/compiled.mjs';
 import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 
-const MAIN = fileURLToPath(new URL('../../../dist/services/broker/main.js', import.meta.url));
 /** As of replicas. */
 const READY_WITHIN_MS = 75_000;
 
@@ -56,7 +55,7 @@ function asBroker(env: Record<string, string>): Record<string, string> {
 
 /** Starts a broker without waiting for it. `env` is added to the defaults; an empty value takes one away. */
 export function spawnBroker(env: Record<string, string>, port: number): BrokerProcess {
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, argumentsToStart('broker'), {
     env: {
       PATH: process.env.PATH,
       BROKER_PORT: String(port),

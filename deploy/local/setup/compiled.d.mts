@@ -1,0 +1,1 @@
+export function argumentsToStart(service: 'sync' | 'broker'): string[];
