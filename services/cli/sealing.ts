@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { leanFetch } from '../../shared/client/node.ts';
-import type { Keyring } from '../../shared/client/sealed/keyring.ts';
-import type { Sealing } from '../../shared/client/sealing/sealing.ts';
+import { leanFetch, sealingFiles } from '../../shared/client/node.ts';
+import type { Keyring } from '../../shared/client/sealed.ts';
+import type { Sealing } from '../../shared/client/sealing.ts';
 import type { Context } from './context.ts';
 
 /*
@@ -12,16 +12,13 @@ import type { Context } from './context.ts';
 const FILES = ['keys.json', 'grant.json'];
 
 /** Where this device keeps its keys. */
-export async function sealingFilesOf({ settings }: Pick<Context, 'settings'>) {
-  const { sealingFiles } = await import('../../shared/client/node/sealing.ts');
-  return sealingFiles(settings.folder);
-}
+export const sealingFilesOf = ({ settings }: Pick<Context, 'settings'>) => sealingFiles(settings.folder);
 
 /** Sealing at this address, whether this device has keys or not. */
 export async function sealingAt(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Sealing> {
-  const { makeSealing } = await import('../../shared/client/sealing/sealing.ts');
+  const { makeSealing } = await import('../../shared/client/sealing.ts');
   const { session } = context;
-  return makeSealing({ baseUrl: url, session, fetch: leanFetch, ...(await sealingFilesOf(context)) });
+  return makeSealing({ baseUrl: url, session, fetch: leanFetch, ...sealingFilesOf(context) });
 }
 
 /** Whether there is anything on this device that could seal. */
@@ -45,7 +42,7 @@ export async function keyedAt(context: Pick<Context, 'settings' | 'session'>, ur
 /** Removes the keys of this device: whoever has them is this device. */
 export async function removeKeys(context: Pick<Context, 'settings'>): Promise<void> {
   if (!hasFiles(context) && !existsSync(join(context.settings.folder, 'asking-keys.json'))) return;
-  const { keys, asking, grant } = await sealingFilesOf(context);
+  const { keys, asking, grant } = sealingFilesOf(context);
   for (const store of [grant, asking, keys]) await store.clear();
 }
 

@@ -66,7 +66,7 @@ export async function makeReader(context: Context, url: string, plain: boolean) 
   async function open(message: Message): Promise<Received> {
     if (keyed === null) {
       if (message.sealed === undefined) return { kind: 'plain', text: message.content };
-      const { sealedError } = await import('../../shared/client/sealed/sealed-error.ts');
+      const { sealedError } = await import('../../shared/client/sealed.ts');
       return { kind: 'waits', problem: sealedError('unkeyed') };
     }
     return keyed.sealing.texts.open(keyed.keyring, message);

@@ -3,13 +3,13 @@ import type { Context } from '../context.ts';
 import { asApprover, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
 import { type Keyed, keyedAt, LOCK } from '../sealing.ts';
-import type { LinkKey } from '../../../shared/client/sealed/link/link-code.ts';
+import type { LinkKey } from '../../../shared/client/sealed.ts';
 import { type BatonClient, readSignInLink, type SignInLink } from '../../../shared/client/index.ts';
 
 /** A link or `REQUEST.CODE.KEY`, or `REQUEST.CODE`, its parts, for where a link is too long to type. */
 async function linkOf(text: string): Promise<{ link: SignInLink; key: LinkKey | null }> {
   if (/#k=|^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) {
-    const { readKeyedLink } = await import('../../../shared/client/sealing/linking.ts');
+    const { readKeyedLink } = await import('../../../shared/client/sealing.ts');
     const keyed = readKeyedLink(text);
     if (keyed === null) throw usageError('This is neither a sign-in link nor its code, or a part of it is missing.');
     return keyed;

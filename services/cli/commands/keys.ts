@@ -1,6 +1,6 @@
 import { renderUnicodeCompact } from 'uqr';
 import type { Device } from '../../../shared/client/index.ts';
-import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
+import type { Keyring } from '../../../shared/client/sealed.ts';
 import { askYesNo } from '../ask.ts';
 import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
@@ -18,7 +18,7 @@ interface KeyedDevice {
 }
 
 async function fingerprintOf(keys: { enc: string; sig: string }): Promise<string> {
-  const { fingerprintOfKeys } = await import('../../../shared/client/sealed/link/link-code.ts');
+  const { fingerprintOfKeys } = await import('../../../shared/client/sealed.ts');
   const hex = Buffer.from(await fingerprintOfKeys(keys)).toString('hex');
   return (hex.match(/.{4}/g) ?? []).join(' ');
 }
@@ -157,7 +157,7 @@ export async function takeLinkAfterLogin(context: Context, url: string): Promise
 /** Replaces the key of the account, without the devices that are not signed in any more. */
 async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<void> {
   const { output, signal } = context;
-  const { goneMembers } = await import('../../../shared/client/sealing/rings.ts');
+  const { goneMembers } = await import('../../../shared/client/sealing.ts');
   await context.withClient(async (baton, url) => {
     const { rings, linking } = await sealingAt(context, url);
     const [keyring, devices] = [await rings.current(), await baton.devices.list({ signal })];

@@ -44,10 +44,9 @@ function showDigits({ output }: Context, digits: string): void {
 
 /** Shows a code, with what the approver needs to give this device the key of the account. */
 async function asked(context: Context, about: RequestOptions): Promise<Session> {
-  const { makeAsking } = await import('../../../shared/client/sealing/linking.ts');
-  const asking = await makeAsking(await sealingFilesOf(context));
-  const onSealed = (sealed: string, requestId: string) => asking.keep(requestId, sealed);
-  const request = await requestSignIn({ ...about, keys: asking.keys, onSealed });
+  const { makeAsking } = await import('../../../shared/client/sealing.ts');
+  const asking = await makeAsking(sealingFilesOf(context));
+  const request = await requestSignIn({ ...about, keys: asking.keys, onApproved: asking.keep });
   showCode(context, request, await asking.linkWith(request.link), about.deviceName);
   return request.approved({ signal: context.signal });
 }

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import type { GrantStore, KeptGrant, SealingStores } from '../sealing/rings.ts';
+import type { GrantStore, KeptGrant, SealingStores } from '../sealing/api.ts';
 import type { TakenTexts } from '../sealing/taken.ts';
 import { fileKeys } from './keys.ts';
 

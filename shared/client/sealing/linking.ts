@@ -1,26 +1,16 @@
-import type { CallSettings } from '../api.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
-import { keepDeviceKeys } from '../sealed/keys/key-store.ts';
-import { publicKeysOf, type PublicKeys } from '../sealed/keys/device-keys.ts';
-import { sealGrant } from '../sealed/link/grant.ts';
-import {
-  checkKeys,
-  type LinkKey,
-  linkKeyText,
-  makeLink,
-  makeLinkSecret,
-  readLinkCode,
-} from '../sealed/link/link-code.ts';
-import { toBase64url } from '../sealed/primitives/bytes.ts';
 import { failureOf } from '../errors/failure.ts';
 import type { SessionAnswer } from '../../contract/modules/sessions.ts';
-import { sessionOf, watchCookies } from '../session/session-answer.ts';
-import { originOf, ownLink } from '../session/service.ts';
+import { LIMITS } from '../../contract/limits.ts';
 import { makeClient } from '../http/client.ts';
 import { baseOf } from '../http/request.ts';
-import type { DeviceType, SignInLink } from '../wire.ts';
-import { LIMITS } from '../../contract/limits.ts';
-import type { Rings, SealingStores } from './rings.ts';
+import { sealGrant } from '../sealed/link/grant.ts';
+import { checkKeys } from '../sealed/link/link-code.ts';
+import { originOf, ownLink } from '../session/service.ts';
+import { sessionOf, watchCookies } from '../session/session-answer.ts';
+import type { DeviceType } from '../wire.ts';
+import type { Linking, Rings, SealingStores } from './api.ts';
+import { makeAsking } from './asking.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
 /** What stands in a ring for a device of this type. */
@@ -31,60 +21,13 @@ const KIND_OF: Readonly<Record<DeviceType, string>> = {
   ...{ macos: 'cli', windows: 'cli', linux: 'cli' },
 };
 
-/** What a device asks with, that wants keys. */
-export interface Asking {
-  readonly keys: PublicKeys;
-  /** The link with what its approver needs, which stands in the fragment and goes to no server. */
-  linkWith(link: string): Promise<string>;
-  /** Keeps what the approver sealed, before anything else is done with the approval. */
-  keep(requestId: string, sealed: string | undefined): Promise<void>;
-}
-
-/** The parts of a link or of what was typed, and what it says of keys: null where it says nothing. */
-export function readKeyedLink(text: string): { link: SignInLink; key: LinkKey | null } | null {
-  const trimmed = text.trim();
-  const [plain = ''] = trimmed.split('#');
-  const origin = URL.canParse(plain) ? new URL(plain).origin : '';
-  try {
-    const { request_id, approval_code, key } = readLinkCode(trimmed, [origin]);
-    // Whole, where it is a link: whose it is has to be looked at.
-    return { link: origin === '' ? { request_id, approval_code } : plain, key };
-  } catch (error) {
-    if (error instanceof BatonClientError) return null;
-    throw error;
-  }
-}
-
-/** What a new device asks with; its keys are made where there are none. */
-export async function makeAsking({ asking, grant }: Pick<SealingStores, 'asking' | 'grant'>): Promise<Asking> {
-  await grant.clear();
-  const { keys } = await keepDeviceKeys(asking);
-  const shown = await publicKeysOf(keys);
-  const secret = makeLinkSecret();
-  return {
-    keys: shown,
-    async linkWith(link) {
-      const { origin, searchParams } = new URL(link);
-      const [request_id, approval_code] = [searchParams.get('r') ?? '', searchParams.get('c') ?? ''];
-      return makeLink(origin, { request_id, approval_code, key: await linkKeyText(shown, secret) });
-    },
-    async keep(request_id, sealed) {
-      if (sealed !== undefined) await grant.save({ request_id, sealed, secret: toBase64url(secret) });
-    },
-  };
-}
-
 const AGAIN_MS = 1_000;
 
 /** Letting devices into the ring, and getting into it. */
-export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingStores) {
+export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingStores): Linking {
   const { caller } = calls;
   return {
-    /**
-     * Puts the device that asks into the ring, and lets it in for good with full access. Gives the four digits that both show.
-     * Throws `other_keys` where somebody has put other keys in place of those in the code.
-     */
-    async letIn(link: { request_id: string; approval_code: string }, key: LinkKey, settings: CallSettings = {}) {
+    async letIn(link, key, settings = {}) {
       const { body: view } = await caller.call('readLogin', { query: link, ...settings });
       const { keys, device_id, request_id } = view;
       if (keys === undefined)
@@ -103,8 +46,7 @@ export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingSt
       return { checkCode, keyring };
     },
 
-    /** Asks, as a device that is signed in, for keys. */
-    async askForKeys(settings: CallSettings = {}) {
+    async askForKeys(settings = {}) {
       const asking = await makeAsking(stores);
       const base = baseOf(calls.baseUrl);
       const { body: started } = await caller.call('relinkLogin', { body: { keys: asking.keys }, ...settings });
@@ -134,7 +76,6 @@ export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingSt
       return {
         link: await asking.linkWith(ownLink(qr_payload, request_id, base)),
         expiresAt: expires_at,
-        /** Waits for the approval. False: it was let in without keys. Make sealing anew after it: the session is another one. */
         async approved() {
           for (;;) {
             const answer = await poll().catch((error: unknown) => {
@@ -150,7 +91,6 @@ export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingSt
       };
     },
 
-    /** Takes devices out of the ring, which replaces the key of the account. */
-    remove: (deviceIds: readonly string[]) => rings.change({ remove: deviceIds }),
+    remove: (deviceIds) => rings.change({ remove: deviceIds }),
   };
 }

@@ -1,51 +1,17 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
-import { adoptFirstRing, adoptRing, type Keyring, noteRemoved, takeKeys } from '../sealed/keyring.ts';
-import { keepDeviceKeys, type KeyedAccount, type KeyRecord, type KeyStore } from '../sealed/keys/key-store.ts';
+import { adoptFirstRing, adoptRing, type Keyring, takeKeys } from '../sealed/keyring.ts';
+import { keepDeviceKeys, type KeyedAccount, type KeyRecord } from '../sealed/keys/key-store.ts';
 import { publicKeysOf } from '../sealed/keys/device-keys.ts';
 import { openGrant } from '../sealed/link/grant.ts';
 import { fromBase64url } from '../sealed/primitives/bytes.ts';
 import { makeFirstRing, makeNextRing, type RingChange } from '../sealed/ring/change.ts';
 import type { KeysAnswer } from '../sealed/ring/chain.ts';
 import { memberOf, readRing } from '../sealed/ring/ring.ts';
-import { WORDS_KIND } from '../sealed/ring/words.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Session } from '../session/session.ts';
-import type { Device } from '../wire.ts';
+import type { Linked, Rings, SealingStores } from './api.ts';
 import { sealingError } from './problem.ts';
 import type { SealingCalls } from './sealing-calls.ts';
-
-/** What an approval brought, with the secret of the code that was shown. It is kept until the ring that it names is pinned. */
-export interface KeptGrant {
-  readonly request_id: string;
-  readonly sealed: string;
-  /** Base64url. */
-  readonly secret: string;
-}
-
-/** Where a grant is kept between the approval and the ring. */
-export interface GrantStore {
-  load(): Promise<KeptGrant | null>;
-  save(grant: KeptGrant): Promise<void>;
-  clear(): Promise<void>;
-}
-
-/** Where a device keeps what it seals with. */
-export interface SealingStores {
-  /** The keys in use. */
-  readonly keys: KeyStore;
-  /** Those that a device asks to be let in with, so that the ones in use stay until it was. */
-  readonly asking: KeyStore;
-  readonly grant: GrantStore;
-}
-
-/** What a link to the ring gave. */
-export interface Linked {
-  readonly keyring: Keyring;
-  /** Four digits; the device that let this one in shows the same. */
-  readonly checkCode: string;
-  /** The id of the device that let this one in. */
-  readonly approver: string;
-}
 
 /** How often a change of the ring is made anew, because another device was faster. */
 const MOST_RACES = 8;
@@ -55,7 +21,7 @@ const MOST_PAGES = 200;
 const isCode = (error: unknown, code: string): boolean => error instanceof BatonClientError && error.code === code;
 
 /** The rings of the account, as this device knows and changes them. */
-export function makeRings(calls: SealingCalls, { keys: store, asking, grant: grants }: SealingStores) {
+export function makeRings(calls: SealingCalls, { keys: store, asking, grant: grants }: SealingStores): Rings {
   const { caller, serverNow } = calls;
 
   /** Null: the account has no rings. */
@@ -201,17 +167,12 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
   }
 
   return {
-    /** Pins the ring that an approval named. Null where there is none to pin. Throws `bad_grant` where it does not fit. */
     takeGrant,
-    forgetAsking,
-    /** Null: this device has no keys in its account. */
     current,
     change,
 
-    /** Whether the account has rings, whoever belongs to them. */
     isEncrypted: async (): Promise<boolean> => (await fetchKeys(0)) !== null,
 
-    /** Makes the keys of the account, with this device alone. `anew`: those that this device had are over. */
     async create({ kind, anew = false }: { kind: string; anew?: boolean }): Promise<Keyring> {
       const session = await calls.session();
       if (session === null || session.scope !== 'full' || session.persist !== 'persist') {
@@ -238,19 +199,4 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
       return adoptFirstRing(store, account, ring.text, serverNow());
     },
   };
-}
-
-/** The rings of the account, as this device knows and changes them. */
-export type Rings = ReturnType<typeof makeRings>;
-
-/** The members of the ring that are no devices of the account any more: signed out, removed, or expired. */
-export function goneMembers({ ring }: Keyring, devices: readonly Pick<Device, 'device_id'>[]): string[] {
-  const ids = new Set(devices.map(({ device_id }) => device_id));
-  const members = ring.body.members.filter(({ kind }) => kind !== WORDS_KIND);
-  return members.map(({ device_id }) => device_id).filter((id) => !ids.has(id));
-}
-
-/** The ring as it may be sealed under: not while a device that is gone has its key. */
-export function withoutGone(keyring: Keyring, devices: readonly Pick<Device, 'device_id'>[]): Keyring {
-  return goneMembers(keyring, devices).reduce(noteRemoved, keyring);
 }

@@ -2,6 +2,7 @@ import { type Caller, makeCaller } from '../http/caller.ts';
 import { type BaseUrl, type Fetch, platformFetch } from '../http/request.ts';
 import type { Session, SessionStore } from '../session/session.ts';
 import { makeSessionKeeper } from '../session/session-keeper.ts';
+import { addSealingRoutes } from './routes.ts';
 import { systemClock } from '../time/clock.ts';
 
 /** What sealing asks the service with. */
@@ -26,6 +27,7 @@ export function makeSealingCalls({
   session: SessionStore;
   fetch?: Fetch | undefined;
 }): SealingCalls {
+  addSealingRoutes();
   let aheadMs = 0;
   const fetch: Fetch = async (url, init) => {
     const answer = await given(url, init);

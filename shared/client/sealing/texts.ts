@@ -2,43 +2,17 @@ import { makeSendOrder } from '../account/send-order.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { CallSettings, OnceSettings } from '../api.ts';
 import { openClipboard, sealClipboard } from '../sealed/content/clipboard.ts';
-import type { Sender } from '../sealed/content/body.ts';
 import { openMessage, type OpenedMessage, sealMessage } from '../sealed/content/messages.ts';
 import { checkMaySeal, type Keyring, noteSeen } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
-import type { ClipboardEntry, Device, Message, MessageAccepted, MessageTarget } from '../wire.ts';
+import type { Device, Message, MessageAccepted } from '../wire.ts';
 import { sealingError } from './problem.ts';
-import { goneMembers, type Rings, withoutGone } from './rings.ts';
+import type { ReceivedText, SealedTarget, SealedTexts, SentText } from './api.ts';
+import { goneMembers, withoutGone } from './gone.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
-
-/** Where a text went, and whether the service could read it on the way. */
-export interface SealedTarget extends MessageTarget {
-  readonly sealed: boolean;
-}
-
-/** What became of a text that was sent by a device with keys. */
-export interface SentText {
-  /** One, or one for each device where not all of them have keys. */
-  readonly messageIds: readonly string[];
-  readonly to: readonly SealedTarget[];
-  /** Devices without keys, to which nothing was sent. */
-  readonly unkeyed: readonly Pick<Device, 'device_id' | 'name'>[];
-}
-
-/** What a received text turned out to be. */
-export type ReceivedText =
-  /** The service could have written it. */
-  | { readonly kind: 'plain'; readonly text: string }
-  | { readonly kind: 'opened'; readonly text: string; readonly t: number; readonly sender: Sender }
-  /** It was shown before, and its acknowledgement was lost. */
-  | { readonly kind: 'again' }
-  /** It cannot be opened now: leave it where it is. */
-  | { readonly kind: 'waits'; readonly problem: BatonClientError }
-  /** It is not genuine, or can never be opened: say so. */
-  | { readonly kind: 'refused'; readonly problem: BatonClientError };
 
 /** What another link, an update, or the next ring can mend. */
 const PASSING = new Set(['unknown_key', 'newer_version', 'devices_disagree', 'unkeyed', 'keys_gone']);
@@ -61,7 +35,7 @@ function checkReady(keyring: Keyring, devices: readonly Device[]): void {
 }
 
 /** Messages and the clipboard, sealed and opened. */
-export function makeTexts(calls: SealingCalls, rings: Rings, store: KeyStore, taken: TakenTexts) {
+export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenTexts): SealedTexts {
   const { caller, serverNow } = calls;
   const inOrder = makeSendOrder();
 
@@ -114,15 +88,7 @@ export function makeTexts(calls: SealingCalls, rings: Rings, store: KeyStore, ta
   }
 
   return {
-    /**
-     * Sends a text to a device, or with `*` to all others. `devices`: those of the account. A device without keys gets it only
-     * where `plain` says that the service may read it: else `unkeyed_receiver`, and of several, those are named in the answer.
-     */
-    send(
-      keyring: Keyring,
-      { to, text, devices, plain = false }: { to: string; text: string; devices: readonly Device[]; plain?: boolean },
-      settings: OnceSettings = {},
-    ): Promise<SentText> {
+    send(keyring, { to, text, devices, plain = false }, settings = {}) {
       return inOrder(to, settings.signal, async () => {
         checkReady(keyring, devices);
         if (to === '*') return sendToAll(keyring, text, devices, { plain, signal: settings.signal });
@@ -134,8 +100,7 @@ export function makeTexts(calls: SealingCalls, rings: Rings, store: KeyStore, ta
       });
     },
 
-    /** What a message says, and who wrote it. `keyring` null: this device has no keys. */
-    async open(keyring: Keyring | null, message: Message): Promise<ReceivedText> {
+    async open(keyring, message) {
       const { sealed, message_id } = message;
       if (sealed === undefined) return { kind: 'plain', text: message.content };
       if (keyring === null) return { kind: 'waits', problem: sealedError('unkeyed') };
@@ -151,27 +116,20 @@ export function makeTexts(calls: SealingCalls, rings: Rings, store: KeyStore, ta
       }
     },
 
-    /** To be called when a text was shown, and before it is acknowledged: it is not shown again. */
-    async shown(keyring: Keyring, message: Message): Promise<void> {
+    async shown(keyring, message) {
       if (message.sealed === undefined) return;
       const { id, n } = await opened(keyring, message, message.sealed);
       await taken.addMessage(id, message.message_id, n);
     },
 
-    /** Puts a text into the clipboard of the account, for the devices that have keys. */
-    async setClipboard(
-      keyring: Keyring,
-      { text, devices }: { text: string; devices: readonly Device[] },
-      settings: CallSettings = {},
-    ): Promise<ClipboardEntry> {
+    async setClipboard(keyring, { text, devices }, settings = {}) {
       checkReady(keyring, devices);
       const sealed = await sealClipboard(keyring, { text, t: serverNow() });
       const body = { sealed, content_type: 'text/plain' };
       return (await caller.call('setClipboard', { body, ...settings })).body;
     },
 
-    /** What is in the clipboard, and who wrote it. */
-    async openClipboard(keyring: Keyring | null, entry: ClipboardEntry): Promise<ReceivedText> {
+    async openClipboard(keyring, entry) {
       const { sealed, source_device_id: from } = entry;
       if (sealed === undefined) return { kind: 'plain', text: entry.content };
       if (keyring === null) return { kind: 'waits', problem: sealedError('unkeyed') };

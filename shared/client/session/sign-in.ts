@@ -30,8 +30,8 @@ export interface RequestOptions extends SignInOptions {
   invite?: string;
   /** The public keys of the device, for whoever approves it to seal to (`@baton/client/sealed`). */
   keys?: { enc: string; sig: string };
-  /** Told what the approver sealed for the device, and waited for, before the session is saved. Nobody gets it twice. */
-  onSealed?: (sealed: string, requestId: string) => Promise<void>;
+  /** Told what the approver sealed for the device, and waited for, before the session is saved: nobody gets it twice. */
+  onApproved?: (requestId: string, sealed?: string) => Promise<void>;
 }
 
 /** A device that waits to be let in. */
@@ -168,7 +168,7 @@ async function confirm(options: SignInOptions, made: Made, signal: AbortSignal |
 }
 
 const notConfirmed = (cause: BatonClientError): BatonClientError =>
-  new BatonClientError('not_confirmed', 'The device was let in. Ask the service again within two minutes', {
+  new BatonClientError('not_confirmed', 'The device was let in: ask again soon', {
     action: 'retry',
     cause,
   });
@@ -197,7 +197,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 
 /** Asks to be let in by a device that is signed in. Throws `not_found` for an invite that was used, or is over. */
 export async function requestSignIn(options: RequestOptions): Promise<SignInRequest> {
-  const { deviceName, deviceType, invite, keys, onSealed } = options;
+  const { deviceName, deviceType, invite, keys } = options;
   const connection = connectionOf(options);
   const { client, serverNow } = connection;
   // What is undefined is not sent.
@@ -221,7 +221,7 @@ export async function requestSignIn(options: RequestOptions): Promise<SignInRequ
       try {
         const answer = await poll(signal);
         if (answer.status === 200) {
-          if (answer.body.sealed) await onSealed?.(answer.body.sealed, started.request_id);
+          await options.onApproved?.(started.request_id, answer.body.sealed);
           return madeBy(connection, options, answer.body);
         }
         // Where nobody waits before answering, it is waited here.
