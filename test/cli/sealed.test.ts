@@ -61,7 +61,7 @@ describe('keys of an account', () => {
     const [theirs] = await json(phone, 'keys');
     expect(own).toMatchObject({ encrypted: true, keyed: true, n: 2, epoch: 1, advice: null });
     const fingerprints = (line: Line | undefined) =>
-      Object.fromEntries((line?.['devices'] as Line[]).map(({ name, fingerprint }) => [name, fingerprint]));
+      Object.fromEntries(((line?.['devices'] ?? []) as Line[]).map(({ name, fingerprint }) => [name, fingerprint]));
     expect(fingerprints(own)).toEqual(fingerprints(theirs));
     expect(fingerprints(own)).toEqual({
       Laptop: expect.stringMatching(/^[0-9a-f]{4}( [0-9a-f]{4}){7}$/),

@@ -17,9 +17,9 @@ interface KeyedDevice {
   readonly current: boolean;
 }
 
-async function fingerprintOf(keys: { enc: string; sig: string }): Promise<string> {
+async function fingerprintOf(own: { enc: string; sig: string }): Promise<string> {
   const { fingerprintOfKeys } = await import('../../../shared/client/sealed.ts');
-  const hex = Buffer.from(await fingerprintOfKeys(keys)).toString('hex');
+  const hex = Buffer.from(await fingerprintOfKeys(own)).toString('hex');
   return (hex.match(/.{4}/g) ?? []).join(' ');
 }
 
@@ -125,7 +125,7 @@ async function link(context: Context): Promise<void> {
 }
 
 /** Takes the keys that an approval brought, and says so. False: it brought none. */
-export async function takeLink(context: Context, url: string): Promise<boolean> {
+async function takeLink(context: Context, url: string): Promise<boolean> {
   const { output } = context;
   const { rings } = await sealingAt(context, url);
   const linked = await rings.takeGrant();
@@ -176,7 +176,7 @@ async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<voi
 }
 
 /** What `keys` takes as its word. */
-export const KEY_ACTIONS = ['create', 'link', 'rotate'] as const;
+const KEY_ACTIONS = ['create', 'link', 'rotate'] as const;
 
 /** Lists the devices with keys, or makes, gets or replaces keys. */
 export async function keys(context: Context, action: string | undefined, options: { anew?: boolean; yes?: boolean }) {

@@ -47,7 +47,7 @@ function fileGrant(path: string): GrantStore {
 const LINE = /^(?:m ([\w-]{22}) (\S{1,64}) (\d+)|c ([\w-]{1,64}) (\d+))$/gm;
 
 /** What was shown, in a file to which any number of processes add. */
-export function fileTaken(path: string): TakenTexts {
+function fileTaken(path: string): TakenTexts {
   async function add(line: string): Promise<void> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await open(path, 'a', OWNER_ALONE);
