@@ -26,7 +26,7 @@ export async function buildCli() {
       {
         name: 'published-client',
         resolveId(id) {
-          const entry = /shared\/client\/(index|node)\.ts$/.exec(id)?.[1];
+          const entry = /shared\/client\/(index|node|sealed|sealing)\.ts$/.exec(id)?.[1];
           return entry === undefined ? null : join(ROOT, `shared/client/dist/${entry}.js`);
         },
       },

@@ -13,7 +13,7 @@ import { slimContract } from './slim-contract.mjs';
  */
 const CLIENT = join(ROOT, 'shared/client');
 const OUT = join(CLIENT, 'dist');
-const ENTRIES = ['index', 'node', 'peer-to-peer', 'sealed'];
+const ENTRIES = ['index', 'node', 'peer-to-peer', 'sealed', 'sealing'];
 
 async function bundle() {
   const { rolldown } = await import('rolldown');
@@ -86,7 +86,7 @@ export async function buildClient() {
   mkdirSync(OUT, { recursive: true });
   await bundle();
   await writeTypes();
-  await saySize('sealed');
+  for (const name of ['sealed', 'sealing']) await saySize(name);
   if (existsSync(join(ROOT, 'LICENSE'))) cpSync(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'));
 }
 

@@ -2,11 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../local/setup/tree.mjs';
 
+/** What seals asks for routes of its own, which are loaded with it. */
+const ofSealing = (name) => /^sealing[./]/.test(name);
+
 /** What the client's own code says of one of the contract's tables. */
-function namesIn(pattern) {
+function namesIn(pattern, isOfPart = (name) => !ofSealing(name)) {
   const modules = readdirSync(join(ROOT, 'dist/shared/client'), { recursive: true });
   const texts = modules
-    .filter((name) => name.endsWith('.js'))
+    .filter((name) => name.endsWith('.js') && isOfPart(name))
     .map((name) => readFileSync(join(ROOT, 'dist/shared/client', name), 'utf8'));
   return new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map(([, name]) => name)));
 }
@@ -78,11 +81,13 @@ async function slimTables() {
     ['routes', 'events', 'limits', 'errors', 'forms'].map(from),
   );
   const told = (answer) => (answer === null || typeof answer === 'string' ? answer : formOf(answer));
-  const called = namesIn(/\bcall\('(\w+)'|ROUTES\.(\w+)/g).add('openStream');
+  const CALLS = /\bcall\('(\w+)'|ROUTES\.(\w+)/g;
+  const called = namesIn(CALLS).add('openStream');
+  const short = ({ method, path, idempotent, answers }) => ({
+    ...{ method, path, idempotent: idempotent || undefined, answers: mapped(answers, told) },
+  });
   const tables = {
-    ROUTES: mapped(picked(ROUTES, called), ({ method, path, idempotent, answers }) => ({
-      ...{ method, path, idempotent: idempotent || undefined, answers: mapped(answers, told) },
-    })),
+    ROUTES: mapped(picked(ROUTES, called), short),
     EVENTS: mapped(EVENTS, ({ data }) => ({ data: formOf(data) })),
     LIMITS: picked(LIMITS, namesIn(/\bLIMITS\.(\w+)/g)),
     ERRORS: errorsOf(ERRORS),
@@ -90,6 +95,9 @@ async function slimTables() {
   const contract = (name) => readFileSync(join(ROOT, `dist/shared/contract/${name}.js`), 'utf8');
   return {
     'contract/tables.js': tablesText(tables),
+    'client/sealing/sealing-routes.js': tablesText({
+      SEALING_ROUTES: mapped(picked(ROUTES, namesIn(CALLS, ofSealing)), short),
+    }),
     'contract/routes.js': "export { ROUTES } from './tables.js';",
     'contract/events.js': "export { EVENTS } from './tables.js';",
     'contract/limits.js': "export { LIMITS } from './tables.js';",

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { approve } from './commands/approve.ts';
 import { invite } from './commands/invite.ts';
 import { devices, remove, rename, status } from './commands/devices.ts';
+import { keys } from './commands/keys.ts';
 import { receive } from './commands/receive.ts';
 import { send } from './commands/send.ts';
 import { login, logout } from './commands/sign-in.ts';
@@ -48,7 +49,7 @@ function addSignIn(command: Define): void {
   command('status', 'who this is, and whether the service answers').action(async (_: object, made: Command) =>
     status(contextOf(made)),
   );
-  command('approve <link>', 'let a device in that shows this link (or its REQUEST.CODE)')
+  command('approve <link>', 'let a device in that shows this link (or its REQUEST.CODE.KEY)')
     .option('--guest', 'as a guest')
     .option('--once', 'for an hour')
     .option('--deny', 'refuse it')
@@ -62,6 +63,24 @@ function addInvite(command: Define): void {
     .option('--guest', 'as a guest')
     .option('--once', 'for an hour')
     .action(async (options: object, made: Command) => invite(contextOf(made), options));
+}
+
+/** What encrypts. */
+function addKeys(command: Define): void {
+  command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate')
+    .summary('encrypt the account: which devices have keys')
+    .addHelpText(
+      'after',
+      `
+create   encrypts the account: makes its key, with this device alone
+link     asks a device that has keys to give them to this one, which is signed in already
+rotate   replaces the key of the account, without devices that are not signed in any more`,
+    )
+    .option('--anew', 'create: although the keys that this device had are gone from the service')
+    .option('-y, --yes', 'rotate: without asking')
+    .action(async (action: string | undefined, options: { anew?: boolean; yes?: boolean }, made: Command) =>
+      keys(contextOf(made), action, options),
+    );
 }
 
 /** The devices of the account. */
@@ -110,18 +129,23 @@ function addFiles(command: Define): void {
 
 /** Messages, the clipboard, and everything that happens. */
 function addTexts(command: Define): void {
-  command('message <name> [text...]', "send a short text; '*' is all other devices, - is standard input").action(
-    async (name: string, text: string[], _: object, made: Command) => message(contextOf(made), name, text),
-  );
+  command('message <name> [text...]', "send a short text; '*' is all other devices, - is standard input")
+    .option('--plain', 'also to devices without keys, so that the service can read it')
+    .action(async (name: string, text: string[], options: { plain?: boolean }, made: Command) =>
+      message(contextOf(made), name, text, options),
+    );
   command('inbox', 'show the messages that wait, and take them')
     .option('--keep', 'leave them there')
     .option('--follow', 'and those that come, until Ctrl-C')
+    .option('--plain', 'with keys: also what is not encrypted, which the service could have written')
     .action(async (options: { keep?: boolean; follow?: boolean }, made: Command) => inbox(contextOf(made), options));
   command('copy', 'put standard input into the clipboard')
     .option('--system', 'what is in the clipboard of this computer')
+    .option('--plain', 'with keys: not encrypted, so that devices without keys and the service can read it')
     .action(async (options: { system?: boolean }, made: Command) => copy(contextOf(made), options));
   command('paste', 'write the clipboard to standard output')
     .option('--system', 'into the clipboard of this computer')
+    .option('--plain', 'with keys: also what is not encrypted, which the service could have written')
     .action(async (options: { system?: boolean }, made: Command) => paste(contextOf(made), options));
   command('watch', 'every event of the account, until Ctrl-C').action(async (_: object, made: Command) =>
     watch(contextOf(made)),
@@ -143,7 +167,7 @@ export function makeProgram(version: string): Command {
     // Where somebody puts it behind the command.
     return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
   };
-  for (const add of [addSignIn, addInvite, addDevices, addFiles, addTexts]) add(command);
+  for (const add of [addSignIn, addInvite, addKeys, addDevices, addFiles, addTexts]) add(command);
   command('completion <shell>', 'what bash, zsh, fish or powershell reads to complete these commands').action(
     (shell: string) => {
       process.stdout.write(completionFor(program, shell));

@@ -2,15 +2,30 @@ import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { asApprover, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
+import { type Keyed, keyedAt, LOCK } from '../sealing.ts';
+import type { LinkKey } from '../../../shared/client/sealed.ts';
 import { type BatonClient, readSignInLink, type SignInLink } from '../../../shared/client/index.ts';
 
-/** `REQUEST.CODE`, the two parts of a link, for where a link is too long to type. */
-function linkOf(text: string) {
+/** A link or `REQUEST.CODE.KEY`, or `REQUEST.CODE`, its parts, for where a link is too long to type. */
+async function linkOf(text: string): Promise<{ link: SignInLink; key: LinkKey | null }> {
+  if (/#k=|^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) {
+    const { readKeyedLink } = await import('../../../shared/client/sealing.ts');
+    const keyed = readKeyedLink(text);
+    if (keyed === null) throw usageError('This is neither a sign-in link nor its code, or a part of it is missing.');
+    return keyed;
+  }
   // Whole: the library looks at whose link it is.
-  if (readSignInLink(text) !== null) return text;
+  if (readSignInLink(text) !== null) return { link: text, key: null };
   const parts = /^([\w-]{16,64})\.([\w-]{16,64})$/.exec(text);
   if (parts === null) throw usageError('This is neither a sign-in link nor its code.');
-  return { request_id: parts[1] as string, approval_code: parts[2] as string };
+  return { link: { request_id: parts[1] as string, approval_code: parts[2] as string }, key: null };
+}
+
+/** What is given away, and what is not; null where the account is not encrypted by this device. */
+function givenAway(keyed: Keyed | null, gives: boolean): string | null {
+  if (keyed === null) return null;
+  if (!gives) return 'It gets no keys: what it sends and is sent is not encrypted.';
+  return `${LOCK} It gets the key of this account: it can read everything that is encrypted for the account from now on, and what waits now. Let in only a device that is in front of you.`;
 }
 
 interface ApproveOptions {
@@ -34,8 +49,8 @@ export async function describe({ output, signal }: Context, baton: BatonClient, 
 /** Shows who asks to be let in, asks, and lets it in or not. */
 export async function approve(context: Context, text: string, { guest, once, deny, yes }: ApproveOptions) {
   const { output, signal } = context;
-  const link = linkOf(text);
-  await context.withClient(async (baton) => {
+  const { link, key } = await linkOf(text);
+  await context.withClient(async (baton, url) => {
     if (deny) {
       await asApprover(baton.signIns.deny(link, { signal }));
       return output.result({ decision: 'denied' }, 'Refused.');
@@ -44,9 +59,20 @@ export async function approve(context: Context, text: string, { guest, once, den
     const scope = guest ? 'guest' : 'full';
     const persist = once ? 'once' : 'persist';
     const kind = `${scope === 'guest' ? 'a guest' : 'a device of this account'}${once ? ', for an hour' : ''}`;
+    const keyed = await keyedAt(context, url);
+    const wanted = keyed !== null && !guest && !once ? key : null;
+    const given = givenAway(keyed, wanted !== null);
+    if (given !== null) output.note(given);
     if (!yes && !(await askYesNo(`Let it in as ${kind}?`, signal))) {
       await asApprover(baton.signIns.deny(link, { signal }));
       return output.result({ decision: 'denied' }, 'Refused.');
+    }
+    if (keyed !== null && wanted !== null) {
+      const parts = typeof link === 'string' ? readSignInLink(link) : link;
+      if (parts === null) throw usageError('This is no sign-in link.');
+      const { checkCode } = await asApprover(keyed.sealing.linking.letIn(parts, wanted, { signal }));
+      const result = { decision: 'approved', scope, persist, keyed: true, check_code: checkCode };
+      return output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);
     }
     await asApprover(baton.signIns.approve(link, { scope, persist }, { signal }));
     output.result({ decision: 'approved', scope, persist }, 'Approved.');

@@ -1,6 +1,7 @@
 import type { Device } from '../../../shared/client/index.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { colours, durationOf, oneLine, tableOf } from '../output.ts';
+import { keyedAt } from '../sealing.ts';
 
 function seenOf({ online, current, last_seen_at: seen }: Device): string {
   if (online) return colours.green('online');
@@ -72,9 +73,14 @@ export async function rename(context: Context, names: readonly string[]) {
 /** Signs a device out, for good. */
 export async function remove(context: Context, name: string) {
   const { output, signal } = context;
-  await context.withClient(async (baton) => {
+  await context.withClient(async (baton, url) => {
     const device = await deviceNamed(baton, name, signal);
+    // First, so that a device that is removed has no key that is in force. What is cut off here is removed by doing it again.
+    const keyed = device.current ? null : await keyedAt(context, url);
+    const n = keyed?.keyring.ring.body.n;
+    const rotated = keyed !== null && (await keyed.sealing.linking.remove([device.device_id])).ring.body.n !== n;
+    if (rotated) output.note('The key of the account was replaced.');
     const everywhere = await baton.devices.remove(device.device_id, { signal });
-    output.result({ removed: device.device_id, everywhere }, `Removed ${oneLine(device.name)}.`);
+    output.result({ removed: device.device_id, everywhere, rotated }, `Removed ${oneLine(device.name)}.`);
   });
 }

@@ -1,11 +1,20 @@
 import { hostname, platform } from 'node:os';
 import { renderUnicodeCompact } from 'uqr';
-import { type DeviceType, proposeDeviceName, requestSignIn, type SignInRequest } from '../../../shared/client/index.ts';
+import {
+  type DeviceType,
+  proposeDeviceName,
+  type RequestOptions,
+  requestSignIn,
+  type Session,
+  type SignInRequest,
+} from '../../../shared/client/index.ts';
 import { inviteDigits, readInviteLink } from '../../../shared/client/session/invites.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
+import { removeKeys, sealingFilesOf } from '../sealing.ts';
 import { serviceAddress } from '../settings.ts';
+import { takeLinkAfterLogin } from './keys.ts';
 
 const TYPE_OF: Readonly<Record<string, DeviceType>> = { darwin: 'macos', win32: 'windows' };
 
@@ -20,17 +29,36 @@ function urlOf(text: string): string {
   return address;
 }
 
-function showCode({ output }: Context, request: SignInRequest, deviceName: string): void {
-  const waiting = { link: request.link, request_id: request.requestId, expires_at: request.expiresAt };
+function showCode({ output }: Context, request: SignInRequest, link: string, deviceName: string): void {
+  const waiting = { link, request_id: request.requestId, expires_at: request.expiresAt };
   output.note(`Scan this with a device that is signed in, or open the link in a browser that is:\n`);
-  if (process.stderr.isTTY) output.note(renderUnicodeCompact(request.link));
+  if (process.stderr.isTTY) output.note(renderUnicodeCompact(link));
   if (output.isJson) output.result({ waiting }, null);
-  else output.note(`\n${request.link}\n\nWaiting for the approval of "${oneLine(deviceName)}" ...`);
+  else output.note(`\n${link}\n\nWaiting for the approval of "${oneLine(deviceName)}" ...`);
 }
 
 function showDigits({ output }: Context, digits: string): void {
   if (output.isJson) output.result({ waiting: { digits } }, null);
   else output.note(`Type these digits on the other device: ${digits.slice(0, 3)} ${digits.slice(3)}`);
+}
+
+/** Shows a code, with what the approver needs to give this device the key of the account. */
+async function asked(context: Context, about: RequestOptions): Promise<Session> {
+  const { makeAsking } = await import('../../../shared/client/sealing.ts');
+  const asking = await makeAsking(sealingFilesOf(context));
+  const request = await requestSignIn({ ...about, keys: asking.keys, onApproved: asking.keep });
+  showCode(context, request, await asking.linkWith(request.link), about.deviceName);
+  return request.approved({ signal: context.signal });
+}
+
+async function askedByInvite(
+  context: Context,
+  about: RequestOptions,
+  { invite, secret }: { invite: string; secret: string },
+): Promise<Session> {
+  const request = await requestSignIn({ ...about, invite });
+  showDigits(context, inviteDigits(secret, request.requestId));
+  return request.approved({ signal: context.signal });
 }
 
 /** Shows a code, or the digits of an invite, and waits until a device that is signed in approves it. */
@@ -53,15 +81,12 @@ export async function login(
   const deviceType = TYPE_OF[platform()] ?? 'linux';
   const plainHttp = options.plainHttp === true;
   const about = { baseUrl, deviceName, deviceType, session, signal, plainHttp };
-  const request = await requestSignIn({ ...about, ...(invited !== null && { invite: invited.invite }) });
-  if (invited === null) showCode(context, request, deviceName);
-  else showDigits(context, inviteDigits(invited.secret, request.requestId));
-
-  const made = await request.approved({ signal });
+  const made = await (invited === null ? asked(context, about) : askedByInvite(context, about, invited));
   await settings.keepUrl(baseUrl);
   const name = made.device?.name ?? deviceName;
   const result = { device: made.device, user: made.user, scope: made.scope, persist: made.persist, url: baseUrl };
   output.result(result, `Signed in as ${oneLine(name)}, of ${oneLine(made.user.name)}, at ${baseUrl}.`);
+  if (made.scope === 'full' && made.persist === 'persist') await takeLinkAfterLogin(context, baseUrl);
 }
 
 /** `BATON_URL` is another service's, or no address. */
@@ -72,12 +97,14 @@ export async function logout(context: Context) {
   const { output, session, signal } = context;
   try {
     await context.withClient((baton) => baton.signOut({ signal }));
+    await removeKeys(context);
     output.result({ signed_out: true }, 'Signed out.');
   } catch (error) {
     // Nothing was told to the service of the session.
     const isElsewhere = NOTHING_SENT.includes(failureOf(error).code);
     if (signal.aborted || isElsewhere) throw error;
     await session.clear();
+    await removeKeys(context);
     throw error;
   }
 }

@@ -1,9 +1,11 @@
 import clipboard from 'clipboardy';
-import type { Message } from '../../../shared/client/index.ts';
+import type { BatonClient, ClipboardEntry } from '../../../shared/client/index.ts';
 import { readInput } from '../ask.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
-import { CliError, usageError } from '../failure.ts';
-import { colours, deviceNameOf, oneLine, plain, quoted } from '../output.ts';
+import { CliError, EXIT, usageError } from '../failure.ts';
+import { colours, oneLine, plain, quoted } from '../output.ts';
+import { type Keyed, keyedAt, LOCK, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
+import { makeReader, sendSealed } from '../texts.ts';
 
 const CLIPBOARD_BYTES = 65_536;
 const MESSAGE_BYTES = 4_096;
@@ -14,70 +16,123 @@ function checkText(text: string, what: string): void {
   throw usageError(`${what} has something in it that is no text. Give it by standard input, or send it as a file.`);
 }
 
+/** Puts a text into the clipboard so that the devices with keys alone can read it, and says which cannot. */
+async function copySealed({ output, signal }: Context, baton: BatonClient, { sealing, keyring }: Keyed, text: string) {
+  const devices = await baton.devices.list({ signal });
+  const { sealed: _, content: __, ...entry } = await sealing.texts.setClipboard(keyring, { text, devices }, { signal });
+  const unkeyed = devices.filter(({ device_id: id }) =>
+    keyring.ring.body.members.every((each) => each.device_id !== id),
+  );
+  const names = unkeyed.map(({ name }) => oneLine(name)).join(', ');
+  if (unkeyed.length > 0)
+    output.note(`Without keys, and cannot read it: ${names}. \`--plain\` lets everybody, the service too.`);
+  output.note(`${LOCK} Encrypted.`);
+  output.result({ ...entry, bytes: Buffer.byteLength(text), sealed: true }, null);
+}
+
 /** Sets the account's clipboard from standard input, or from the one of this computer. */
-export async function copy(context: Context, { system }: { system?: boolean }) {
+export async function copy(context: Context, { system, plain: isPlain }: { system?: boolean; plain?: boolean }) {
   const { output, signal } = context;
   const text = system ? await clipboard.read() : await readInput(CLIPBOARD_BYTES, 'The clipboard');
   if (system) checkText(text, 'The clipboard of this computer');
-  await context.withClient(async (baton) => {
+  await context.withClient(async (baton, url) => {
+    const keyed = isPlain ? null : await keyedAt(context, url);
+    if (keyed !== null) return copySealed(context, baton, keyed, text);
     const { content, ...entry } = await baton.clipboard.set(text, { signal });
     if (content !== text) output.note('Control characters were left out: the clipboard takes plain text.');
-    output.result({ ...entry, bytes: Buffer.byteLength(content) }, null);
+    output.result({ ...entry, bytes: Buffer.byteLength(content), sealed: false }, null);
   });
 }
 
+/** What the entry says. Throws where it is not to be taken: it is never given as an empty text. */
+async function textOf(context: Context, url: string, entry: ClipboardEntry, isPlain: boolean): Promise<string> {
+  const keyed = await keyedAt(context, url);
+  if (keyed === null && entry.sealed === undefined) return entry.content;
+  const sealing = keyed?.sealing ?? (await sealingAt(context, url));
+  const received = await sealing.texts.openClipboard(keyed?.keyring ?? null, entry);
+  if (received.kind === 'opened' || (received.kind === 'plain' && isPlain)) return received.text;
+  const refused = { status: EXIT.refused, code: 'not_encrypted' };
+  if (received.kind === 'waits' || received.kind === 'refused') {
+    const { message: said, code } = received.problem;
+    throw new CliError(`${said}.`, { ...refused, code });
+  }
+  throw new CliError(`The clipboard is ${NOT_ENCRYPTED}. \`--plain\` takes it all the same.`, refused);
+}
+
 /** Writes the account's clipboard to standard output, or into the one of this computer. */
-export async function paste(context: Context, { system }: { system?: boolean }) {
+export async function paste(context: Context, { system, plain: isPlain }: { system?: boolean; plain?: boolean }) {
   const { output, signal } = context;
-  await context.withClient(async (baton) => {
+  await context.withClient(async (baton, url) => {
     const entry = await baton.clipboard.get({ signal });
     if (entry.updated_at === null) throw new CliError('The clipboard is empty.', { code: 'empty' });
-    if (system) await clipboard.write(entry.content);
-    if (output.isJson) return output.result(entry, null);
+    const text = await textOf(context, url, entry, isPlain === true);
+    const { sealed, ...rest } = entry;
+    if (system) await clipboard.write(text);
+    if (output.isJson) return output.result({ ...rest, content: text, sealed: sealed !== undefined }, null);
     // A file or a pipe gets what was copied, to the byte.
-    if (!system) process.stdout.write(process.stdout.isTTY ? plain(entry.content) : entry.content);
+    if (!system) process.stdout.write(process.stdout.isTTY ? plain(text) : text);
   });
 }
 
 /** Sends a short text to a device, or to all others with `*`. `-` is standard input. */
-export async function message(context: Context, to: string, words: readonly string[]) {
+export async function message(
+  context: Context,
+  to: string,
+  words: readonly string[],
+  { plain: isPlain = false }: { plain?: boolean },
+) {
   const { output, signal } = context;
   const given = words.join(' ');
   const isInput = given === '-' || given === '';
   const text = isInput ? await readInput(MESSAGE_BYTES, 'A message') : given;
   if (!isInput) checkText(text, 'The message');
-  await context.withClient(async (baton) => {
+  await context.withClient(async (baton, url) => {
+    const keyed = await keyedAt(context, url);
     const target = to === '*' ? '*' : { device_id: (await deviceNamed(baton, to, signal)).device_id };
+    if (keyed !== null) {
+      const id = target === '*' ? '*' : target.device_id;
+      return sendSealed(context, baton, keyed, { to: id, text, plain: isPlain });
+    }
     const sent = await baton.messages.send(target, text, { signal });
     const lines = sent.to.map(({ name, online, pushed, error }) => {
       const how = error ?? (online ? 'connected' : pushed ? 'notified' : 'kept until it comes');
       return `${oneLine(name)}: ${how}`;
     });
-    output.result(sent, lines.join('\n'));
+    output.result({ ...sent, sealed: false }, lines.join('\n'));
   });
 }
 
-const lineOf = ({ from_name: from, content, created_at: at }: Message): string =>
-  quoted(`${colours.dim(new Date(at).toLocaleTimeString())} ${colours.bold(deviceNameOf(from))}: `, content);
+/** What stays in the inbox is handed out again with the next connection. */
+const staysThere = (): CliError => new CliError('This message stays in the inbox.', { code: 'stays' });
 
 /** Shows what waits and takes it, oldest first; with `keep` it stays. With `follow` whatever comes too. */
-export async function inbox(context: Context, { keep, follow }: { keep?: boolean; follow?: boolean }) {
+export async function inbox(
+  context: Context,
+  { keep = false, follow, plain: isPlain = false }: { keep?: boolean; follow?: boolean; plain?: boolean },
+) {
   const { output, signal } = context;
-  const show = (each: Message) => output.result(each, lineOf(each));
-  await context.withClient(async (baton) => {
+  await context.withClient(async (baton, url) => {
+    const reader = await makeReader(context, url, isPlain);
     if (follow) {
-      baton.messages.receive(show);
+      let last = Promise.resolve(true);
+      baton.on('event', ({ name }) => {
+        if (name === 'keys') reader.onKeys();
+      });
+      baton.messages.receive(async (each) => {
+        // One after the other, as they came.
+        last = last.then(
+          () => reader.show(each, keep),
+          () => reader.show(each, keep),
+        );
+        if (!(await last)) throw staysThere();
+      });
       baton.start();
       return await untilOver(context, baton);
     }
     const waiting = await baton.messages.list({ signal });
-    for (const each of waiting) show(each);
-    if (!keep && waiting.length > 0) {
-      await baton.messages.acknowledge(
-        waiting.map((each) => each.message_id),
-        { signal },
-      );
-    }
+    const taken: string[] = [];
+    for (const each of waiting) if (await reader.show(each, keep)) taken.push(each.message_id);
+    if (!keep && taken.length > 0) await baton.messages.acknowledge(taken, { signal });
     if (waiting.length === 0) output.note('No messages.');
   });
 }

@@ -89,7 +89,7 @@ function partsOf(link: SignInLink, origins: readonly string[]): { request_id: st
   const parts = typeof link === 'string' ? readSignInLink(link) : link;
   const origin = typeof link === 'string' && URL.canParse(link) ? new URL(link).origin : null;
   if (parts === null) {
-    throw new BatonClientError('invalid_request', 'This is no link of a sign-in');
+    throw new BatonClientError('invalid_request', 'This is no sign-in link');
   }
   if (origin !== null && origins.length > 0 && !isAmong(origin, origins)) {
     const message = `This link is of another service: this device is signed in at ${origins.join(', ')}`;

@@ -1,5 +1,7 @@
 import { LIMITS } from '../../contract/limits.ts';
 import type { BatonClientOptions, CallSettings } from '../api.ts';
+import type { ROUTES } from '../../contract/routes.ts';
+import type { BodyOf } from '../../contract/vocabulary/route.ts';
 import type { SessionAnswer } from '../../contract/modules/sessions.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { type Client, makeClient } from '../http/client.ts';
@@ -26,6 +28,10 @@ export interface SignInOptions extends CallSettings, Pick<BatonClientOptions, 'b
 export interface RequestOptions extends SignInOptions {
   /** The invite that it was shown: the device that made it is asked, and no other. */
   invite?: string;
+  /** The public keys of the device, for whoever approves it to seal to (`@baton/client/sealed`). */
+  keys?: { enc: string; sig: string };
+  /** Told what the approver sealed for the device, and waited for, before the session is saved: nobody gets it twice. */
+  onApproved?: (requestId: string, sealed?: string) => Promise<void>;
 }
 
 /** A device that waits to be let in. */
@@ -162,7 +168,7 @@ async function confirm(options: SignInOptions, made: Made, signal: AbortSignal |
 }
 
 const notConfirmed = (cause: BatonClientError): BatonClientError =>
-  new BatonClientError('not_confirmed', 'The device was let in. Ask the service again within two minutes', {
+  new BatonClientError('not_confirmed', 'The device was let in: ask again soon', {
     action: 'retry',
     cause,
   });
@@ -191,10 +197,11 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
 
 /** Asks to be let in by a device that is signed in. Throws `not_found` for an invite that was used, or is over. */
 export async function requestSignIn(options: RequestOptions): Promise<SignInRequest> {
-  const { deviceName, deviceType, invite } = options;
+  const { deviceName, deviceType, invite, keys } = options;
   const connection = connectionOf(options);
   const { client, serverNow } = connection;
-  const body = { device_name: deviceName, device_type: deviceType, ...(invite !== undefined && { invite }) };
+  // What is undefined is not sent.
+  const body = { device_name: deviceName, device_type: deviceType, invite, keys } as BodyOf<typeof ROUTES.startLogin>;
   const started = (await told(client.call('startLogin', { body, signal: options.signal }), options.signal)).body;
 
   const poll = (signal: AbortSignal | undefined) =>
@@ -213,7 +220,10 @@ export async function requestSignIn(options: RequestOptions): Promise<SignInRequ
       const askedAt = Date.now();
       try {
         const answer = await poll(signal);
-        if (answer.status === 200) return madeBy(connection, options, answer.body);
+        if (answer.status === 200) {
+          await options.onApproved?.(started.request_id, answer.body.sealed);
+          return madeBy(connection, options, answer.body);
+        }
         // Where nobody waits before answering, it is waited here.
         if (Date.now() - askedAt < AGAIN_MS) await pause(AGAIN_MS, signal);
       } catch (error) {

@@ -45,3 +45,12 @@ export async function keysHolding(redis: Redis, prefix: string, text: string): P
   }
   return holding;
 }
+
+/** The keys under the prefix whose name, or value as the store serialises it or as it is read, holds the text. */
+export async function dumpsHolding(redis: Redis, prefix: string, text: string): Promise<string[]> {
+  const holding = new Set(await keysHolding(redis, prefix, text));
+  for (const key of await keysUnder(redis, prefix)) {
+    if ((await redis.dumpBuffer(key))?.includes(text)) holding.add(key);
+  }
+  return [...holding];
+}

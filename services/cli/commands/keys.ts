@@ -1,0 +1,188 @@
+import { renderUnicodeCompact } from 'uqr';
+import type { Device } from '../../../shared/client/index.ts';
+import type { Keyring } from '../../../shared/client/sealed.ts';
+import { askYesNo } from '../ask.ts';
+import { type Context } from '../context.ts';
+import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
+import { oneLine, tableOf } from '../output.ts';
+import { LOCK, sealingAt } from '../sealing.ts';
+
+/** A device, as `keys` lists it. */
+interface KeyedDevice {
+  readonly device_id: string;
+  readonly name: string | null;
+  /** Null: it has no keys. */
+  readonly kind: string | null;
+  readonly fingerprint: string | null;
+  readonly current: boolean;
+}
+
+async function fingerprintOf(own: { enc: string; sig: string }): Promise<string> {
+  const { fingerprintOfKeys } = await import('../../../shared/client/sealed.ts');
+  const hex = Buffer.from(await fingerprintOfKeys(own)).toString('hex');
+  return (hex.match(/.{4}/g) ?? []).join(' ');
+}
+
+async function listed({ ring, device_id: own }: Keyring, devices: readonly Device[]): Promise<KeyedDevice[]> {
+  const members = ring.body.members.map(async ({ device_id, kind, enc, sig }) => ({
+    ...{ device_id, kind, current: device_id === own },
+    name: devices.find((each) => each.device_id === device_id)?.name ?? null,
+    fingerprint: await fingerprintOf({ enc, sig }),
+  }));
+  const ids = new Set(ring.body.members.map(({ device_id }) => device_id));
+  const unkeyed = devices
+    .filter(({ device_id }) => !ids.has(device_id))
+    .map(({ device_id, name, current }) => ({ device_id, name, kind: null, fingerprint: null, current }));
+  return [...(await Promise.all(members)), ...unkeyed];
+}
+
+const nameOf = ({ name, device_id, kind }: KeyedDevice): string =>
+  kind === 'words'
+    ? 'recovery words'
+    : name === null
+      ? `${oneLine(device_id)} (not signed in any more)`
+      : oneLine(name);
+
+/** The one thing to do; null where there is none. */
+function adviceOn(all: readonly KeyedDevice[]): string | null {
+  const gone = all.filter(({ name, kind }) => name === null && kind !== 'words');
+  if (gone.length > 0)
+    return 'A device with keys is not signed in any more: run `baton keys rotate`, which replaces the key of the account.';
+  const unkeyed = all.filter(({ kind }) => kind === null).map(nameOf);
+  if (unkeyed.length === 0) return null;
+  return `Without keys: ${unkeyed.join(', ')}. Run \`baton keys link\` there, or sign it in again, and approve it here.`;
+}
+
+/** Lists who has keys, with the fingerprint of each. */
+async function list(context: Context): Promise<void> {
+  const { output, signal } = context;
+  await context.withClient(async (baton, url) => {
+    const { rings } = await sealingAt(context, url);
+    const [keyring, devices] = [await rings.current(), await baton.devices.list({ signal })];
+    if (keyring === null) {
+      const encrypted = await rings.isEncrypted();
+      const advice = encrypted
+        ? 'This device has no keys: what it sends is not encrypted. Run `baton keys link`, and approve it on a device that has keys.'
+        : 'This account is not encrypted: the service can read what is sent. `baton keys create` changes that.';
+      return output.result({ encrypted, keyed: false, advice }, advice);
+    }
+    const all = await listed(keyring, devices);
+    const advice = adviceOn(all);
+    const rows = all.map((each) => [
+      each.current ? '*' : ' ',
+      each.kind === null ? ' ' : LOCK,
+      nameOf(each),
+      each.fingerprint ?? 'no keys',
+    ]);
+    const { n, epoch } = keyring.ring.body;
+    const result = { encrypted: true, keyed: true, n, epoch, devices: all, advice };
+    output.result(result, tableOf(rows));
+    if (advice !== null) output.note(advice);
+  });
+}
+
+/** Encrypts the account: makes its key, and the first ring with this device alone. */
+async function create(context: Context, { anew }: { anew?: boolean }): Promise<void> {
+  const { output, signal } = context;
+  await context.withClient(async (baton, url) => {
+    const { rings } = await sealingAt(context, url);
+    const keyring = await rings.create({ kind: 'cli', anew: anew === true });
+    const all = await listed(keyring, await baton.devices.list({ signal }));
+    const own = all.find(({ current }) => current)?.fingerprint ?? null;
+    const advice = adviceOn(all);
+    output.result(
+      { encrypted: true, keyed: true, fingerprint: own, advice },
+      `${LOCK} This account is encrypted: the service cannot read what its devices with keys send each other.`,
+    );
+    if (advice !== null)
+      output.note(`${advice}\nPrograms that only send by the address of the service go on in the clear.`);
+  });
+}
+
+/** Asks a device that has keys to let this one in, which is signed in already. */
+async function link(context: Context): Promise<void> {
+  const { output, signal } = context;
+  await context.withClient(async (_, url) => {
+    const { linking, rings } = await sealingAt(context, url);
+    if ((await rings.current()) !== null) return output.result({ keyed: true }, 'This device has keys already.');
+    if (!(await rings.isEncrypted())) {
+      throw new CliError('This account is not encrypted. `baton keys create` makes its keys.', {
+        code: 'not_encrypted',
+      });
+    }
+    const asked = await linking.askForKeys({ signal });
+    output.note('Approve this on a device that has keys: scan it, or give the link to `baton approve`.\n');
+    if (process.stderr.isTTY) output.note(renderUnicodeCompact(asked.link));
+    if (output.isJson) output.result({ waiting: { link: asked.link, expires_at: asked.expiresAt } }, null);
+    else output.note(`\n${asked.link}\n`);
+    if (!(await asked.approved())) {
+      const message =
+        'It was approved by a device or a program that gave no keys. Run `baton keys link` again, and approve it on one that has keys.';
+      throw new CliError(message, { code: 'unkeyed' });
+    }
+  });
+  await context.withClient(async (_, url) => takeLink(context, url));
+}
+
+/** Takes the keys that an approval brought, and says so. False: it brought none. */
+async function takeLink(context: Context, url: string): Promise<boolean> {
+  const { output } = context;
+  const { rings } = await sealingAt(context, url);
+  const linked = await rings.takeGrant();
+  if (linked === null) return false;
+  const { checkCode, approver } = linked;
+  output.result(
+    { keyed: true, check_code: checkCode, approver },
+    `${LOCK} This device has the key of the account. Check code: ${checkCode}. The device that approved it shows the same; else run \`baton logout\`.`,
+  );
+  return true;
+}
+
+/** The same after a login, which is good without. */
+export async function takeLinkAfterLogin(context: Context, url: string): Promise<void> {
+  const { output } = context;
+  try {
+    if (await takeLink(context, url)) return;
+    if (await (await sealingAt(context, url)).rings.isEncrypted()) {
+      output.note(
+        'This account is encrypted, and this device has no keys: run `baton keys link`, and approve it on one that has.',
+      );
+    }
+  } catch (error) {
+    const { message } = failureOf(error);
+    output.note(`This device is signed in, and has no keys: ${oneLine(message)} Run \`baton keys link\`.`);
+  }
+}
+
+/** Replaces the key of the account, without the devices that are not signed in any more. */
+async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<void> {
+  const { output, signal } = context;
+  const { goneMembers } = await import('../../../shared/client/sealing.ts');
+  await context.withClient(async (baton, url) => {
+    const { rings, linking } = await sealingAt(context, url);
+    const [keyring, devices] = [await rings.current(), await baton.devices.list({ signal })];
+    if (keyring === null)
+      throw new CliError('This device has no keys. `baton keys` says what to do.', { code: 'unkeyed' });
+    const gone = goneMembers(keyring, devices);
+    if (gone.length === 0)
+      return output.result({ removed: [] }, 'Every device with keys is signed in: nothing to replace.');
+    const question = `${gone.length} with keys not signed in any more: ${gone.map(oneLine).join(', ')}. Those read nothing that is sealed from now on. Replace the key?`;
+    if (yes !== true && !(await askYesNo(question, signal))) {
+      throw new CliError('Nothing was replaced.', { status: EXIT.refused, code: 'refused' });
+    }
+    const { ring } = await linking.remove(gone);
+    output.result({ removed: gone, n: ring.body.n, epoch: ring.body.epoch }, 'The key of the account was replaced.');
+  });
+}
+
+/** What `keys` takes as its word. */
+const KEY_ACTIONS = ['create', 'link', 'rotate'] as const;
+
+/** Lists the devices with keys, or makes, gets or replaces keys. */
+export async function keys(context: Context, action: string | undefined, options: { anew?: boolean; yes?: boolean }) {
+  if (action === undefined) return list(context);
+  if (action === 'create') return create(context, options);
+  if (action === 'link') return link(context);
+  if (action === 'rotate') return rotate(context, options);
+  throw usageError(`There is no \`baton keys ${oneLine(action)}\`. There are: ${KEY_ACTIONS.join(', ')}.`);
+}

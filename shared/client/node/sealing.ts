@@ -1,0 +1,82 @@
+import { appendFile, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import type { GrantStore, KeptGrant, SealingStores } from '../sealing/api.ts';
+import type { TakenTexts } from '../sealing/taken.ts';
+import { fileKeys } from './keys.ts';
+
+const OWNER_ALONE = 0o600;
+
+async function readOr(path: string, without: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === 'ENOENT') return without;
+    throw error;
+  });
+}
+
+/** An approval, in a file that its owner alone can read, until its ring is pinned. */
+function fileGrant(path: string): GrantStore {
+  return {
+    async load() {
+      const text = await readOr(path, '');
+      if (text === '') return null;
+      try {
+        const { request_id, sealed, secret } = JSON.parse(text) as KeptGrant;
+        return [request_id, sealed, secret].every((each) => typeof each === 'string')
+          ? { request_id, sealed, secret }
+          : null;
+      } catch {
+        return null;
+      }
+    },
+    async save(grant) {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const written = `${path}.${randomUUID()}`;
+      try {
+        await writeFile(written, `${JSON.stringify(grant)}\n`, { mode: OWNER_ALONE, flush: true, flag: 'wx' });
+        await rename(written, path);
+      } finally {
+        await rm(written, { force: true });
+      }
+    },
+    clear: () => rm(path, { force: true }),
+  };
+}
+
+/** A line for each text: `m ID MESSAGE N`, `c DEVICE T`. A line that a crash has cut is no line. */
+const LINE = /^(?:m ([\w-]{22}) (\S{1,64}) (\d+)|c ([\w-]{1,64}) (\d+))$/gm;
+
+/** What was shown, in a file to which any number of processes add. */
+function fileTaken(path: string): TakenTexts {
+  async function add(line: string): Promise<void> {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const file = await open(path, 'a', OWNER_ALONE);
+    try {
+      // The line feed before it ends what a crash has cut.
+      await appendFile(file, `\n${line}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+  const lines = async () => [...(await readOr(path, '')).matchAll(LINE)];
+  return {
+    messageOf: async (id) => (await lines()).find((line) => line[1] === id)?.[2] ?? null,
+    addMessage: (id, messageId, n) => add(`m ${id} ${messageId} ${n}`),
+    async clipboardOf(deviceId) {
+      const times = (await lines()).filter((line) => line[4] === deviceId).map((line) => Number(line[5]));
+      return Math.max(0, ...times);
+    },
+    addClipboard: (deviceId, t) => add(`c ${deviceId} ${t}`),
+  };
+}
+
+/** Where a program keeps what it seals with: files in a folder, for their owner alone. */
+export function sealingFiles(folder: string): SealingStores & { readonly taken: TakenTexts } {
+  return {
+    keys: fileKeys(join(folder, 'keys.json')),
+    asking: fileKeys(join(folder, 'asking-keys.json')),
+    grant: fileGrant(join(folder, 'grant.json')),
+    taken: fileTaken(join(folder, 'shown')),
+  };
+}

@@ -1,0 +1,202 @@
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import { adoptFirstRing, adoptRing, type Keyring, takeKeys } from '../sealed/keyring.ts';
+import { keepDeviceKeys, type KeyedAccount, type KeyRecord } from '../sealed/keys/key-store.ts';
+import { publicKeysOf } from '../sealed/keys/device-keys.ts';
+import { openGrant } from '../sealed/link/grant.ts';
+import { fromBase64url } from '../sealed/primitives/bytes.ts';
+import { makeFirstRing, makeNextRing, type RingChange } from '../sealed/ring/change.ts';
+import type { KeysAnswer } from '../sealed/ring/chain.ts';
+import { memberOf, readRing } from '../sealed/ring/ring.ts';
+import { sealedError } from '../sealed/sealed-error.ts';
+import type { Session } from '../session/session.ts';
+import type { Linked, Rings, SealingStores } from './api.ts';
+import { sealingError } from './problem.ts';
+import type { SealingCalls } from './sealing-calls.ts';
+
+/** How often a change of the ring is made anew, because another device was faster. */
+const MOST_RACES = 8;
+/** Rings that a service may have beyond those that it keeps, by pages of eight. */
+const MOST_PAGES = 200;
+
+const isCode = (error: unknown, code: string): boolean => error instanceof BatonClientError && error.code === code;
+
+/** The rings of the account, as this device knows and changes them. */
+export function makeRings(calls: SealingCalls, { keys: store, asking, grant: grants }: SealingStores): Rings {
+  const { caller, serverNow } = calls;
+
+  /** Null: the account has no rings. */
+  async function fetchKeys(after: number): Promise<KeysAnswer | null> {
+    try {
+      const { rings, n, guests } = (await caller.call('getKeys', { query: { after } })).body;
+      return { rings, n, guests };
+    } catch (error) {
+      if (isCode(error, 'not_found')) return null;
+      throw error;
+    }
+  }
+
+  async function put(text: string, n: number): Promise<void> {
+    await caller.call('putKeys', { body: { ring: text }, headers: { 'If-Match': `"${n - 1}"` } });
+  }
+
+  async function putBack(texts: readonly string[], first: number): Promise<void> {
+    for (const [at, text] of texts.entries()) {
+      await put(text, first + at).catch((error: unknown) => {
+        // Another device was putting them back.
+        if (!isCode(error, 'keys_conflict')) throw error;
+      });
+    }
+  }
+
+  /** Walks to the newest ring. Nothing is sealed by a device that cannot. */
+  async function walk(pinned: number): Promise<Keyring> {
+    let after = pinned;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const answer = await fetchKeys(after);
+      if (answer === null) throw sealingError('keys_gone');
+      const { keyring, putBack: lost, hasMore } = await takeKeys(store, answer, serverNow());
+      const { n } = keyring.ring.body;
+      if (lost.length > 0) await putBack(lost, n - lost.length + 1);
+      if (!hasMore) return keyring;
+      if (n === after) throw sealedError('devices_disagree');
+      after = n;
+    }
+    throw sealedError('link_again');
+  }
+
+  const isOf = ({ account }: KeyRecord, { device, user }: Session): boolean =>
+    account !== null && account.user_id === user.user_id && account.device_id === device?.device_id;
+
+  const pinOf = async ({ account, rings }: KeyRecord): Promise<number> => {
+    const last = rings.at(-1);
+    return account === null || last === undefined ? 0 : (await readRing(last, account)).body.n;
+  };
+
+  /** The keys of the service's account, as a ring names it. */
+  async function accountOf(session: Session): Promise<KeyedAccount> {
+    const { device, user } = session;
+    if (device === null) throw sealingError('not_lasting');
+    const { body } = await caller.call('getMe');
+    if (body.features.sealed !== true || body.service === undefined) throw sealingError('keys_not_supported');
+    return { service: body.service, user_id: user.user_id, device_id: device.device_id };
+  }
+
+  /** The first ring of the account where this device has made it, and then died. */
+  async function adoptOwn(record: KeyRecord, session: Session): Promise<Keyring | null> {
+    const answer = await fetchKeys(0);
+    const [first] = answer?.rings ?? [];
+    if (first === undefined) return null;
+    const account = await accountOf(session);
+    const ring = await readRing(first, account);
+    const { sig } = await publicKeysOf(record.keys);
+    if (memberOf(ring, account.device_id)?.sig !== sig || ring.body.n !== 1) return null;
+    await adoptFirstRing(store, account, first, serverNow());
+    return walk(1);
+  }
+
+  /** Pins the ring that a kept grant names. Null where there is no grant. */
+  async function pinGranted(): Promise<Omit<Linked, 'keyring'> | null> {
+    const [kept, session] = [await grants.load(), await calls.session()];
+    const record = kept === null ? null : await asking.load();
+    if (kept === null || record === null || session === null) return null;
+    const account = await accountOf(session);
+    const { request_id, sealed } = kept;
+    const secret = fromBase64url(kept.secret) ?? new Uint8Array();
+    const { n, hash, approver, checkCode } = await openGrant(record.keys, { sealed, request_id, account, secret });
+    const answer = await fetchKeys(n - 1);
+    if (answer === null) throw sealingError('keys_gone');
+    await adoptRing(asking, { account, n, hash }, answer.rings, serverNow());
+    const pinned = await asking.load();
+    if (pinned === null) throw sealedError('keys_lost');
+    await store.save(pinned);
+    await forgetAsking();
+    return { checkCode, approver };
+  }
+
+  async function takeGrant(): Promise<Linked | null> {
+    if ((await grants.load()) === null) return null;
+    try {
+      const linked = await store.lock(pinGranted);
+      const record = linked === null ? null : await store.load();
+      return linked === null || record === null ? null : { ...linked, keyring: await walk(await pinOf(record)) };
+    } catch (error) {
+      // Never asked again: it would be refused again.
+      if (isCode(error, 'bad_grant')) await forgetAsking();
+      throw error;
+    }
+  }
+
+  async function forgetAsking(): Promise<void> {
+    await grants.clear();
+    await asking.clear();
+  }
+
+  async function current(): Promise<Keyring | null> {
+    const session = await calls.session();
+    if (session === null) return null;
+    const linked = await takeGrant().catch((error: unknown) => {
+      if (isCode(error, 'bad_grant')) return null;
+      throw error;
+    });
+    if (linked !== null) return linked.keyring;
+    const record = await store.load();
+    if (record === null) return null;
+    if (record.account === null) return adoptOwn(record, session);
+    return isOf(record, session) ? walk(await pinOf(record)) : null;
+  }
+
+  /** Signs the next ring, and puts it, as often as another device was faster. */
+  async function change(wanted: RingChange): Promise<Keyring> {
+    for (let races = 0; races < MOST_RACES; races += 1) {
+      const keyring = await current();
+      if (keyring === null) throw sealedError('unkeyed');
+      const remove = wanted.remove?.filter((id) => memberOf(keyring.ring, id) !== null) ?? [];
+      if (remove.length === 0 && (wanted.add ?? []).length === 0) return keyring;
+      const next = await makeNextRing(keyring.ring, keyring, { ...wanted, remove }, serverNow());
+      const { n } = next.body;
+      try {
+        await put(next.text, n);
+      } catch (error) {
+        if (isCode(error, 'keys_conflict')) continue;
+        throw error;
+      }
+      const answer = { rings: [next.text], n, guests: null };
+      return (await takeKeys(store, answer, serverNow())).keyring;
+    }
+    throw sealedError('ring_moved');
+  }
+
+  return {
+    takeGrant,
+    current,
+    change,
+
+    isEncrypted: async (): Promise<boolean> => (await fetchKeys(0)) !== null,
+
+    async create({ kind, anew = false }: { kind: string; anew?: boolean }): Promise<Keyring> {
+      const session = await calls.session();
+      if (session === null || session.scope !== 'full' || session.persist !== 'persist') {
+        throw sealingError('not_lasting');
+      }
+      const account = await accountOf(session);
+      const found = await store.load();
+      const isOld = found !== null && found.account !== null && !isOf(found, session);
+      if (isOld || (anew && (await fetchKeys(0)) === null)) await store.lock(() => store.clear());
+      const known = await current();
+      if (known !== null) return known;
+      if ((await fetchKeys(0)) !== null) throw sealingError('keys_exist');
+      const { keys } = await keepDeviceKeys(store);
+      const ring = await makeFirstRing(account, { device_id: account.device_id, keys, kind });
+      try {
+        await put(ring.text, 1);
+      } catch (error) {
+        if (!isCode(error, 'keys_conflict')) throw error;
+        // Another program of this device, or another device.
+        const made = await current();
+        if (made === null) throw sealingError('keys_exist');
+        return made;
+      }
+      return adoptFirstRing(store, account, ring.text, serverNow());
+    },
+  };
+}

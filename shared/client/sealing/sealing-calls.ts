@@ -1,0 +1,48 @@
+import { type Caller, makeCaller } from '../http/caller.ts';
+import { type BaseUrl, type Fetch, platformFetch } from '../http/request.ts';
+import type { Session, SessionStore } from '../session/session.ts';
+import { makeSessionKeeper } from '../session/session-keeper.ts';
+import { addSealingRoutes } from './routes.ts';
+import { systemClock } from '../time/clock.ts';
+
+/** What sealing asks the service with. */
+export interface SealingCalls {
+  readonly caller: Caller;
+  readonly baseUrl: BaseUrl;
+  readonly fetch: Fetch;
+  readonly store: SessionStore;
+  /** The session in force; null without one. */
+  session(): Promise<Session | null>;
+  /** The service's time, to a second or two: this machine's may be wrong by minutes. */
+  serverNow(): number;
+}
+
+/** Calls of the device whose session `store` has. The store may be shared with a client: renewals lock it. */
+export function makeSealingCalls({
+  baseUrl,
+  session: store,
+  fetch: given = platformFetch,
+}: {
+  baseUrl: BaseUrl;
+  session: SessionStore;
+  fetch?: Fetch | undefined;
+}): SealingCalls {
+  addSealingRoutes();
+  let aheadMs = 0;
+  const fetch: Fetch = async (url, init) => {
+    const answer = await given(url, init);
+    const date = Date.parse(answer.headers.get('date') ?? '');
+    if (!Number.isNaN(date)) aheadMs = date - Date.now();
+    return answer;
+  };
+  const nobody = () => {};
+  const about = { baseUrl, headers: undefined, fetch, clock: systemClock };
+  const keeper = makeSessionKeeper({ ...about, store, onEnded: nobody, onProblem: nobody });
+  const never = new AbortController().signal;
+  return {
+    caller: makeCaller({ ...about, keeper, signal: () => never }),
+    ...{ baseUrl, fetch, store },
+    session: () => keeper.current(),
+    serverNow: () => Date.now() + aheadMs,
+  };
+}

@@ -1,0 +1,25 @@
+import type { BatonClientOptions } from '../api.ts';
+import type { SessionStore } from '../session/session.ts';
+import { makeLinking } from './linking.ts';
+import type { Sealing, SealingStores } from './api.ts';
+import { makeRings } from './rings.ts';
+import { makeSealingCalls } from './sealing-calls.ts';
+import type { TakenTexts } from './taken.ts';
+import { makeTexts } from './texts.ts';
+
+/** What sealing is made of. */
+export interface SealingOptions extends SealingStores, Pick<BatonClientOptions, 'baseUrl' | 'fetch'> {
+  readonly session: SessionStore;
+  /** What was shown before. */
+  readonly taken: TakenTexts;
+}
+
+/**
+ * Sealing for one device: the ring of its account, and texts that only the devices in it can read. It asks the service itself, as
+ * the device whose session it shares with a client.
+ */
+export function makeSealing({ taken, baseUrl, session, fetch, ...stores }: SealingOptions): Sealing {
+  const calls = makeSealingCalls({ baseUrl, session, fetch });
+  const rings = makeRings(calls, stores);
+  return { rings, texts: makeTexts(calls, stores.keys, taken), linking: makeLinking(calls, rings, stores) };
+}

@@ -1,0 +1,102 @@
+import { noteRemoved } from '../../../../shared/client/sealed/keyring.ts';
+import { memoryTaken } from '../../../../shared/client/sealing/taken.ts';
+import type { SealingCalls } from '../../../../shared/client/sealing/sealing-calls.ts';
+import { makeTexts } from '../../../../shared/client/sealing/texts.ts';
+import type { Device, Message } from '../../../../shared/client/wire.ts';
+import { codeOf, firstRing, keyringOf, makePerson, nextRing, NOW } from '../sealed/people.ts';
+
+/* A service that changes, repeats, cuts and misattributes what devices seal. */
+
+interface Sent {
+  to_device_id?: string;
+  to?: string;
+  sealed?: string;
+  content?: string;
+}
+
+const deviceOf = (device_id: string) => ({ device_id, name: device_id }) as Device;
+
+async function makePair() {
+  const [laptop, phone] = [await makePerson('laptop-1'), await makePerson('phone-1')];
+  const first = await firstRing(laptop);
+  const rings = [first, await nextRing(first, laptop, { add: [phone.asks] })];
+  const sent: Sent[] = [];
+  const caller = {
+    call: (_: string, { body }: { body: Sent }) => {
+      sent.push(body);
+      const to = [{ device_id: body.to_device_id ?? null, name: 'any', online: false, pushed: false }];
+      return Promise.resolve({ status: 201, body: { message_id: `m${sent.length}`, to, created_at: NOW } });
+    },
+  };
+  const calls = { caller, serverNow: () => NOW } as unknown as SealingCalls;
+  const [own, theirs] = [await keyringOf(laptop, rings), await keyringOf(phone, rings.slice(1)).catch(() => null)];
+  return {
+    own,
+    theirs: theirs ?? (await keyringOf(phone, rings)),
+    sent,
+    laptop: makeTexts(calls, laptop.store, memoryTaken()),
+    phone: makeTexts(calls, phone.store, memoryTaken()),
+    devices: [deviceOf('laptop-1'), deviceOf('phone-1')],
+  };
+}
+
+const messageOf = (sealed: string, more: Partial<Message> = {}): Message => ({
+  ...{ message_id: 'm1', from_device_id: 'laptop-1', from_name: 'Laptop', content: '', sealed },
+  ...{ created_at: NOW, redelivered: false },
+  ...more,
+});
+
+const changed = (sealed: string, at: number): string => {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const index = at < 0 ? bytes.length + at : at;
+  bytes[index] = (bytes[index] ?? 0) ^ 1;
+  return bytes.toString('base64url');
+};
+
+test('what a service changes, cuts, misattributes or repeats is refused with a sentence, and is never an empty text', async () => {
+  const { own, theirs, sent, laptop, phone, devices } = await makePair();
+  await laptop.send(own, { to: 'phone-1', text: 'hello', devices });
+  const sealed = sent[0]?.sealed ?? '';
+  expect(await phone.open(theirs, messageOf(sealed))).toMatchObject({ kind: 'opened', text: 'hello' });
+  const attacks: Message[] = [
+    ...[5, 20, -1].map((at) => messageOf(changed(sealed, at))),
+    messageOf(sealed.slice(0, -8)),
+    messageOf(sealed.slice(0, 4)),
+    messageOf(''),
+    messageOf(sealed, { from_device_id: 'phone-1' }),
+    messageOf(sealed, { from_device_id: 'stranger-1' }),
+    messageOf(sealed, { from_device_id: null }),
+  ];
+  for (const attack of attacks) {
+    const received = await phone.open(theirs, attack);
+    expect(received).toMatchObject({ kind: 'refused', problem: { message: expect.stringMatching(/^This .+/) } });
+  }
+  await phone.shown(theirs, messageOf(sealed));
+  expect(await phone.open(theirs, messageOf(sealed))).toEqual({ kind: 'again' });
+  expect(await phone.open(theirs, messageOf(sealed, { message_id: 'm2' }))).toMatchObject({
+    kind: 'refused',
+    problem: { code: 'sent_before' },
+  });
+  expect(await phone.open(null, messageOf(sealed))).toMatchObject({ kind: 'waits', problem: { code: 'unkeyed' } });
+});
+
+test('a device without keys gets nothing unless that was said, whatever the service says of who there is', async () => {
+  const { own, sent, laptop, devices } = await makePair();
+  const all = [...devices, deviceOf('planted-1')];
+  expect(await codeOf(laptop.send(own, { to: 'planted-1', text: 'x', devices: all }))).toBe('unkeyed_receiver');
+  expect(await laptop.send(own, { to: '*', text: 'x', devices: all })).toMatchObject({
+    unkeyed: [{ device_id: 'planted-1' }],
+  });
+  expect(sent.map((each) => [each.to_device_id, each.content])).toEqual([['phone-1', undefined]]);
+  await laptop.send(own, { to: 'planted-1', text: 'open', devices: all, plain: true });
+  expect(sent.at(-1)).toEqual({ to_device_id: 'planted-1', content: 'open' });
+});
+
+test('nothing is sealed while a device that is gone has the key', async () => {
+  const { own, sent, laptop, devices } = await makePair();
+  const left = devices.slice(0, 1);
+  expect(await codeOf(laptop.send(own, { to: '*', text: 'x', devices: left }))).toBe('removed_member');
+  expect(await codeOf(laptop.setClipboard(own, { text: 'x', devices: left }))).toBe('removed_member');
+  expect(await codeOf(laptop.setClipboard(noteRemoved(own, 'phone-1'), { text: 'x', devices }))).toBe('rotation_due');
+  expect(sent).toEqual([]);
+});
