@@ -10,7 +10,7 @@ import { ROOT } from '../local/setup/tree.mjs';
  * not documented is a failure, as is a link that leads nowhere.
  */
 const OUT = join(ROOT, 'dist/client-docs');
-const ENTRIES = ['index', 'node', 'peer-to-peer', 'sealed'];
+const ENTRIES = ['index', 'node', 'peer-to-peer', 'sealed', 'sealing'];
 
 /** TypeDoc asks the compiler's programming interface, which TypeScript 7 does not have; 6 reads the same language. */
 const HOOK = `export const resolve = (name, context, next) => next(name === 'typescript' ? 'typescript-6' : name, context);`;

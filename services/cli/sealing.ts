@@ -22,7 +22,7 @@ export async function sealingAt(context: Pick<Context, 'settings' | 'session'>, 
 }
 
 /** Whether there is anything on this device that could seal. */
-const hasFiles = ({ settings }: Pick<Context, 'settings'>): boolean =>
+export const hasFiles = ({ settings }: Pick<Context, 'settings'>): boolean =>
   FILES.some((name) => existsSync(join(settings.folder, name)));
 
 /** A device that belongs to the ring of its account. */

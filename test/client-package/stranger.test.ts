@@ -45,19 +45,30 @@ test('what is packed is the build, its types, the examples and the words about t
 
 test('plain JavaScript finds what the README names', async () => {
   const names = (entry: string) => `Object.keys(await import('${entry}')).sort().join(' ')`;
-  const entries = ['@baton/client', '@baton/client/node', '@baton/client/peer-to-peer', '@baton/client/sealed'];
+  const entries = [
+    '@baton/client',
+    '@baton/client/node',
+    '@baton/client/peer-to-peer',
+    '@baton/client/sealed',
+    '@baton/client/sealing',
+  ];
   const text = entries.map((entry) => `console.log(${names(entry)});`).join('');
-  const [main, node, direct, sealed] = (await installed.run(process.execPath, ['--input-type=module', '-e', text]))
+  const [main, node, direct, sealed, sealing] = (
+    await installed.run(process.execPath, ['--input-type=module', '-e', text])
+  )
     .trim()
     .split('\n');
   const readme = readFileSync(join(installed.folder, 'node_modules/@baton/client/README.md'), 'utf8');
 
-  expect(`${main} ${node} ${direct} ${sealed}`.split(' ').filter((name) => !readme.includes(name))).toEqual([]);
+  expect(`${main} ${node} ${direct} ${sealed} ${sealing}`.split(' ').filter((name) => !readme.includes(name))).toEqual(
+    [],
+  );
   expect(main).toContain('makeBatonClient');
   expect(node).toContain('fileSession');
   expect(direct).toBe('peerToPeer');
   expect(node).toContain('fileKeys');
   expect(sealed).toContain('sealMessage');
+  expect(sealing).toContain('makeSealing');
 });
 
 test.each([

@@ -16,6 +16,7 @@ import { offer } from '../sending/offering.ts';
 import { filesOf, keyOf, NOTHING_ODD, type Odd, sayOdd, type Source, sourcesOf } from '../sending/sources.ts';
 import { OVER, sayUnsent } from '../sending/unsent.ts';
 import { type BegunSend, makeUnfinishedSends, type Unfinished } from '../unfinished.ts';
+import { hasFiles } from '../sealing.ts';
 
 /** As many as one offer may have. */
 const FILES_A_TRANSFER = 1_000;
@@ -281,6 +282,7 @@ export async function send(context: Context, given: readonly string[], options: 
   const { to: wanted } = options;
   const sends = sendsOf(context);
   const paths = given.filter((path) => path !== '-').map((path) => resolve(path));
+  if (hasFiles(context)) context.output.note('Files are not encrypted yet: the service can read these.');
   await context.withClient(async (baton) => {
     // Before a long pipe is read: whether there is anybody to take it.
     const { device_id: to, name: toName, type } = await deviceNamed(baton, wanted, context.signal);

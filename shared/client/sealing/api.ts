@@ -17,8 +17,11 @@ export interface KeptGrant {
 
 /** Where a grant is kept between the approval and the ring. */
 export interface GrantStore {
+  /** Null: none is kept. */
   load(): Promise<KeptGrant | null>;
+  /** In place of one that is kept. */
   save(grant: KeptGrant): Promise<void>;
+  /** Removes it; nothing where there is none. */
   clear(): Promise<void>;
 }
 

@@ -6,6 +6,7 @@ export interface TakenTexts {
   addMessage(id: string, messageId: string, n: number): Promise<void>;
   /** The time of the newest clipboard that this device has taken from that one; 0 before the first. */
   clipboardOf(deviceId: string): Promise<number>;
+  /** A clipboard of that time was taken from that device; an older one than the newest changes nothing. */
   addClipboard(deviceId: string, t: number): Promise<void>;
 }
 
