@@ -6,15 +6,16 @@ import type { Key } from './settings.ts';
 export type AgreedSettings = Readonly<Partial<Record<Key, string>>>;
 
 /**
- * What replicas of one installation have to agree on: who serves them, how long what one of them writes is kept by another,
- * and what limits are counted by. The prefix of keys is not among them: replicas with another one never meet.
+ * Collects the settings that replicas of one installation must agree on: who they serve, how long they keep what another
+ * replica writes, and how they count limits. The prefix of keys is not among them, because replicas with different prefixes
+ * never meet.
  */
 export function agreedSettingsOf(config: Config): AgreedSettings {
   const { identity, http, broker, signin, redis, hub, clipboard, transfers, relay } = config;
   return {
     APP_IDENTITY: identity.mode,
     APP_SERVICE_ID: http.serviceId,
-    // With that of `APP_PUBLIC_URL`: each replica may have its own, as those of `npm start` do.
+    // Includes `APP_PUBLIC_URL`, which may differ: the replicas of `npm start` each have their own.
     APP_PUBLIC_ORIGINS: http.origins.toSorted().join(','),
     APP_RATE_LIMIT_SCALE: String(http.rateLimitScale),
     APP_BROKER_APP: broker?.app ?? '',
@@ -30,7 +31,7 @@ export function agreedSettingsOf(config: Config): AgreedSettings {
   };
 }
 
-/** The same for the same settings, different for different ones: twelve hexadecimal digits. */
+/** Returns twelve hexadecimal digits that are the same for the same settings. */
 export const fingerprintOf = (settings: AgreedSettings): string =>
   createHash('sha256')
     .update(JSON.stringify(Object.entries(settings).toSorted()))

@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** A difference names no more of a value than this. */
+/** The most characters of a value that a warning shows. */
 const SHOWN_CHARACTERS = 100;
 
-/** What another replica wrote, of whatever version; null: nothing that can be compared. */
+/** Reads what another replica of any version wrote. Returns null if it cannot be compared. */
 function parse(stored: string | null): Texts | null {
   try {
     const value: unknown = JSON.parse(stored ?? 'null');
@@ -15,7 +15,7 @@ function parse(stored: string | null): Texts | null {
   }
 }
 
-/** How those settings differ from ours, in words; '' where they do not. A setting that one version does not know is let be. */
+/** Says how those settings differ from ours; '' if they do not. Settings that only one version knows are ignored. */
 function differenceOf(own: Texts, other: Texts): string {
   const show = (value: string | undefined): string => String(value).slice(0, SHOWN_CHARACTERS) || 'empty';
   return Object.keys(own)
@@ -28,15 +28,15 @@ interface SettingsWatchParts {
   own: Texts;
   /** Living replicas but this one. */
   others: () => readonly string[];
-  /** What they wrote of their settings; null for one that wrote nothing. */
+  /** Returns what each wrote with its lease; null for one that wrote nothing. */
   read: (ids: readonly string[]) => Promise<(string | null)[]>;
   logger: Logger;
   onFailure: (task: string, error: unknown) => void;
 }
 
 /**
- * Says when a living replica on the same Redis has other settings where all must agree: what one of them keeps for an hour the
- * other forgets after a minute. It is a warning: while settings are rolled out, both are right.
+ * Warns when a living replica on the same Redis has different settings that all must share, because one then forgets after a
+ * minute what the other keeps for an hour. It only warns: during a rollout of settings both replicas are right.
  */
 export function makeSettingsWatch({ own, others, read, logger, onFailure }: SettingsWatchParts) {
   /** How each living replica differs; '' where it does not. */

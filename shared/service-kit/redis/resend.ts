@@ -4,7 +4,7 @@ import { COMMAND_TIMEOUT_MS, type Connection } from './connections.ts';
 /** A cluster stays `ready` while one of its nodes is away: the map of its slots is read again, and the call made again. */
 const CLUSTER_RETRY_MS = 100;
 
-/** What ioredis rejects a command with whose connection was lost before the answer came. */
+/** ioredis rejects a command with one of these if its connection is lost before the answer comes. */
 const WAS_CUT = /^(Connection is closed\.|Command aborted due to connection close)$/;
 
 /** The connection was lost. The command may have run. */
