@@ -149,7 +149,7 @@ test('JSON says exactly what came', async () => {
   const ran = run(['inbox', '--keep', '--json']);
   expect(await ran.status).toBe(0);
   const [first] = ran.stdout().trim().split('\n');
-  expect(JSON.parse(first as string)).toEqual(message(TWO_LINES, EVIL));
+  expect(JSON.parse(first as string)).toEqual({ ...message(TWO_LINES, EVIL), sealed: false });
 });
 
 test.each([false, true])('no line of a message looks like another one (on a terminal: %s)', async (onTerminal) => {
