@@ -45,7 +45,8 @@ export function makeInvites({ redis, scripts, keys, rateLimit, requestSeconds }:
 
     /** The account of an invite. Throws `not_found` for one that is unknown, used or over. */
     async accountOf(inviteId: string): Promise<string> {
-      const account = await orFault(redis, () => redis.get(keys.invite(known(inviteId))));
+      const key = keys.invite(known(inviteId));
+      const account = await orFault(redis, () => redis.get(key));
       if (account === null) throw new BatonError('not_found');
       return account;
     },
