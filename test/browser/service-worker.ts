@@ -1,4 +1,5 @@
 import type { CDPSession, Page } from 'playwright-core';
+import { until } from '../support/redis/redis-processes.ts';
 import type { AppPage } from './app-page.ts';
 
 /** The page's service worker takes events: `ready` is said a moment before, while it activates. */
@@ -43,11 +44,13 @@ export async function deliverPush({ context, page }: AppPage, origin: string, pa
 
 /** The one notification that the app shows, once it does. */
 export async function shownNotification(page: Page): Promise<{ title: string; body: string; path: string }> {
-  const shown = await page.waitForFunction(async () => {
-    const registration = await navigator.serviceWorker.ready;
-    // In turn with the worker, as the app: Chromium forgets a notification whose list is asked for while it is made.
-    const all = await navigator.locks.request('baton-notifications', () => registration.getNotifications());
-    return all.map(({ title, body, data }) => ({ title, body, path: String(data.path) }))[0];
-  });
-  return (await shown.jsonValue()) as { title: string; body: string; path: string };
+  const look = () =>
+    page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.ready;
+      // In turn with the worker, as the app: Chromium forgets a notification whose list is asked for while it is made.
+      const all = await navigator.locks.request('baton-notifications', () => registration.getNotifications());
+      return all.map(({ title, body, data }) => ({ title, body, path: String(data.path) }))[0];
+    });
+  const shown = await until(look, (found) => found !== undefined, 'the notification');
+  return shown as { title: string; body: string; path: string };
 }

@@ -63,6 +63,13 @@ async function moveBehind(transaction: Transaction, line: readonly Waiting[], th
   }
 }
 
+/** The item at the end of its thread: the service's time is known to half a second, and a reply must not stand above what it answers. */
+async function atTheEnd(transaction: Transaction, item: Item): Promise<Item> {
+  const range = IDBKeyRange.bound([item.thread, item.at], [item.thread, Number.MAX_SAFE_INTEGER]);
+  const newest = await transaction.objectStore('items').index('place').openCursor(range, 'prev');
+  return newest === null || newest.value.id === item.id ? item : { ...item, at: newest.value.at + 1 };
+}
+
 /** Who is in the line. */
 function makeLine(database: Database, inStep: InStep, onChange: Told) {
   const all = async (): Promise<Waiting[]> => ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [];
@@ -74,7 +81,7 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
     async add(item: Item): Promise<void> {
       await inStep(async (transaction) => {
         const { left } = await takeOut(transaction, item.id);
-        await transaction.objectStore('items').put(item);
+        await transaction.objectStore('items').put(await atTheEnd(transaction, item));
         await keepLine(transaction, [...left, entryOf(item)]);
       });
       onChange(item.thread);
