@@ -79,8 +79,9 @@ export class Delivery {
   }
 
   /**
-   * Ends the streams of a device that was signed out; with a session only those of the session. A stream whose session
-   * is unknown is ended so that its client comes back, and is accepted or refused then.
+   * Ends the streams of a device that was signed out. With `deviceId` null, ends those of the session without a device,
+   * or of all such sessions when `sessionId` is null. A stream whose session is unknown is ended so that its client
+   * comes back, and is accepted or refused then.
    */
   endRevoked(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void {
     for (const stream of this.#parts.streams.find(account)?.streams ?? []) {
