@@ -16,8 +16,8 @@ interface PresenceParts {
 }
 
 /**
- * Who of an account is online. The store holds what was last announced of it (`{u}:presence`), and beside it the routes:
- * which streams are open, and when the others closed.
+ * Makes the presence of accounts: which devices are online. The store holds what was last announced (`{u}:presence`),
+ * and beside it the routes: which streams are open, and when the others closed.
  *
  * - Grace: a device whose last stream closed stays online for `graceMs`, in which it may come back.
  * - Reconcile: one script compares the two, changes what differs, raises the version and announces it. It runs with every
