@@ -47,7 +47,7 @@ interface ReplicaParts {
  *                         channel unreachable: three nonces in a row were not taken, while the store is up
  *    new id -> alive      also without a lease, when that could not be taken: the next renewal finds none. When it cannot
  *                         listen on the new channel it keeps the old id, and the next beat tries again
- *    starting -> stopped  nobody wants it any more
+ *    starting -> stopped  its start is no longer wanted
  *    alive -> stopped     it leaves its id to the reapers of the others
  *
  * An outage of the store changes nothing here: renewals fail, and the observations of the others prove nothing.

@@ -1,8 +1,9 @@
 -- The mailbox. Mail: message id -> log id \n sender device \n bytes \n holders \n JSON without its end (`redelivered`
--- is added on sending); `bytes` -> bytes of all; `purged` -> the minute of the last removal of everything expired. The
--- JSON is cut out by its position, with `()` in a pattern, because `(.*)` looks at each of its bytes. Inbox:
--- `<device>:<log id>:<message id>`, all with score 0, so that it sorts by device, then by age. How long both keys live
--- after the last message, or up to a minute less, because their lifetime is renewed once a minute.
+-- is added on sending); `bytes` -> bytes of all; `purged` -> the minute of the last removal of everything expired.
+-- The JSON is cut out by its position, with `()` in a pattern, because `(.*)` looks at each of its bytes.
+-- Inbox: `<device>:<log id>:<message id>`, all with score 0, so that it sorts by device, then by age.
+-- How long both keys live after the last message, or up to a minute less, because their lifetime is renewed once a
+-- minute.
 local MAIL_SECONDS = LIMITS.mailboxSeconds + 60
 
 local function count_mail(key, device)

@@ -1,7 +1,7 @@
 -- The devices to which messages to all devices went. A remembered answer does not repeat up to 8 KB of ids and names:
--- it refers to a list that is kept once, and adds a digit for each target. A hash: `l<digest>` is a list, with a line
--- `<id> <name>` for each device, the sender included; `t<digest>` is when an answer last referred to the list, in ms,
--- at most a minute too early.
+-- it refers to a list that is kept once, and adds a digit for each target.
+-- A hash: `l<digest>` is a list, with a line `<id> <name>` for each device, the sender included; `t<digest>` is when an
+-- answer last referred to the list, in ms, at most a minute too early.
 local TARGETS_MS = 1000 * (LIMITS.idempotencySeconds + 120)
 local TARGETS_AGAIN_MS = 60000
 -- A list of fewer devices is not longer than a reference to it.

@@ -1,10 +1,12 @@
--- Presence is what was last announced: device -> '1<since_ms>' online, '0<last_seen_ms>' offline; `v` -> version. Only
--- devices with a row are in it, and streams without a device as `~<name>`. (Comes after `version` and `ended-routes`.)
+-- Presence is what was last announced: device -> '1<since_ms>' online, '0<last_seen_ms>' offline; `v` -> version.
+-- Only devices with a row are in it, and streams without a device as `~<name>`.
+-- (Comes after `version` and `ended-routes`.)
 
 -- Compares presence with the routes, changes what differs, and raises the version if something did, or if `arrived`,
 -- the device of a stream that opened, has a row. A device whose last stream closed less than `grace` ms ago stays
--- online. `rows` and `closed`: those of `read_routes`; `devices`: ids and rows; `but`: the row of a stream whose own
--- attach returns the change.
+-- online.
+-- `rows` and `closed`: those of `read_routes`; `devices`: ids and rows; `but`: the row of a stream whose own attach
+-- returns the change.
 -- RETURNS version, ms until the first grace ends (0: none runs), devices gone online, devices gone offline, states as in
 -- the key
 local function reconcile(keys, rows, closed, devices, now, grace, dead, arrived, but)

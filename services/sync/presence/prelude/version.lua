@@ -1,5 +1,5 @@
--- The version of an account's presence, and its announcement. (Comes after `clock` and `routes`.) How long it lives
--- after its last version, or up to a day less, because its lifetime is renewed once a day.
+-- The version of an account's presence, and its announcement. (Comes after `clock` and `routes`.)
+-- How long it lives after its last version, or up to a day less, because its lifetime is renewed once a day.
 local PRESENCE_SECONDS = 90 * 86400
 local DAY_MS = 86400000
 

@@ -1,8 +1,9 @@
 -- The log: one stream per account. Entry: p = id of the entry before it, e = event, t = addressees, d = data, s = bytes
--- of data since the log began, up to here. Addressees: `*` everybody, `!<device>` everybody but that one, else devices
--- joined by tabs; empty: nobody (a marker). Position = max(now, last + 1)-<32 random bits of the caller>, so that a
--- promoted primary that lost the end of the log cannot give the id of a lost event to another one. After an entry with
--- no more data than this the bytes of the log are not checked: 256 such entries are 256 KB.
+-- of data since the log began, up to here.
+-- Addressees: `*` everybody, `!<device>` everybody but that one, else devices joined by tabs; empty: nobody (a marker).
+-- Position = max(now, last + 1)-<32 random bits of the caller>, so that a promoted primary that lost the end of the log
+-- cannot give the id of a lost event to another one.
+-- After an entry with no more data than this the bytes of the log are not checked: 256 such entries are 256 KB.
 local SHORT_BYTES = 1024
 -- How long the key lives after its last entry, or up to a minute less, because its lifetime is renewed once a minute.
 local LOG_SECONDS = LIMITS.logSeconds + 60

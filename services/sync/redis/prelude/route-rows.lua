@@ -1,6 +1,6 @@
--- Routes in full, for scripts that attach streams or find out who is online. (Comes after `routes`.) A closed row stays
--- for GONE_MS, so that a late attach cannot undo it. A superseded stream may learn of that only from its next attach,
--- which comes after a sweep and a quarter: 75 s at most.
+-- Routes in full, for scripts that attach streams or find out who is online. (Comes after `routes`.)
+-- A closed row stays for GONE_MS, so that a late attach cannot undo it. A superseded stream may learn of that only from
+-- its next attach, which comes after a sweep and a quarter: 75 s at most.
 local GONE_MS = 90000
 -- After an outage of a whole weekend, rows that nobody could close still say who was there and until when.
 local ROUTES_SECONDS = 7 * 86400

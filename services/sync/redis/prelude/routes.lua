@@ -1,6 +1,8 @@
--- Routes: which replica holds which open stream of the account. Row: stream id -> channel \n device \n generation \n
--- seen_ms \n opened_ms \n closed_ms (0 while open). `device` is a device id, or `~<name>` for a stream without a
--- device. For a closed row of generation 0 no attach can come any more. A row not renewed for STALE_MS is dead.
+-- Routes: which replica holds which open stream of the account.
+-- Row: stream id -> channel \n device \n generation \n seen_ms \n opened_ms \n closed_ms (0 while open).
+-- `device` is a device id, or `~<name>` for a stream without a device. For a closed row of generation 0 no attach can
+-- come any more.
+-- A row not renewed for STALE_MS is dead.
 local STALE_MS = 150000
 
 -- Where devices come and go, most rows are closed. This check alone is enough to skip one.
@@ -8,8 +10,8 @@ local function is_closed(text)
   return string.sub(text, -2) ~= '\n0'
 end
 
--- Returns the open routes as a flat list: channel, device, channel, device, ... `late_ms`: how long nobody could renew
--- the rows, or so it seems because the clock was set.
+-- Returns the open routes as a flat list: channel, device, channel, device, ...
+-- `late_ms`: how long nobody could renew the rows, or so it seems because the clock was set.
 local function open_routes(key, now, late_ms)
   local open, oldest = {}, now - STALE_MS - (late_ms or 0)
   for _, text in ipairs(redis.call('HVALS', key)) do
@@ -36,10 +38,10 @@ local function routes_to_notify(key, now)
   return open
 end
 
--- NOTIFIED: labels of announcements that were heard, in lines, for the caller's counters. UNNOTIFIED: those that nobody
--- has heard yet, for the caller to announce: channel, label, payload, ... (In a cluster that is everything, because a
--- script may not publish to a channel of another slot.) RECALLED: the operation was done before, and its announcement
--- may have been lost.
+-- NOTIFIED: labels of announcements that were heard, in lines, for the caller's counters.
+-- UNNOTIFIED: those that nobody has heard yet, for the caller to announce: channel, label, payload, ... (In a cluster
+-- that is everything, because a script may not publish to a channel of another slot.)
+-- RECALLED: the operation was done before, and its announcement may have been lost.
 local NOTIFIED, UNNOTIFIED, RECALLED = '', {}, false
 
 local function notify(channel, label, payload)
@@ -65,8 +67,8 @@ local function notify_all(open, label, payload)
 end
 
 -- Returns the answer of a script that announces. The caller takes the last element off (announcing.ts): NOTIFIED as a
--- string, or, when there is more to report, a list of NOTIFIED, whether it was recalled, and UNNOTIFIED. (A table in an
--- answer costs the store more than a string, because it looks for seven names in each.)
+-- string, or, when there is more to report, a list of NOTIFIED, whether it was recalled, and UNNOTIFIED.
+-- (A table in an answer costs the store more than a string, because it looks for seven names in each.)
 local function with_announcements(reply)
   local is_all = #UNNOTIFIED == 0 and not RECALLED
   reply[#reply + 1] = is_all and NOTIFIED or { NOTIFIED, RECALLED and '1' or '0', UNNOTIFIED }

@@ -28,7 +28,7 @@ export interface DownloadParts {
 
 /**
  * One request that reads a file while its sender sends it, and tells the store what was taken. It survives a store that
- * lost the bytes: it asks the sender to go on from its own position.
+ * lost the bytes: it asks the sender to go on from the position of this request.
  *
  *   waiting for the upload --begun--> reading --nothing there--> waiting for bytes --notified, or time to check--> reading
  *     reading --gap, or perhaps replaced--> checking --> reading (behind a gap: in the next generation)

@@ -12,7 +12,7 @@ const WORTH_BYTES = 1024 * 1024;
 /** The receiver went away, or another request reads its file now. Nobody is left who could be told. */
 export class ReceiverGone extends Error {}
 
-/** Where a download begins. */
+/** The state in which a download begins. */
 interface Start {
   /** Whether its sender has to come back first. */
   awaitsSender: boolean;

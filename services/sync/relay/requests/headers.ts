@@ -14,7 +14,7 @@ function refused(name: string, message: string): BatonError {
   return new BatonError('invalid_request', `${name} ${message}`, { errors });
 }
 
-/** An item of RFC 9651 may carry parameters, which nobody has defined here. */
+/** Returns an item of RFC 9651 without its parameters, because none are defined here. */
 const bare = (text: string): string => text.split(';')[0]?.trim() ?? '';
 
 export interface AppendHeaders {

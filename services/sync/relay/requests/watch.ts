@@ -17,7 +17,7 @@ interface WatchParts {
   end: (why: BatonError) => void;
   /** Returns the bytes moved so far. */
   moved: () => number;
-  /** Renews the reservation of the request; null where it has none. */
+  /** Renews the reservation of the request; null when it has none. */
   renewPlace: (() => Promise<unknown>) | null;
   everyMs: number;
 }

@@ -166,7 +166,7 @@ export class Upload {
     const goesOut = () => buffer.bytes > 0 && (buffer.isWhole || isEnding || this.#isFlushing);
     while (this.#link !== null && this.#inFlight < IN_FLIGHT && goesOut()) {
       if (!this.#window.holds(this.#sent + buffer.nextBytes)) {
-        // Nobody is there to wait for space.
+        // After a failure nothing waits for space.
         if (this.#failure) buffer.clear();
         else void this.#waitForSpace();
         break;

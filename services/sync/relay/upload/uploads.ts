@@ -15,7 +15,7 @@ export interface Progress {
   size: number;
 }
 
-/** Where a sender goes on. */
+/** The generation and the offset at which a sender goes on. */
 interface Target {
   generation: number;
   offset: number;

@@ -27,7 +27,7 @@ export class Notifier {
     return { asker, file, holder: this.newHolder() };
   }
 
-  /** Notifies the requests for a file on the replica with this channel; nobody, where it is ''. */
+  /** Notifies the requests for a file on the replica with this channel; does nothing when it is ''. */
   notify(channel: string, file: FileId): void {
     if (channel === '') return;
     const { onNotified, publish } = this.#parts;

@@ -35,8 +35,8 @@ local function too_late(row, closed, generation)
   return closed and 'gone' or row and tonumber(row.generation) > tonumber(generation) and 'old' or nil
 end
 
--- Writes the route of a stream in place of `row`; adds a row for a stream that had none. `own`: id, channel, device,
--- generation. RETURNS the row.
+-- Writes the route of a stream in place of `row`; adds a row for a stream that had none.
+-- `own`: id, channel, device, generation. RETURNS the row.
 local function write_own(key, rows, row, own, now)
   local seen = int(now)
   if not row then

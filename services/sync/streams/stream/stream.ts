@@ -30,7 +30,7 @@ export class Stream {
   readonly caller: Caller;
   readonly account: string;
   readonly device: string;
-  /** When the client asked for it. */
+  /** Time at which the client asked for the stream. */
   readonly askedAtMs = performance.now();
   readonly position: LogPosition;
   readonly attaches = new Attaches();

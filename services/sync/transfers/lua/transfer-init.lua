@@ -1,5 +1,5 @@
--- Offers files to a device: record, lists, announcement and expiry in one step. It takes thirteen keys, because a
--- refused offer must leave nothing behind, so one script does it all.
+-- Offers files to a device: record, lists, announcement and expiry in one step.
+-- It takes thirteen keys, because a refused offer must leave nothing behind, so one script does it all.
 -- Keys and arguments: transferInit in scripts.ts.
 -- uses: clock routes log operation rate devices/names transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
 -- RETURNS OK, transfer as JSON without its end, receiver, open routes and jobs to push at once, both in lines;

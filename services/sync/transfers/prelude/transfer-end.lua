@@ -21,7 +21,7 @@ local function settle_transfer(keys, t, now)
   redis.call('ZADD', keys.transfers, now, t.id)
 end
 
--- Removes all that leads to a transfer; the record, which says where it is listed, goes last.
+-- Removes all entries that lead to a transfer, and last the record, which says where it is listed.
 local function unlist_transfer(keys, t)
   redis.call('ZREM', keys.due, 'transfer:' .. t.id)
   redis.call('ZREM', keys.transfers, t.id, t.slot or t.id)

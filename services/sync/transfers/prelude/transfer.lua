@@ -1,14 +1,16 @@
 -- The transfer record: a hash. `sealed` and `error` are JSON; `relay` is '1' once its uploads are open, `accepted` once
--- the receiver took it; `log` is the position of its announcement; `slot` is its member among the live ones. `files` is
--- the list as a JSON array when it has up to 16 files, else the few that are kept after the end (in records of an
--- earlier version always the whole list). `brief` is those few for a list of up to 16 that is too long to be kept. The
--- sealed text has a key of its own, which is deleted when the transfer ends. `sealed` is '""' before and after that, or
--- 'null' without one (in records of an earlier version it is the text itself). A longer list has a key of its own,
--- which is deleted when the transfer ends: for each file eight hex digits for the offset of its end in the JSON array
--- behind them, so that one file is read without the others. `r<file>` is the generation of a file in the relay and the
--- offset at which it began, or the file's end once it was delivered; `w<file>` is the generation and offset in the last
--- event to its sender, and the time of that event; `a<file>` is how far the receiver has acknowledged it. `begun` has
--- all `r<file>` in one string, once the transfer has ended.
+-- the receiver took it; `log` is the position of its announcement; `slot` is its member among the live ones.
+-- `files` is the list as a JSON array when it has up to 16 files, else the few that are kept after the end (in records
+-- of an earlier version always the whole list). `brief` is those few for a list of up to 16 that is too long to be
+-- kept.
+-- The sealed text has a key of its own, which is deleted when the transfer ends. `sealed` is '""' before and after
+-- that, or 'null' without one (in records of an earlier version it is the text itself).
+-- A longer list has a key of its own, which is deleted when the transfer ends: for each file eight hex digits for the
+-- offset of its end in the JSON array behind them, so that one file is read without the others.
+-- `r<file>` is the generation of a file in the relay and the offset at which it began, or the file's end once it was
+-- delivered; `w<file>` is the generation and offset in the last event to its sender, and the time of that event;
+-- `a<file>` is how far the receiver has acknowledged it. `begun` has all `r<file>` in one string, once the transfer has
+-- ended.
 
 local function read_transfer(key)
   local flat, record = redis.call('HGETALL', key), nil
