@@ -5,18 +5,18 @@ const PERIOD_MS = 1_000;
 /** Accounts that are run at once, so that one that waits for the auth broker does not hold up the others. */
 const AT_ONCE = 32;
 
-/** When all due jobs of an account wait in this replica, the account is checked again after so long. */
+/** How long until an account is checked again when all its due jobs wait in this replica. */
 const WAITING_MS = 10_000;
 
 /**
- * Runs one job of an account. It removes the job itself, in the step that takes effect. Resolves to `waiting` where
+ * Runs one job of an account. It removes the job itself, in the step that takes effect. Resolves to `waiting` when
  * another part of this replica took the job over and runs it when it can.
  */
 export type DueHandler = (account: string, job: string) => Promise<unknown>;
 
 interface DueSweeperParts {
   store: DueStore;
-  /** By the job's kind, which is what stands before its first colon. */
+  /** Handlers by the kind of job, which is the text before its first colon. */
   handlers: Readonly<Record<string, DueHandler>>;
   /** How often to search for accounts that the index has lost. */
   repairMs: number;
@@ -27,8 +27,8 @@ interface DueSweeperParts {
 }
 
 /**
- * Runs the jobs that have become due, on whatever replica claims their account first. Each runs at least once: a job stays
- * until it has run, and a claim lapses, so a replica may die at any point.
+ * Runs the jobs that have become due, on the replica that claims their account first. Each runs at least once: a job
+ * stays until it has run, and a claim lapses, so a replica may die at any point.
  */
 export class DueSweeper {
   readonly #parts: DueSweeperParts;
@@ -37,7 +37,7 @@ export class DueSweeper {
   #repairTimer: NodeJS.Timeout | null = null;
   #sweeping: Promise<void> | null = null;
   #repairing: Promise<void> | null = null;
-  /** The last sweep left something behind. */
+  /** Whether the last sweep left accounts behind. */
   #hasMore = false;
 
   constructor(parts: DueSweeperParts) {
@@ -47,11 +47,11 @@ export class DueSweeper {
   /** Sweeps and repairs from now on. */
   start(): void {
     this.#timer ??= setInterval(() => this.run(), PERIOD_MS);
-    // With jitter, so that replicas that were started together do not search together.
+    // The jitter keeps replicas that started together from searching together.
     this.#repairTimer ??= setInterval(() => this.#repair(), this.#parts.repairMs * (0.75 + Math.random() / 4));
   }
 
-  /** Resolves when what was begun has ended. */
+  /** Stops; resolves when everything under way has ended. */
   async stop(): Promise<void> {
     if (this.#timer) clearInterval(this.#timer);
     if (this.#repairTimer) clearInterval(this.#repairTimer);
@@ -70,7 +70,7 @@ export class DueSweeper {
       });
   }
 
-  /** Claims no more accounts than can be run at once, an equal share of each shard. */
+  /** Claims accounts, no more than can run at once, with an equal share for each shard. */
   async #sweep(): Promise<void> {
     const { store, onFailure } = this.#parts;
     const share = Math.ceil((AT_ONCE - this.#running.size) / store.shards);
@@ -110,13 +110,14 @@ export class DueSweeper {
       .catch((error: unknown) => this.#parts.onFailure('due account', error))
       .finally(() => {
         this.#running.delete(run);
-        // At once and not at the next period: many accounts that become due together would take an hour.
+        // The next sweep starts at once and not at the next period, because many accounts that become due together
+        // would take an hour.
         if (this.#hasMore && this.#timer && this.#running.size < AT_ONCE / 2) this.run();
       });
     this.#running.add(run);
   }
 
-  /** Runs each job once. Jobs that stay due are skipped, to come to those behind them. */
+  /** Runs each due job of an account once. Skips jobs that stay due, to reach the jobs behind them. */
   async #runAccount(claimed: ClaimedAccount): Promise<void> {
     const { store } = this.#parts;
     const [tried, waiting, staying] = [new Set<string>(), new Set<string>(), new Set<string>()];
@@ -139,7 +140,7 @@ export class DueSweeper {
     }
   }
 
-  /** Resolves to whether the job waits. */
+  /** Runs a job; resolves to whether it waits. */
   async #runJob(account: string, job: string): Promise<boolean> {
     const { handlers, onRun, onFailure } = this.#parts;
     const kind = job.split(':', 1)[0] as string;

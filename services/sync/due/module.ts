@@ -13,7 +13,10 @@ interface DueModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The parts of this module, put together. Who runs what is due is made after those who schedule it. */
+/**
+ * Constructs and wires the parts of this module. The sweeper, which runs due jobs, is made after the modules that
+ * schedule them.
+ */
 export function makeDueModule({ db, repairMs, isUp, metrics, onFailure }: DueModuleParts) {
   const store = makeDueStore(db);
   return {

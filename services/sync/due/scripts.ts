@@ -11,7 +11,7 @@ import {
   textList,
 } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-/** How long a claimed account is left alone by the others. */
+/** How long other replicas leave a claimed account alone. */
 export const LEASE_MS = 30_000;
 
 export const dueSchedule = defineScript({
@@ -32,7 +32,7 @@ export const dueClaim = defineScript({
   file: new URL('./lua/due-claim.lua', import.meta.url),
   keys: ['index', 'stamps'],
   args: {
-    /** How many. */
+    /** Most accounts to claim. */
     count: digits,
   },
   constants: { LEASE_MS },
@@ -44,7 +44,7 @@ export const dueJobs = defineScript({
   file: new URL('./lua/due-jobs.lua', import.meta.url),
   keys: ['due'],
   args: {
-    /** How many to pass over. */
+    /** Number of jobs to skip. */
     passed: digits,
   },
   constants: { JOBS_AT_ONCE: 100 },
@@ -56,15 +56,18 @@ export const dueSettle = defineScript({
   keys: ['index', 'stamps'],
   args: {
     account: text,
-    /** Stamp seen when it was claimed. */
+    /** Stamp at the time of the claim. */
     claimedStamp: text,
     /** Ms until the account's next job, '' when it has none. */
     nextInMs: maybeNumber,
   },
   constants: {
-    /** No request lives longer between scheduling the account and writing its job. */
+    /** Longest time of a request between scheduling the account and writing its job. */
     LONGEST_REQUEST_MS: 600_000,
-    /** Nearly no request lives longer. A scheduled account is checked again after so long, whatever else is due there. */
+    /**
+     * Nearly every request takes less. A scheduled account is checked again after this time, whatever else is due
+     * there.
+     */
     USUAL_REQUEST_MS: 10_000,
   },
   reply: nothing,

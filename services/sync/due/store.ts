@@ -6,12 +6,12 @@ import { scanKeys } from '../redis/scan.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { dueClaim, dueJobs, dueSchedule, dueSettle, LEASE_MS } from './scripts.ts';
 
-/** How much later than its first job an account may stand in the index: as long as a claim lasts, and a reserve. */
+/** How much later than its first job an account may be in the index: as long as a claim lasts, and a reserve. */
 const LATE_MS = 2 * LEASE_MS;
 
 export interface ClaimedAccount {
   account: string;
-  /** When and by whom it was last scheduled, as read when it was claimed. */
+  /** Stamp of the last schedule, as read with the claim. */
   stamp: string;
 }
 
@@ -21,7 +21,7 @@ interface DueStoreParts {
   keys: Keys;
 }
 
-/** The index of accounts with something due, and the jobs of each account. */
+/** Makes the store of the index of accounts with something due, and of the jobs of each account. */
 export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   const scheduleScript = scripts.define(dueSchedule);
   const claimScript = scripts.define(dueClaim);
@@ -29,13 +29,13 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   const settleScript = scripts.define(dueSettle);
   const indexOf = (shard: number) => ({ index: keys.dueIndex(shard), stamps: keys.dueStamps(shard) });
 
-  /** The store's clock. The clocks of primaries differ by far less than what counts as late. */
+  /** Returns the time of the store's clock. The clocks of primaries differ by far less than what counts as late. */
   async function nowMs(): Promise<number> {
     const [seconds] = await orFault(redis, () => redis.time());
     return Number(seconds) * 1_000;
   }
 
-  /** Whether the index has not got the account, or has it too late. Only a late one needs the second command. */
+  /** Returns whether the index lacks the account, or has it too late. Only a late one needs the second command. */
   async function isMisplaced(account: string, now: number): Promise<boolean> {
     const score = await orFault(redis, () => redis.zscore(keys.dueIndex(keys.dueShard(account)), account));
     if (score === null) return true;
@@ -47,30 +47,37 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   return {
     shards: DUE_SHARDS,
 
-    /** Puts the account into the index. To be called BEFORE the account's script writes the job. */
+    /** Puts the account into the index. Called BEFORE the account's script writes the job. */
     async schedule(account: string, delayMs: number): Promise<void> {
       const nonce = randomBytes(6).toString('base64url');
       await scheduleScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce });
     },
 
-    /** The same for a job that is written already, which the index may have lost. Never makes it later. */
+    /**
+     * Puts the account into the index for a job that is already written and that the index may have lost. Never makes
+     * its time later.
+     */
     async remind(account: string, delayMs: number): Promise<void> {
       await scheduleScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce: '' });
     },
 
-    /** At most `count` accounts whose time has come. No other replica gets them while the claim lasts. */
+    /** Claims at most `count` accounts whose time has come. No other replica gets them while the claim lasts. */
     async claim(shard: number, count: number): Promise<ClaimedAccount[]> {
       const { claimed } = await claimScript(indexOf(shard), { count });
       return claimed;
     },
 
-    /** A page of the jobs that are due, after the `passed` oldest, and the ms until the next job; null when there is none. */
+    /**
+     * Returns a page of the due jobs, after the `passed` oldest, and the ms until the next job; null when there is
+     * none.
+     */
     jobs: (account: string, passed: number): Promise<{ due: string[]; nextInMs: number | null }> =>
       jobsScript(keys.inAccount(account), { passed }),
 
     /**
-     * Accounts with jobs that are not in the index, or too late in it, some at a time. In a cluster the index and the
-     * account lie on different primaries, so a failover may lose the end of one and not of the other.
+     * Yields, some at a time, the accounts with jobs that are not in the index, or too late in it. In a cluster the
+     * index and the account are on different primaries, so a failover may lose the latest writes of one and not of the
+     * other.
      */
     async *unindexed(): AsyncGenerator<string[]> {
       for await (const found of scanKeys(redis, keys.due('*'), 'zset')) {
@@ -80,7 +87,7 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
       }
     },
 
-    /** Puts a claimed account back for its next job, or out of the index when it has none. */
+    /** Puts a claimed account back for its next job, or removes it from the index when it has none. */
     async settle({ account, stamp }: ClaimedAccount, nextInMs: number | null): Promise<void> {
       await settleScript(indexOf(keys.dueShard(account)), { account, claimedStamp: stamp, nextInMs });
     },

@@ -1,34 +1,35 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
-/** So few are acknowledged at once: to take turns would cost more than they do. */
+/** Acknowledgements of at most this many messages do not wait, because taking turns would cost more than they do. */
 const FEW = 8;
 
-/** Messages that a replica acknowledges in a millisecond, while acknowledgements of many wait for each other. */
+/** Messages that a replica acknowledges in a millisecond, while large acknowledgements wait for each other. */
 const PER_MS = 5;
 
-/** None waits longer: where more come for long, each waits for this long, and no more. */
+/** Longest wait: if too many come for a long time, each waits this long and no longer. */
 const MOST_MS = 300;
 
 /** Acknowledgements of an account that wait. */
 interface Line {
   waiting: number;
-  /** When the last of them is over. */
+  /** Time at which the last of them is over. */
   freeAtMs: number;
 }
 
 /**
- * Gives acknowledgements of many messages a time each, so that messages pass between them. One of fifty takes what five
- * messages take, and devices that came back together, or have read the same, send theirs in the same moment: without this
- * every message of the replica waited for all of them. Of an account one waits in the line of all, the others behind it: they
- * hold up no other account.
+ * Gives each large acknowledgement a time of its own, so that messages pass between them. An acknowledgement of fifty
+ * messages costs as much as five messages. Devices that came back together, or have read the same, send theirs at the
+ * same moment, and without turns every message of the replica would wait for all of them. Only one acknowledgement of
+ * an account waits in the common line; the others wait behind it and hold up no other account.
  */
 export class AckPace {
   #freeAtMs = 0;
   readonly #lines = new Map<string, Line>();
 
   /**
-   * Null: this one may begin. Else it may when this resolves. `releaseSlot` is called where it waits: the account's other
-   * requests need not wait with it. Of more of an account than it has devices the others keep their slots, which bounds them.
+   * Returns null when the acknowledgement may begin, else a promise that resolves when it may. Calls `releaseSlot` when
+   * it waits, because the account's other requests need not wait with it. When more of an account wait than it may have
+   * devices, the surplus keep their slots, which bounds them.
    */
   turn(account: string, messages: number, releaseSlot: () => void): Promise<void> | null {
     if (messages <= FEW) return null;

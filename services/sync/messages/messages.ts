@@ -10,15 +10,15 @@ import type { Accepted, MessageStore } from './store.ts';
 
 interface Sent {
   answer: MessageAccepted;
-  /** As many replicas of the store as configured have it. */
+  /** Whether as many replicas of Redis as configured have it. */
   isConfirmed: boolean;
 }
 
 interface MessagesParts {
   store: MessageStore;
-  /** True for the channel of a replica that is known to be dead: its routes deliver nothing. */
+  /** Returns true for the channel of a replica that is known to be dead, whose routes deliver nothing. */
   isDeadChannel: (channel: string) => boolean;
-  /** Once a message, however often it is sent. */
+  /** Called once for each message, however often it is sent. */
   onAccepted: () => void;
 }
 
@@ -28,7 +28,7 @@ const SEALED = {
   tooLong: { code: 'message_too_large', advice: ': send a file instead' },
 } as const;
 
-/** The size is that of the UTF-8 that was sent, before anything is trimmed. */
+/** Checks a message. Its size is that of the UTF-8 that was sent, before anything is trimmed. */
 function checkContent({ content = '', sealed }: SendMessage): void {
   if (sealed !== undefined) return checkSealed(sealed, SEALED);
   if (content.trim() === '') throw new BatonError('empty_message');
@@ -40,7 +40,7 @@ function checkContent({ content = '', sealed }: SendMessage): void {
 const targetOf = ({ to, to_device_id: id }: SendMessage): string =>
   to === undefined ? `=${id}` : to === '*' ? '*' : `~${to}`;
 
-/** Short texts between the devices of an account, kept until they are acknowledged. */
+/** Makes the rules of messages: short texts between the devices of an account, kept until they are acknowledged. */
 export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts) {
   const ackPace = new AckPace();
   const answerOf = ({ messageId, createdAtMs, targets, routes }: Accepted): MessageAccepted => {
@@ -60,8 +60,8 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
 
   return {
     /**
-     * Throws `empty_message`, `message_too_large`, `invalid_request` and what the store refuses. `onConfirming` is called when the message is
-     * accepted and only waits for replicas of the store.
+     * Sends a message. Throws `empty_message`, `message_too_large`, `invalid_request` and the refusals of the store.
+     * Calls `onConfirming` when the message is accepted and only waits for replicas of Redis.
      */
     async send(caller: Caller, message: SendMessage, operation: Operation, onConfirming: () => void): Promise<Sent> {
       checkContent(message);
@@ -69,12 +69,12 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
       const messageId = timeOrderedId();
       const accepting = { target: targetOf(message), messageId, content, sealed, operation, onConfirming };
       const accepted = await store.accept(caller, accepting);
-      // A repetition is answered with the id that the first one had.
+      // A repeated request is answered with the id of the first one.
       if (accepted.messageId === messageId) onAccepted();
       return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
     },
 
-    /** The caller's unacknowledged messages as JSON, oldest first. A caller without a device has no mailbox. */
+    /** Returns the caller's unacknowledged messages as JSON, oldest first. A caller without a device has no mailbox. */
     async list(caller: Caller): Promise<string> {
       if (caller.deviceId === null) return '[]';
       const messages: string[] = [];
@@ -84,7 +84,10 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
       return `[${messages.join(',')}]`;
     },
 
-    /** Resolves to how many of them the device still held. `onWaiting` is called when it only waits for its turn. */
+    /**
+     * Acknowledges messages; resolves to how many of them the device still held. Calls `onWaiting` when it only waits
+     * for its turn.
+     */
     async acknowledge(caller: Caller, messageIds: string[], onWaiting: () => void): Promise<number> {
       if (caller.deviceId === null) return 0;
       const turn = ackPace.turn(caller.account, messageIds.length, onWaiting);
@@ -92,7 +95,10 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
       return store.acknowledge(caller, messageIds);
     },
 
-    /** The unacknowledged messages that a stream of this device, starting at `position`, does not get from the log; as JSON. */
+    /**
+     * Yields, as JSON, the unacknowledged messages that a stream of this device that starts at `position` does not get
+     * from the log.
+     */
     async *unacknowledged(account: string, deviceId: string | null, position: string): AsyncGenerator<string[]> {
       if (deviceId === null) return;
       try {

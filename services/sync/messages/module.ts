@@ -9,7 +9,7 @@ import { makeMessageStore } from './store.ts';
 
 interface MessagesModuleParts {
   db: { scripts: ScriptLoader; keys: Keys };
-  /** Null: what the primary accepted is accepted. */
+  /** Asks replicas of Redis for a confirmation. Null: a message that the primary accepted is accepted. */
   confirm: Confirm | null;
   replica: Replica;
   /** Messages a minute per device; null: unlimited. */
@@ -18,7 +18,7 @@ interface MessagesModuleParts {
   onAccepted: () => void;
 }
 
-/** The parts of this module, put together. */
+/** Constructs and wires the parts of this module. */
 export function makeMessagesModule({ db, confirm, replica, rateLimit, ...parts }: MessagesModuleParts) {
   const { scripts, keys } = db;
   const messages = makeMessages({

@@ -27,13 +27,13 @@ export const messageAccept = defineScript({
     /** Target: `*`, `=<device id>` or `~<name>`. */
     wanted: text,
     messageId: text,
-    /** Content as a JSON string, and behind it what is sealed in its place, as a field. */
+    /** Content as a JSON string, followed by the sealed text in its place, as a field. */
     content: text,
-    /** Bytes of the content or of what is sealed, or of its JSON where that is longer. */
+    /** Bytes of the content or of the sealed text, or of its JSON when that is longer. */
     bytes: number,
     random: randomBits,
     fingerprint: text,
-    /** 0: the answer is not kept. */
+    /** Seconds for which the answer is kept; 0 when it is not. */
     rememberSeconds: digits,
     resentAfterMs: resentAfter,
     pushes: pushSchedule,
@@ -73,13 +73,13 @@ export const mailPage = defineScript({
   keys: ['devices', 'log', 'mail', 'inbox'],
   args: {
     device: text,
-    /** Member after which to go on, '' at first. */
+    /** Member after which to go on, '' for the first page. */
     after: text,
     /** Position of the stream, '' for everything. */
     position: text,
   },
   constants: {
-    /** Bytes of a page of a mailbox. A stream whose client is slow to take it holds it in memory meanwhile. */
+    /** Bytes of a page of a mailbox. A stream whose client is slow holds the page in memory. */
     PAGE_BYTES: 32 * 1024,
   },
   reply: record({ next: text, open: rest(textList) }),

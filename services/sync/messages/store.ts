@@ -14,17 +14,17 @@ export interface NewMessage {
   target: string;
   messageId: string;
   content: string;
-  /** In place of the content, which is empty then. */
+  /** Sealed text in place of the content, which is then empty. */
   sealed: string | null;
   operation: Operation;
-  /** Called when it is accepted and only waits for replicas of the store. */
+  /** Called when the message is accepted and only waits for replicas of Redis. */
   onConfirming: () => void;
 }
 
 export interface Accepted {
   messageId: string;
   createdAtMs: number;
-  /** As many replicas of the store as configured have it. */
+  /** Whether as many replicas of Redis as configured have it. */
   isConfirmed: boolean;
   targets: { deviceId: string | null; name: string; refused: boolean; pushed: boolean }[];
   /** Open routes of the account: the channel of a replica, and the device whose stream it holds. */
@@ -37,16 +37,16 @@ interface MessageStoreParts {
   replica: LeaseView;
   /** Messages a minute per device; null: unlimited. */
   rateLimit: number | null;
-  /** Null: a message that the primary accepted is accepted. */
+  /** Asks replicas of Redis for a confirmation. Null: a message that the primary accepted is accepted. */
   confirm: Confirm | null;
   pushQueue: PushQueue;
 }
 
-/** The JSON is kept, in which a control character is six times as long. */
+/** Returns the stored bytes of a message. The JSON is stored, in which a control character is six times as long. */
 const storedBytesOf = (content: string, json: string): number =>
   Math.max(Buffer.byteLength(content), Buffer.byteLength(json) - 2);
 
-/** As `message-accept` answers it. */
+/** Parses a target of an answer of `message-accept`. */
 const targetOf = ([device, name, error, pushed]: readonly [string, string, string, boolean]) => ({
   deviceId: device || null,
   name,
@@ -54,7 +54,7 @@ const targetOf = ([device, name, error, pushed]: readonly [string, string, strin
   pushed,
 });
 
-/** The mailboxes of an account. */
+/** Makes the store of mailboxes. */
 export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, pushQueue }: MessageStoreParts) {
   const acceptScript = pushQueue.enqueuing(scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 }));
   const ackScript = scripts.define(messageAck);
@@ -62,8 +62,9 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
 
   return {
     /**
-     * Throws `not_found`, `name_taken`, `mailbox_full`, `rate_limited`, `device_required`, `idempotency_key_reused`;
-     * `store_unavailable` also when it was accepted and then the primary was gone before its replicas could be asked.
+     * Accepts a message. Throws `not_found`, `name_taken`, `mailbox_full`, `rate_limited`, `device_required`,
+     * `idempotency_key_reused`. Throws `store_unavailable` also when the message was accepted and the primary was lost
+     * before its replicas could be asked.
      */
     async accept(
       caller: Caller,
@@ -72,7 +73,7 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
       const { account: u, deviceId } = caller;
       const operationKey = keys.operation(u, deviceId, operation.id);
       const json = sealed === null ? JSON.stringify(content) : `"","sealed":"${sealed}"`;
-      // Replicas are asked about the answer that was kept.
+      // Replicas are asked whether they have the stored answer.
       const seconds = rememberSeconds(operation, confirm !== null);
       const accepted = await acceptScript(
         keys.inAccount(u, {
@@ -94,14 +95,14 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
           pushes,
         }),
       ).catch(tellSeveral);
-      // The message and its operation were written in one step: a replica that has the one has the other.
+      // The message and its operation were written in one step, so a replica that has one has the other.
       if (confirm !== null) onConfirming();
       const isConfirmed = confirm === null || (await confirm(operationKey, seconds));
       const { messageId: id, createdAtMs, targets, routes } = accepted;
       return { messageId: id, createdAtMs, isConfirmed, targets: (targets ?? []).map(targetOf), routes };
     },
 
-    /** Resolves to how many of them this device still held. */
+    /** Acknowledges messages; resolves to how many of them this device still held. */
     async acknowledge(caller: Caller, messageIds: string[]): Promise<number> {
       const { account: u, deviceId } = caller;
       const { acked } = await ackScript(keys.inAccount(u, { operation: keys.call(u, deviceId) }), {
@@ -112,8 +113,8 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
     },
 
     /**
-     * The device's mailbox page by page, oldest first, as JSON objects without their end. With a position: without the
-     * messages that a stream which starts there gets from the log.
+     * Yields the device's mailbox page by page, oldest first, as JSON objects without their end. With a position,
+     * leaves out the messages that a stream which starts there gets from the log.
      */
     async *pages(account: string, deviceId: string, position: string): AsyncGenerator<string[]> {
       let after = '';

@@ -10,16 +10,19 @@ interface PresenceBroadcastParts {
   onFailure: (account: string, error: unknown) => void;
 }
 
-/** The next snapshot waits for so long: a device that comes and goes in a loop must not cause one each time. */
+/** How long the next snapshot waits, so that a device that comes and goes in a loop does not cause one each time. */
 const PAUSE_MS = 100;
 
-/** There is a stream to which a newer presence can be written now; the others are brought up to date when they are live. */
+/**
+ * Returns whether a newer presence can be written to a stream now. Other streams are brought up to date when they are
+ * live.
+ */
 function isOutdated({ streams, presenceVersion }: AccountStreams): boolean {
   for (const stream of streams) if (stream.lacksPresence(presenceVersion)) return true;
   return false;
 }
 
-/** Writes a snapshot to each stream that has neither it nor a newer one already. */
+/** Writes a snapshot to each stream that has an older one. */
 export function sendPresence(streams: Iterable<Stream>, presence: Presence): void {
   let chunk: Buffer | null = null;
   for (const stream of streams) {
@@ -30,26 +33,30 @@ export function sendPresence(streams: Iterable<Stream>, presence: Presence): voi
 }
 
 /**
- * Sends the presence to the streams of an account that have an older version. `version`: what was announced; `snapshot`:
- * rows and states of it as JSON, '' where they were not told.
+ * Sends the presence to the streams of an account that have an older version. `version`: the announced one; `snapshot`:
+ * its rows and states as JSON, '' when they were not included.
  */
 export type Broadcast = (account: string, version?: number, snapshot?: string) => void;
 
 /**
- * Presence is a state, not a list of events: an announcement says that there is a newer version. Where it does not carry
- * the snapshot, as of an account with many devices, that is read once for all streams of the account on this replica.
- * However many announcements come meanwhile, or soon after, one read follows.
+ * Makes the broadcast of presence. Presence is a state, not a list of events: an announcement says that there is a
+ * newer version. If it does not carry the snapshot, as for an account with many devices, the snapshot is read once for
+ * all streams of the account on this replica. However many announcements come meanwhile, or soon after, one read
+ * follows.
  */
 export function makePresenceBroadcast({ streams, readPresence, onFailure }: PresenceBroadcastParts) {
   async function read(entry: AccountStreams): Promise<void> {
     const versionAtRead = entry.presenceVersion;
     const presence = await readPresence(entry.account);
-    // What was read is true also when the store has lost the announced version since. One announced meanwhile stays due.
+    // The snapshot is true even if the store has lost the announced version since. A version that was announced
+    // meanwhile stays due.
     if (entry.presenceVersion === versionAtRead) entry.presenceVersion = presence.version;
     sendPresence(entry.streams, presence);
   }
 
-  /** An announcement of another version than the newest, as after a failover: only the store knows what is true. */
+  /**
+   * Takes an announcement. If its version is not the newest, as after a failover, only the store knows what is true.
+   */
   async function take(entry: AccountStreams, version: number, snapshot: string): Promise<void> {
     if (snapshot === '' || version !== entry.presenceVersion) return read(entry);
     sendPresence(entry.streams, presenceView(JSON.parse(snapshot) as PresenceFields));

@@ -1,17 +1,20 @@
 import type { LocalStreams } from '../streams/local-streams.ts';
 import type { Stream } from '../streams/stream/stream.ts';
 
-/** Accounts that wait to be reconciled when a grace is over, and which of their devices that is for. */
+/** Accounts that wait to be reconciled when a grace is over, and the devices that have the grace. */
 export class Graces {
   readonly #streams: Pick<LocalStreams, 'find'>;
-  /** Devices whose streams here have ended, and when the grace of the latest is over; null: whoever is back. */
+  /**
+   * Devices whose streams here have ended, and when the grace of the latest is over; null when the account is
+   * reconciled even if they are back.
+   */
   readonly #waiting = new Map<string, Map<string, number> | null>();
 
   constructor(streams: Pick<LocalStreams, 'find'>) {
     this.#streams = streams;
   }
 
-  /** A stream of this device has closed: its grace ends in so many ms. */
+  /** Begins the grace of a device whose stream has closed; it ends in `inMs`. */
   begin({ account, device }: Pick<Stream, 'account' | 'device'>, inMs: number): void {
     const devices = this.#waiting.get(account);
     const endsAtMs = performance.now() + inMs;
@@ -19,15 +22,15 @@ export class Graces {
     else devices?.set(device, endsAtMs);
   }
 
-  /** The account is to be reconciled for more than these devices, or nobody knows for which. */
+  /** Makes the account be reconciled in any case, for more than these devices or for unknown ones. */
   insist(account: string): void {
     this.#waiting.set(account, null);
   }
 
   /**
-   * A grace may be over. Null: the account has to be reconciled now. Else the ms after which to ask again; 0: never, since
-   * each of the devices has an open stream here again, and the store its route. So it is online, as the attach of that
-   * stream has announced where it was not known.
+   * Returns null when the account has to be reconciled now, because a grace is over. Else returns the ms after which to
+   * ask again. 0 means never, because each of the devices has an open stream here again, and the store has its route.
+   * Such a device is online, and the attach of that stream has announced that if it was not known.
    */
   leftMs(account: string): number | null {
     const devices = this.#waiting.get(account) ?? null;

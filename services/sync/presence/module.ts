@@ -16,16 +16,16 @@ interface PresenceParts {
 }
 
 /**
- * Who of an account is online. The store holds what was last announced of it (`{u}:presence`), and beside it the routes:
- * which streams are open, and when the others closed.
+ * Makes the presence of accounts: which devices are online. The store holds what was last announced (`{u}:presence`),
+ * and beside it the routes: which streams are open, and when the others closed.
  *
  * - Grace: a device whose last stream closed stays online for `graceMs`, in which it may come back.
  * - Reconcile: one script compares the two, changes what differs, raises the version and announces it. It runs with every
  *   attach, and without one when the grace of a device that is not back is over (`graces.ts`, `reconciler.ts`), for each
- *   account of a dead replica (`replicas/`), and for an account of which this replica is notified without having a stream
- *   of it.
- * - Broadcast: each replica that hears of a version writes the snapshot to all its streams of the account. It came with
- *   the announcement, or is read once (`broadcast.ts`).
+ *   account of a dead replica (`replicas/`), and for an account for which this replica is notified although it has no
+ *   stream of it.
+ * - Broadcast: each replica that hears of a version writes the snapshot to all its streams of the account. The snapshot
+ *   comes with the announcement, or is read once (`broadcast.ts`).
  */
 export function makePresence({ db, graceMs, replica, metrics }: PresenceParts) {
   const onTransitions = countTransitions(metrics);

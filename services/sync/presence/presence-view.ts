@@ -11,7 +11,7 @@ export interface PresenceFields {
 /** An announced state: `1<since_ms>` while online, `0<last_seen_ms>` after. */
 export interface DeviceState {
   online: boolean;
-  /** When it was last seen; null when it never was. */
+  /** Time at which the device was last seen; null when it never was. */
   lastSeenAtMs: number | null;
 }
 
@@ -22,7 +22,7 @@ export function rowsOf(devices: string[]): DeviceRow[] {
   return rows;
 }
 
-/** Announced states by device, and `v`. */
+/** Returns the announced states by device, and `v`. */
 function announcedIn(states: string[]): Map<string, string> {
   const announced = new Map<string, string>();
   for (let i = 0; i + 1 < states.length; i += 2) announced.set(states[i] as string, states[i + 1] as string);
@@ -33,11 +33,14 @@ function announcedIn(states: string[]): Map<string, string> {
 export const stateOf = (state: string | undefined): DeviceState =>
   state ? { online: state[0] === '1', lastSeenAtMs: Number(state.slice(1)) } : { online: false, lastSeenAtMs: null };
 
-/** Names of the open streams without a device. */
+/** Returns the names of the open streams without a device. */
 const liveNames = (announced: ReadonlyMap<string, string>): string[] =>
   [...announced.keys()].filter((key) => key.startsWith('~')).map((key) => key.slice(1));
 
-/** Whether a stream without a device is this row's, by its name: the exact one, or where no row has that, one that looks so. */
+/**
+ * Returns whether a stream without a device belongs to this row by its name: the same name, or, if no row has that, one
+ * that looks the same.
+ */
 function isOfRow(stream: string, name: string, rowNames: ReadonlySet<string>): boolean {
   return stream === name || (!rowNames.has(stream) && looksOf(stream) === looksOf(name));
 }
@@ -55,8 +58,8 @@ export function stateReader({ devices, states }: PresenceFields) {
 }
 
 /**
- * The presence of an account as clients get it: its rows, and its open streams without a device that have no row's name, in
- * the order in which they came. Of names that look the same only rows of long ago are several.
+ * Returns the presence of an account as clients get it: its rows in the order of their creation, and its open streams
+ * without a device whose names no row has. Only old rows can have several names that look the same.
  */
 export function presenceView(fields: PresenceFields): Presence {
   const announced = announcedIn(fields.states);

@@ -10,7 +10,7 @@ import type { Transitions } from './transitions.ts';
 
 const NONE: Transitions = { online: 0, offline: 0 };
 
-/** Devices that came online and that went offline, `2 1`; '' where there are none. */
+/** Number of devices that came online and that went offline, such as `2 1`; '' when there are none. */
 export const transitions: Answer<Transitions> = {
   read: (raw) => {
     if (typeof raw !== 'string' || raw === '') return NONE;

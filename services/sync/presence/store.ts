@@ -9,12 +9,12 @@ interface PresenceStoreParts {
   scripts: ScriptLoader;
   keys: Keys;
   graceMs: number;
-  /** What scripts cannot read in the lease table. */
+  /** The part of the lease table that scripts cannot read. */
   replica: LeaseView;
   onTransitions: (counts: Transitions) => void;
 }
 
-/** The presence of an account, as its slot has it. */
+/** Makes the store of the presence of accounts, in the slot of each account. */
 export function makePresenceStore({ scripts, keys, graceMs, replica, onTransitions }: PresenceStoreParts) {
   const readScript = scripts.define(presenceRead);
   const reconcileScript = scripts.define(presenceReconcile, { GRACE_MS: graceMs });

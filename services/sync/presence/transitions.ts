@@ -1,6 +1,6 @@
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/** How many devices a script announced as online and as offline. */
+/** Number of devices that a script announced as online and as offline. */
 export interface Transitions {
   online: number;
   offline: number;
@@ -15,8 +15,8 @@ export const countTransitions =
   };
 
 /**
- * Compares what was announced of an account with its routes, and announces what differs. Resolves to the ms after which
- * to reconcile again, because a grace still runs; 0 when all is settled. `alsoDead`: further channels whose routes count
- * as gone.
+ * Compares what was announced for an account with its routes, and announces what differs. Resolves to the ms after
+ * which to reconcile again, because a grace still runs; 0 when all is settled. `alsoDead`: further channels whose
+ * routes count as gone.
  */
 export type Reconcile = (account: string, alsoDead?: readonly string[]) => Promise<number>;

@@ -1,7 +1,7 @@
 /**
- * What the replica asks of Redis outside of scripts; with the commands in the scripts themselves this is the ACL of
- * its user. The first rows are the connections' own life: hello, name, ready check, subscription; then what a cluster
- * needs beside: its map, and the ways to a node that is taking over.
+ * The commands that the replica sends to Redis outside of scripts. With the commands inside the scripts they are the
+ * ACL of its user. The first rows are for the connections themselves: hello, name, ready check, subscription; then what
+ * a cluster also needs: its map, and the ways to a node that is taking over.
  */
 export const CLIENT_COMMANDS = [
   ...['hello', 'auth', 'client|setname', 'info', 'ping', 'subscribe', 'unsubscribe', 'quit'],
@@ -9,7 +9,7 @@ export const CLIENT_COMMANDS = [
   ...['eval', 'evalsha', 'publish'],
   ...['get', 'hget', 'hset', 'hdel', 'hvals', 'del', 'srem', 'srandmember', 'time'],
   ...['zadd', 'zrem', 'zscore', 'zcount', 'zrangebyscore', 'scan'],
-  // What replicas have.
+  // Confirmation by replicas of Redis.
   ...['expire', 'wait'],
   // The relay's bytes.
   ...['select', 'multi', 'xadd', 'exec', 'xrange'],

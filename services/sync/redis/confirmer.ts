@@ -6,24 +6,24 @@ import { close, connectWaiting } from '../../../shared/service-kit/redis/connect
 import { isAnswer, storeFault } from '../../../shared/service-kit/redis/faults.ts';
 
 /**
- * How long replicas are waited for. A healthy one answers within its round trip; the answer to a client has to come
- * within 3 s, also when it stood behind a whole wait of others.
+ * How long to wait for replicas of Redis. A healthy one answers within its round trip. The answer to a client has to
+ * come within 3 s, even when it stood behind a whole wait of others.
  */
 const WAIT_MS = 1_000;
 
-/** Without an answer for so long the connection is given up. */
+/** How long a command may go unanswered before the connection is given up. */
 const COMMAND_TIMEOUT_MS = WAIT_MS + 500;
 
-/** More than this that wait for one primary's replicas, and the next is refused. */
+/** Most calls that wait for the replicas of one primary; the next is refused. */
 const MAX_WAITING = 5_000;
 
-/** A node of a cluster says so when another one has the key, or is about to. */
+/** The answer of a cluster node when another node has the key, or is about to. */
 const IS_ELSEWHERE = /^(MOVED|ASK) /;
 
 /**
- * Resolves to whether enough replicas have the key and whatever was written together with it, or before; `seconds` is
- * its lifetime, which starts anew. Throws `store_unavailable` when nobody can tell: the primary does not answer, or
- * does not have the key (any more). `enough`: replicas that have to have it, when those are not as many as configured.
+ * Resolves to whether enough replicas have the key and everything that was written with it or before it; `seconds` is
+ * its lifetime, which begins again. Throws `store_unavailable` when that is unknown: the primary does not answer, or
+ * does not have the key (any more). `enough`: number of replicas that must have it, if not the configured one.
  */
 export type Confirm = (key: string, seconds: number, enough?: number) => Promise<boolean>;
 
@@ -44,19 +44,19 @@ interface Line {
 
 interface ConfirmerParts {
   address: RedisAddress;
-  /** How many of them have to have it. */
+  /** Number of replicas that must have it. */
   replicas: number;
-  /** Which primary of a cluster has this key; null where there is but one. */
+  /** Returns the primary of a cluster that has this key; null when there is only one. */
   nodeOf: (key: string) => RedisNode | null;
   logger: Logger;
   metrics: Metrics;
 }
 
 /**
- * Asks replicas whether they have what was accepted, on one connection a primary, made for the first that asks. WAIT
- * speaks for the writes of its own connection alone, and only as long as that is the same one to the same primary. So
- * what is to be confirmed is written once more on it, which fails where it is not: then WAIT covers it, whatever
- * connection brought it there, and whatever failed over or moved meanwhile.
+ * Asks replicas whether they have what was accepted, on one connection for each primary, opened for the first call.
+ * WAIT covers only the writes of its own connection, and only as long as that connection goes to the same primary. So
+ * the key is written once more on it, which fails if the primary does not have the key. Then WAIT covers the key,
+ * whatever connection wrote it, and whatever failed over or moved meanwhile.
  */
 export class Confirmer {
   readonly #parts: ConfirmerParts;
@@ -99,7 +99,10 @@ export class Confirmer {
       return isNow;
     }
 
-    /** One WAIT for all of them. The commands go out together, and what is behind them stands until WAIT is over. */
+    /**
+     * Sends one WAIT for a group of calls. The commands go out together, and commands behind them wait until WAIT is
+     * over.
+     */
     async function askFor(group: Asking[]): Promise<void> {
       const startedMs = performance.now();
       const written = group.map(({ key, seconds }) => server.expire(key, seconds));

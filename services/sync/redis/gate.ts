@@ -1,12 +1,15 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 
-/** More commands without an answer than this, and the next is refused: they would only wait in memory. */
+/** Most commands without an answer. The next is refused, because it would only wait in memory. */
 const MAX_UNANSWERED = 5_000;
 
-/** So many commands in a row that a part of the store did not answer, and the next are refused without trying. */
+/**
+ * Number of commands in a row without an answer from a part of the store, after which the next are refused without a
+ * try.
+ */
 const FAILURES_TO_CLOSE = 3;
 
-/** A closed part is tried by one command in this time. */
+/** How often one command tries a closed part. */
 const TRY_AGAIN_MS = 500;
 
 interface Failing {
@@ -15,21 +18,27 @@ interface Failing {
 }
 
 interface GateParts {
-  /** Which primary of a cluster answers for this key; null where there is but one, for which `isUp` speaks. */
+  /**
+   * Returns the primary of a cluster that answers for this key; null when there is only one, for which `isUp` is
+   * enough.
+   */
   partOf: (key: string) => string | null;
-  /** False while the whole store is known to be away. */
+  /** Returns false while the whole store is known to be away. */
   isUp: () => boolean;
-  /** A part does not answer any more. */
+  /** Called when a part no longer answers. */
   onClosed?: () => void;
   now?: () => number;
 }
 
-/** What `enter` gives, to be called when the command is over: whether the store answered, with whatever words. */
+/**
+ * Function that `enter` returns, to be called when the command is over with whether the store answered anything at all.
+ */
 export type Leave = (answered: boolean) => void;
 
 /**
- * Decides before each command whether it is worth sending, so that nothing queues up behind a stall. Where the store
- * has several primaries, one that does not answer closes only its own accounts. Refuses with `store_unavailable`.
+ * Makes a gate that decides before each command whether it is worth sending, so that nothing queues up behind a stall.
+ * In a store with several primaries, a primary that does not answer closes only its own accounts. Refuses with
+ * `store_unavailable`.
  */
 export function makeGate({ partOf, isUp, onClosed, now = () => performance.now() }: GateParts) {
   const failing = new Map<string, Failing>();
@@ -51,7 +60,7 @@ export function makeGate({ partOf, isUp, onClosed, now = () => performance.now()
     const known = failing.get(part);
     if (known === undefined || known.count < FAILURES_TO_CLOSE) return false;
     if (now() < known.tryAtMs) return true;
-    // This one tries; the others wait for what becomes of it.
+    // This command tries; the others depend on its result.
     known.tryAtMs = now() + TRY_AGAIN_MS;
     return false;
   }

@@ -1,9 +1,9 @@
 import { randomId } from '../../../shared/service-kit/random-id.ts';
 
 /**
- * The key registry: every key and channel is built here and nowhere else; scripts get them as KEYS. The document of
- * keys and the ACL of the service are generated from it. `{u}` is the account's hash tag, so that everything one
- * script touches lies in one slot.
+ * The key registry: every key and channel is built here and nowhere else; scripts get them as KEYS. KEYS.md and the ACL
+ * of the service are generated from it. `{u}` is the account's hash tag, so that everything one script touches lies in
+ * one slot.
  */
 export interface KeySpec {
   pattern: string;
@@ -174,17 +174,17 @@ export const KEYS = {
 
 export const DUE_SHARDS = 16;
 
-/** In place of a device: all devices of the account together. */
+/** Stands in place of a device for all devices of the account together. */
 export const ACCOUNT = '*';
 
-/** Which index shard an account belongs to; any stable spread will do. */
+/** Returns the index shard of an account; any stable spread will do. */
 function shardOf(account: string): number {
   let sum = 0;
   for (let i = 0; i < account.length; i++) sum = (sum * 31 + account.charCodeAt(i)) >>> 0;
   return sum % DUE_SHARDS;
 }
 
-/** The keys of one account that need no more than its name, by what scripts call them. */
+/** The keys of one account that depend only on its name, by their names in scripts. */
 const OF_ACCOUNT = {
   devices: 'devices',
   routes: 'routes',
@@ -206,7 +206,7 @@ const OF_ACCOUNT = {
 } as const;
 type OfAccount = keyof typeof OF_ACCOUNT;
 
-/** Builds a key when it is read: a script takes a few of them, and every command comes here. */
+/** Keys that are built when they are read, because every command comes here and a script takes only a few of them. */
 class LazyKeys {
   readonly prefix: string;
 
@@ -227,7 +227,7 @@ class LazyKeys {
 
 type AccountKeys = Readonly<Record<OfAccount, string>>;
 
-/** Builders of every key under one prefix. `account` is a percent-encoded user id (`Caller.account`). */
+/** Makes the builders of every key under one prefix. `account` is a percent-encoded user id (`Caller.account`). */
 export function makeKeys(prefix: string) {
   const ofAccount = Object.fromEntries(
     Object.entries(OF_ACCOUNT).map(([name, part]) => [name, (account: string) => `${prefix}:{${account}}:${part}`]),
@@ -237,10 +237,10 @@ export function makeKeys(prefix: string) {
     `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`;
   return {
     ...ofAccount,
-    /** Those of an account by name, as scripts take them, with others that need more than its name. */
+    /** Returns the keys of an account by name, as scripts take them, with others that depend on more than its name. */
     inAccount: <E extends object>(account: string, others?: E) =>
       Object.assign(new LazyKeys(`${prefix}:{${account}}:`), others) as unknown as AccountKeys & E,
-    /** The account of a key that carries it as its hash tag. */
+    /** Returns the account of a key that carries it as its hash tag. */
     accountOf: (name: string): string => /\{(.+)\}/.exec(name)?.[1] ?? '',
     pushOwner: (hash: string) => `${prefix}:push:{${hash}}`,
     pushText: (name: string) => `${prefix}:{sys}:push:${name}`,
@@ -248,7 +248,7 @@ export function makeKeys(prefix: string) {
     transferFiles: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}:files`,
     transferSealed: (account: string, id: string) => `${prefix}:{${account}}:transfer:${id}:sealed`,
     operation,
-    /** The key of one call of a script without a client's key, in case it is sent again. */
+    /** Returns the key of one call of a script without a client's key, in case it is sent again. */
     call: (account: string, deviceId: string | null) => operation(account, deviceId, randomId(16)),
     rate: (account: string, group: string, deviceId: string | null) =>
       `${prefix}:{${account}}:rate:${group}:${deviceId ?? ''}`,

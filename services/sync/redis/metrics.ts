@@ -1,7 +1,7 @@
 import type { ServersFound } from '../../../shared/service-kit/redis/server-check.ts';
 import { counter, gauge, type MetricsOf } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** The store, as the replica finds it. */
+/** Metrics of the store as the replica sees it. */
 export const STORE_METRICS = {
   redis_up: gauge('1 while the store answers this replica'),
   redis_reconnects_total: counter('Reconnects to the store'),
@@ -15,7 +15,7 @@ export const STORE_METRICS = {
   messages_unconfirmed_total: counter('Messages and keys accepted that too few Redis replicas confirmed in time'),
 };
 
-/** What the servers of a store said last. `relay`: of one of its own. */
+/** Sets the metrics by what the servers of a store last reported. `relay`: the relay's own store. */
 export function tellServers(
   metrics: MetricsOf<typeof STORE_METRICS>,
   store: 'main' | 'relay',

@@ -1,7 +1,7 @@
 /** Slots of a cluster (cluster specification, "Key distribution model"). */
 const SLOTS = 16_384;
 
-/** CRC16 XMODEM, bit by bit: what is hashed is an account, some twenty bytes. */
+/** Computes CRC16 XMODEM bit by bit, which is fast enough for an account of some twenty bytes. */
 function crc16(bytes: Buffer): number {
   let crc = 0;
   for (const byte of bytes) {
@@ -11,7 +11,7 @@ function crc16(bytes: Buffer): number {
   return crc;
 }
 
-/** What stands between the first braces of a key, else the whole key. */
+/** Returns the text between the first braces of a key, else the whole key. */
 export function hashTag(key: string): string {
   const open = key.indexOf('{');
   const close = key.indexOf('}', open + 1);

@@ -21,21 +21,24 @@ import { openSubscriber, type Subscriber, type SubscriberParts } from './bus/sub
 interface StoreParts {
   address: RedisAddress;
   keyPrefix: string;
-  /** Replicas that have to confirm a message; 0: none is asked. */
+  /** Number of replicas that must confirm a message; 0 when none is asked. */
   waitReplicas: number;
   logger: Logger;
   metrics: Metrics;
 }
 
-/** What a replica does about changes of its store, and what it knows of others. */
+/** The reactions of a replica to changes of its store, and what it knows of other replicas. */
 interface StoreListener {
-  /** True for the channel of a replica that is known to be dead. */
+  /** Returns true for the channel of a replica that is known to be dead. */
   isDeadChannel: (channel: string) => boolean;
-  /** A node was lost, or slots went to another primary: it may lack what the old one had. */
+  /** Called when a node was lost, or slots went to another primary, which may lack what the old one had. */
   onTopology: () => void;
-  /** A primary of the cluster does not answer any more, whereas the others may. */
+  /** Called when a primary of the cluster no longer answers, although the others may. */
   onPartLost: () => void;
-  /** Commands go over a new connection, maybe to a primary that knows no route written over the old one. */
+  /**
+   * Called when commands go over a new connection, maybe to a primary without the routes that were written over the old
+   * one.
+   */
   onReconnect: () => void;
 }
 
@@ -46,17 +49,17 @@ const NOBODY: StoreListener = {
   onReconnect: () => undefined,
 };
 
-/** The store as the modules see it: keys, scripts, and whether it is there. */
+/** The store as the modules see it: keys, scripts, and whether it is up. */
 export class Store {
   readonly keys: Keys;
   readonly redis: Redis;
-  /** For modules: refuses at once while the store is away, so that nothing queues up behind a stall. */
+  /** Scripts of modules. Refuses at once while the store is away, so that nothing queues up behind a stall. */
   readonly scripts: ScriptLoader;
-  /** For the lease beat, which finds out whether the store is there. */
+  /** Scripts of the lease beat, which finds out whether the store is up. */
   readonly probes: ScriptLoader;
-  /** Null where no replica is to be asked. */
+  /** Asks replicas of Redis for a confirmation; null when none is asked. */
   readonly confirm: Confirm | null;
-  /** Why it cannot be used, for whoever runs this. */
+  /** Why the store cannot be used, for the operator. */
   readonly reachability: Reachability;
   readonly #parts: StoreParts;
   #listener = NOBODY;
@@ -75,13 +78,14 @@ export class Store {
     this.keys = makeKeys(keyPrefix);
     this.reachability = new Reachability({ store: 'main', address, logger });
     this.#connection = connectCommands({ address, name: 'baton:commands', ...this.#watchers('commands') });
-    // Both kinds have the commands of `Redis` with the same meaning; their overloads are too many for the compiler.
+    // Both kinds have the commands of `Redis` with the same meaning, but the compiler cannot handle their many
+    // overloads.
     this.redis = this.#connection as Redis;
     this.#watch(this.#connection);
     const connection = this.#connection;
     this.#serverCheck = new ServerCheck({
       ...{ store: 'main', connection, address, logger, keeps: true, announces: true },
-      // A store that is set otherwise loses data: warnings and a metric, not a refusal.
+      // A store with other settings loses data. That gives warnings and a metric, not a refusal.
       onChecked: (found) => tellServers(metrics, 'main', found),
       onFailure: (error) => this.#logError('commands', error),
     });
@@ -112,29 +116,29 @@ export class Store {
     });
   }
 
-  /** Whether it is worth asking. In a cluster as long as any primary is connected: the others have accounts too. */
+  /** Whether the store is worth asking: in a cluster, as long as any primary is connected. */
   get isUp(): boolean {
     return this.#up;
   }
 
-  /** It was reached at least once: only then can a replica say that it is ready. */
+  /** Whether the store was reached at least once: only then can a replica be ready. */
   get wasSeen(): boolean {
     return this.#seen;
   }
 
-  /** Null while nothing fails. */
+  /** Why the store cannot be used; null while nothing fails. */
   get reason(): string | null {
     return this.reachability.reason;
   }
 
-  /** How its servers are set otherwise than they should be. */
+  /** Settings of its servers that differ from what they should be. */
   get warnings(): readonly string[] {
     return this.#serverCheck.warnings;
   }
 
-  /** Records whether the lease beat was answered just now, and if not, why; true when `isUp` has changed by it. */
+  /** Records whether the lease beat was answered just now, and if not, why. Returns true when that changed `isUp`. */
   note(answered: boolean, error?: unknown): boolean {
-    // A store that is full answers: reads go on.
+    // A full store still answers, and reads go on.
     const up = answered || isStoreFull(error) || (this.#up && this.#hasPrimary());
     const changed = this.#up !== up;
     this.#up = up;
@@ -147,10 +151,10 @@ export class Store {
     return changed;
   }
 
-  /** How often a connection for commands was lost so far: calls that were under way then are made again. */
+  /** Returns how often a connection for commands was lost so far. Calls that were under way then are made again. */
   losses = (): number => this.#losses;
 
-  /** Resolves to the number of subscribers that heard it on the node that was asked. */
+  /** Publishes a payload; resolves to the number of subscribers that heard it on the node that was asked. */
   publish = async (channel: string, payload: string): Promise<number> =>
     this.#connection instanceof Cluster
       ? Number(await this.#connection.spublish(channel, payload))
@@ -164,13 +168,13 @@ export class Store {
       ...this.#watchers('subscriber'),
     });
 
-  /** Who is told of changes; to be said before it connects. */
+  /** Sets the listener for changes. Called before the store connects. */
   listenTo(listener: StoreListener): void {
     this.#listener = listener;
   }
 
   connect(): void {
-    // The client goes on trying by itself; the lease beat tells when it has succeeded.
+    // The client keeps trying by itself; the lease beat shows when it has succeeded.
     this.#connection.connect().catch(() => undefined);
   }
 
@@ -196,7 +200,7 @@ export class Store {
     connection.on('-node', () => {
       this.#losses += 1;
       metrics.redis_reconnects_total.inc();
-      // It may come back as what it was, but without what it held; the subscriber need not have noticed.
+      // The node may come back in its role but without its data, and the subscriber may not have noticed.
       this.#listener.onTopology();
     });
     connection.on('refresh', () => {
@@ -207,7 +211,10 @@ export class Store {
     });
   }
 
-  /** Standalone and Sentinel fail fast; in a cluster each primary speaks for itself, by its answers. */
+  /**
+   * Returns whether to send commands. Standalone and Sentinel fail fast; in a cluster each primary shows by its answers
+   * whether it is up.
+   */
   #isReachable(): boolean {
     return this.#connection instanceof Cluster ? this.#seen : this.#up;
   }

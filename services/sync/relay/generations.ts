@@ -9,37 +9,39 @@ import type { Quota } from './quota.ts';
 import type { Asked, FileId, FileRef, RelayRequest } from './requests/relay-request.ts';
 import type { Entry, Extent, RelayStore } from './store.ts';
 
-/** For a request that finds one generation after the other gone. */
+/** How often a request tries when it finds one generation after the other gone. */
 const MAX_TRIES = 10;
 
-/** The generation that the record has now, and whether this has changed it. */
+/** The generation that the record has now, and whether this call has changed it. */
 export interface Recorded {
   now: number;
   isNew: boolean;
 }
 
-/** What the relay needs of the module that owns transfers. */
+/** The methods that the relay needs from the module that owns transfers. */
 export interface RelayTransfers {
   /** Throws `not_found`, `not_a_party`. */
   relayFile(asker: DeviceCaller, file: FileId): Promise<RelayedFile>;
   /** Records that the first generation has begun. */
   beginGeneration(account: string, file: FileId): Promise<Recorded>;
   /**
-   * Records that generation `to`, which begins at `offset`, follows `from`, and notifies the sender where to go on.
-   * The record has another one where it was not `from`.
+   * Records that generation `to`, which begins at `offset`, follows `from`, and notifies the sender where to go on. If
+   * the record was not at `from`, it keeps its generation.
    */
   rewindGeneration(
     account: string,
     file: FileId,
     change: { from: number; to: number; offset: number },
   ): Promise<Recorded>;
-  /** Notifies the sender of this generation again, and where to go on; of the same offset once in half a minute. */
+  /**
+   * Notifies the sender again of this generation and where to go on, at most once in half a minute for the same offset.
+   */
   notifySender(account: string, file: FileId, generation: number, offset: number): Promise<unknown>;
   /** Records that the receiver has all of a file, unless another generation has begun. */
   setDelivered(account: string, file: FileId, generation: number, size: number): Promise<unknown>;
-  /** Keeps a transfer of which bytes are on their way from expiring. */
+  /** Keeps a transfer whose bytes are on their way from expiring. */
   keep(asker: DeviceCaller, file: FileId): Promise<void>;
-  /** The receiver has stored a file up to here: progress of the transfer. */
+  /** Records as progress of the transfer that the receiver has stored a file up to here. */
   acknowledged(asker: DeviceCaller, file: FileId, bytes: number): Promise<void>;
 }
 
@@ -52,7 +54,10 @@ interface GenerationsParts {
   quota: Quota;
 }
 
-/** How a request begins, and of which generation a sender speaks: it changes nothing where the file is in another. */
+/**
+ * How a request begins, and the generation that a sender names. The request changes nothing if the file is in another
+ * one.
+ */
 type Entrance = Entry & { generation?: number };
 
 function checkOpen({ state, relayInUse }: RelayedFile): void {
@@ -64,7 +69,7 @@ function checkOpen({ state, relayInUse }: RelayedFile): void {
 
 /**
  * Which generation of a file is in force. The account's record says so, and survives; the relay's store has the bytes.
- * What that store loses begins again as the next generation, to which the sender is notified.
+ * If that store loses bytes, they begin again as the next generation, and the sender is notified of it.
  *
  *   none --begin--> 0 --rewind (a reader asked, or bytes were lost)--> 1 --rewind--> ... --delivered--> none is needed
  */
@@ -75,7 +80,7 @@ export class Generations {
     this.#parts = parts;
   }
 
-  /** What the transfer says of a file. Throws what keeps this device from that side of it. */
+  /** Returns the transfer's record of a file. Throws the error that keeps this device from that side of it. */
   async known({ asker, file }: Asked, role: 'sender' | 'receiver'): Promise<RelayedFile> {
     const known = await this.#parts.transfers.relayFile(asker, file);
     if (known.role !== role) throw new BatonError('not_a_party');
@@ -83,13 +88,15 @@ export class Generations {
     return known;
   }
 
-  /** Where a file that has begun is, without taking it from anybody. */
+  /** Returns how far a file that has begun is, without taking it from another request. */
   find({ asker, file }: Asked, known: RelayedFile): Promise<Extent> {
     const request = this.#parts.notifier.newRequest({ asker, file });
     return this.enter(request, known, { side: '-', from: 0 });
   }
 
-  /** Begins a request in the generation in force, which is made where there is none or the store has lost it. */
+  /**
+   * Begins a request in the generation in force. Makes that generation if there is none, or if the store has lost it.
+   */
   async enter(request: RelayRequest, known: RelayedFile, { generation: wanted, ...entry }: Entrance): Promise<Extent> {
     const { store, notifier } = this.#parts;
     const { file } = request;
@@ -115,9 +122,9 @@ export class Generations {
   }
 
   /**
-   * Makes the generation after `from`, which begins at `offset`; resolves to that, or to a later one that another request
-   * has made. The stream for its bytes is made before the record says so: whoever reads the record finds it, and does
-   * not take it for lost.
+   * Makes the generation after `from`, which begins at `offset`; resolves to it, or to a later one that another request
+   * has made. Makes the stream for the bytes before the record, so that a request that reads the record finds the
+   * stream and does not take it for lost.
    */
   async rewind(
     file: FileRef,
@@ -130,12 +137,12 @@ export class Generations {
     const change = { from, to: next, offset };
     const { now, isNew } = await this.#recorded(file, next, transfers.rewindGeneration(file.account, file, change));
     if (isNew) metrics.relay_rewinds_total.inc({ cause });
-    // Without a reservation, until its sender comes back. Where this fails, keys stay until they expire.
+    // The generation has no reservation until its sender comes back. If this fails, the keys stay until they expire.
     quota.keep(file, next).catch(() => undefined);
     return Math.max(now, next);
   }
 
-  /** Begins a file for its receiver, which has some of it already. Of one that it has whole nothing is made but the record. */
+  /** Begins a file for a receiver that has some of it already. For one that it has whole, only the record is made. */
   async beginFor(file: FileRef, { isWhole }: { isWhole: boolean }): Promise<number> {
     if (!isWhole) return this.#begin(file);
     return (await this.#parts.transfers.beginGeneration(file.account, file)).now;
@@ -146,7 +153,9 @@ export class Generations {
     await this.#parts.transfers.notifySender(file.account, file, generation, offset);
   }
 
-  /** The receiver has all of a file: that is remembered whatever the store of the bytes forgets, and its reservation is free. */
+  /**
+   * Records that the receiver has all of a file, whatever the store of the bytes loses, and releases the reservation.
+   */
   async delivered(file: FileRef, generation: number, size: number): Promise<void> {
     const { transfers, quota } = this.#parts;
     await Promise.all([
@@ -155,12 +164,12 @@ export class Generations {
     ]);
   }
 
-  /** Whether a generation that was made anew ends so far before this offset that its sender will not be there soon. */
+  /** Returns whether a later generation ends so far before this offset that its sender will not reach it soon. */
   isFarBehind({ generation, end, base }: Extent, offset: number): boolean {
     return generation > 0 && (end + this.#parts.windowBytes < offset || (end === base && end < offset));
   }
 
-  /** The same, asked of the store. */
+  /** Asks the store for the extent, and returns the same. */
   async isNowFarBehind(request: RelayRequest, generation: number, offset: number): Promise<boolean> {
     const opened = await this.#parts.store.open(request, generation, { side: '-', from: 0 });
     return opened.found === 'here' && this.isFarBehind(opened.extent, offset);
@@ -174,7 +183,7 @@ export class Generations {
     return now;
   }
 
-  /** Removes what was made for a generation when the transfer has ended meanwhile: whoever ended it did not know of it. */
+  /** Removes what was made for a generation if the transfer has ended meanwhile, because the end did not know of it. */
   async #recorded(file: FileRef, generation: number, recording: Promise<Recorded>): Promise<Recorded> {
     const { store, notifier } = this.#parts;
     try {
@@ -186,14 +195,17 @@ export class Generations {
     }
   }
 
-  /** Only the account knows who waits for a file to begin. Where this fails they find out some seconds later. */
+  /**
+   * Notifies the readers that wait for a file to begin; only the account knows them. If this fails they find out some
+   * seconds later.
+   */
   async #notifyReaders({ account, transferId, index }: FileRef): Promise<void> {
     const { store, notifier } = this.#parts;
     const readers = await store.readers(account, transferId, index).catch(() => []);
     for (const { file, channel } of readers) notifier.notify(channel, file);
   }
 
-  /** Whoever made a generation may have died before it was recorded and its sender notified. */
+  /** Records a generation whose maker may have died before it recorded it and notified the sender. */
   async #recordMissing(file: FileRef, { generation: from }: RelayedFile, { generation: to, base }: Extent) {
     if (from === null || to <= from) return;
     const { transfers, metrics } = this.#parts;

@@ -13,19 +13,19 @@ import { makeRelayStore } from './store.ts';
 interface RelayModuleParts {
   db: { scripts: ScriptLoader; keys: Keys };
   settings: Config['relay'];
-  /** How long a file is kept that nobody touches. */
+  /** How long an untouched file is kept. */
   idleMs: number;
   transfers: RelayTransfers;
-  /** The channel of this replica, and how others are heard of. */
+  /** The channel of this replica, and the way to publish on those of others. */
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
-  /** Whether the common Redis is reachable, which may hold the bytes too. */
+  /** Reachability of the common Redis, which may hold the bytes too. */
   reachability: Reachability;
   logger: Logger;
   metrics: Metrics;
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The parts of this module, put together. */
+/** Constructs and wires the parts of this module. */
 export function makeRelayModule({ db, settings, idleMs, transfers, bus, ...parts }: RelayModuleParts) {
   const { logger, metrics } = parts;
   const reachability = parts.reachability.of('relay', settings.address);

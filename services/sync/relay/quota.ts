@@ -6,14 +6,14 @@ import type { RelayStore } from './store.ts';
 interface QuotaParts {
   store: RelayStore;
   notifier: Notifier;
-  /** With more than this share of its memory in use the store takes no new uploads. */
+  /** Share of its memory in use, in percent, above which the store takes no new uploads. */
   memoryPercent: number;
 }
 
 /**
- * How many files of an account hold bytes in the relay (`LIMITS.relayFiles`, each with a reservation), and how many are kept after
- * that (`LIMITS.relayKeptFiles`, the newest). The lists are in the slot of the account; a reservation expires unless its request
- * renews it.
+ * Limits how many files of an account hold bytes in the relay (`LIMITS.relayFiles`, each with a reservation), and how
+ * many are kept without one (`LIMITS.relayKeptFiles`, the newest). The lists are in the slot of the account; a
+ * reservation expires unless its request renews it.
  */
 export class Quota {
   readonly #parts: QuotaParts;
@@ -22,7 +22,10 @@ export class Quota {
     this.#parts = parts;
   }
 
-  /** A reservation among the files that hold bytes, and memory in the store. False: it had one already. Throws `relay_busy`. */
+  /**
+   * Reserves a place among the files that hold bytes, and checks the store's memory. Resolves to false when the file
+   * had a reservation already. Throws `relay_busy`.
+   */
   async reserve(file: FileRef): Promise<boolean> {
     const { store, memoryPercent } = this.#parts;
     const isNew = await store.reserve(file);
@@ -33,17 +36,23 @@ export class Quota {
     return isNew;
   }
 
-  /** Gives reservations back whose bytes are gone or about to go. */
+  /** Releases reservations whose bytes are gone or about to go. */
   async release(account: string, files: readonly FileRef[]): Promise<void> {
     await this.#parts.store.release(account, files);
   }
 
-  /** The bytes of a generation are kept without a reservation, until newer ones evict them: its sender has to come back first. */
+  /**
+   * Keeps the bytes of a generation without a reservation until newer ones evict them, because its sender has to come
+   * back first.
+   */
   async keep(file: FileRef, generation: number): Promise<void> {
     await this.#keep(file, generation, false);
   }
 
-  /** The same of a file that had a reservation and needs it no more: its receiver has all of it. */
+  /**
+   * Keeps the bytes of a delivered file in the same way, and releases its reservation, because its receiver has all of
+   * it.
+   */
   async releaseDelivered(file: FileRef, generation: number): Promise<void> {
     await this.#keep(file, generation, true);
   }

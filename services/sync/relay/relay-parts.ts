@@ -6,18 +6,18 @@ import type { Quota } from './quota.ts';
 import type { Requests } from './requests/requests.ts';
 import type { RelayStore } from './store.ts';
 
-/** What the relay is given. */
+/** The parts and settings that the relay is given. */
 export interface RelaySettings {
   store: RelayStore;
   transfers: RelayTransfers;
   metrics: Metrics;
   windowBytes: number;
-  /** A peer that is waited for and moves next to nothing in this time counts as gone. */
+  /** Time in which a peer that is waited for has to move some bytes, or it counts as gone. */
   stallMs: number;
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The same with its parts, for those that run requests. */
+/** The same with the relay's own parts, for the classes that run requests. */
 export interface RelayParts extends RelaySettings {
   generations: Generations;
   quota: Quota;

@@ -13,7 +13,7 @@ import { Requests } from './requests/requests.ts';
 import { Uploads } from './upload/uploads.ts';
 
 interface RelayOptions extends RelaySettings, Omit<NotifierParts, 'onNotified'> {
-  /** With more than this share of its memory in use the store takes no new uploads. */
+  /** Share of its memory in use, in percent, above which the store takes no new uploads. */
   memoryPercent: number;
 }
 
@@ -35,25 +35,30 @@ export class Relay {
     this.requests = requests;
   }
 
-  /** An event goes to streams of this replica: relays make way where such come often. Those of transfers do not count. */
+  /**
+   * Notes an event for streams of this replica: relays make way when events come often. Events of transfers do not
+   * count.
+   */
   eventPasses(name: string): void {
     if (!name.startsWith('transfer:')) this.#parts.scheduler.eventPasses();
   }
 
-  /** What has to be known before a download begins. */
+  /** Returns the record that a download needs before it begins. */
   async readable(asked: Asked): Promise<RelayedFile> {
     this.requests.checkOpen();
     return this.#parts.generations.known(asked, 'receiver');
   }
 
-  /** Writes a part of a file until it is all there. Throws only before the headers were written. */
+  /** Writes a part of a file to its end. Throws only before the headers were written. */
   async download(asked: Asked, wanted: { known: RelayedFile; range: ByteRange }, answer: Answer): Promise<void> {
     if (wanted.range.start < wanted.range.stop) return this.#downloads.run(asked, wanted, answer);
     answer.begin();
     answer.res.end();
   }
 
-  /** The receiver has stored the file up to here. What it has and was never sent here, it got on another path. */
+  /**
+   * Records that the receiver has stored the file up to here. It got bytes that were never sent here on another path.
+   */
   async ack(asked: Asked, received: number): Promise<void> {
     const { store, transfers, generations, notifier } = this.#parts;
     const { asker, file } = asked;
@@ -77,7 +82,7 @@ export class Relay {
     if (isWhole) await generations.delivered(file, generation, size);
   }
 
-  /** Where the uploads of a transfer are; without those of which there is nothing. */
+  /** Returns how far the uploads of a transfer are, without files that have no bytes in the store. */
   async offsets(transferId: string, generations: ReadonlyMap<number, number>): Promise<Map<number, number>> {
     const { store, notifier } = this.#parts;
     const holder = notifier.newHolder();
@@ -90,7 +95,7 @@ export class Relay {
     return new Map(found.flatMap(([index, at]) => (at.found === 'here' ? [[index, at.extent.end] as const] : [])));
   }
 
-  /** A transfer has ended: its bytes go, and so do the requests for them, wherever they run. May be repeated. */
+  /** Removes the bytes of a transfer that has ended, and ends the requests for them on any replica. May be repeated. */
   async drop(account: string, transferId: string, generations: ReadonlyMap<number, number>): Promise<void> {
     const { store, notifier, quota } = this.#parts;
     const files = [...generations].map(([index, generation]) => ({ file: { account, transferId, index }, generation }));
@@ -98,14 +103,14 @@ export class Relay {
       account,
       files.map(({ file }) => file),
     );
-    // Also requests that wait for a file that has not begun.
+    // This includes requests that wait for a file that has not begun.
     const notified = store.readers(account, transferId).then((readers) => {
       for (const { file, channel } of readers) notifier.notify(channel, file);
     });
     const drops = files.map(async ({ file, generation }) =>
       notifier.notifyAll(await store.drop(file, generation), file),
     );
-    // What fails keeps nothing else from being done.
+    // A failure of one does not keep the others from being done.
     const failed = (await Promise.allSettled([released, notified, ...drops])).find(
       (done) => done.status === 'rejected',
     );

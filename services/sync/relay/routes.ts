@@ -17,7 +17,7 @@ function askedOf(caller: Caller, { transfer_id: transferId, index }: FileParams)
   return { asker, file: { account: asker.account, transferId, index } };
 }
 
-/** Before anything can be refused, so that refusals say it too. */
+/** Sets the version header. Called before anything can be refused, so that refusals carry it too. */
 const sendVersion = (res: ServerResponse) =>
   res.setHeader('Upload-Draft-Interop-Version', UPLOAD_DRAFT_INTEROP_VERSION);
 

@@ -52,18 +52,18 @@ export const relayOpen = defineScript({
   file: new URL('./lua/relay-open.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
-    /** The one in the record. */
+    /** Generation in the record. */
     generation: digits,
-    /** W: to send | r: to read | -: to find out. */
+    /** `w`: to send | `r`: to read | `-`: to find out. */
     side: oneOf('w', 'r', '-'),
     token: text,
     /** Its channel. */
     channel: text,
-    /** Where it sends or reads from, '' for others. */
+    /** Offset from which it sends or reads, '' for `-`. */
     from: maybeDigits,
-    /** Whether its time to live begins again. */
+    /** Whether the time to live of the file begins again. */
     keepsAlive: flag,
-    /** A reader needs nothing before this. */
+    /** Offset before which a reader needs nothing. */
     keepFrom: number,
   },
   settings: ['IDLE_MS'],
@@ -78,7 +78,7 @@ export const relayLeave = defineScript({
   file: new URL('./lua/relay-leave.lua', import.meta.url),
   keys: ['state'],
   args: {
-    /** W | r. */
+    /** `w`: the sender | `r`: the reader. */
     side: oneOf('w', 'r'),
     token: text,
   },
@@ -89,7 +89,7 @@ export const relayTake = defineScript({
   file: new URL('./lua/relay-take.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
-    /** Token of the reader; '' for an acknowledgement, which is the device's. */
+    /** Token of the reader; '' for an acknowledgement, which comes from the device and not from one request. */
     token: text,
     /** Taken up to here. */
     position: digits,
@@ -108,7 +108,7 @@ export const relayWaitRead = defineScript({
     token: text,
     generation: digits,
     position: digits,
-    /** It is notified when the bytes end here or behind. */
+    /** Offset that the end of the bytes has to reach for the reader to be notified. */
     wanted: digits,
     /** Its channel. */
     channel: text,
@@ -123,7 +123,7 @@ export const relayWaitWrite = defineScript({
   args: {
     token: text,
     generation: digits,
-    /** It is notified when so much is taken. */
+    /** Offset up to which bytes have to be taken for the sender to be notified. */
     wanted: digits,
     /** Its channel. */
     channel: text,
@@ -142,7 +142,7 @@ export const relayCommit = defineScript({
     start: digits,
     /** End of the chunk. */
     chunkEnd: digits,
-    /** Notify a waiting reader however little it is. */
+    /** Notify a waiting reader even of few bytes. */
     urgent: flag,
   },
   settings: ['IDLE_MS'],
@@ -172,7 +172,7 @@ export const relayKeep = defineScript({
   args: {
     file: text,
     generation: digits,
-    /** It gives its reservation back | '0': with a reservation it is not kept. */
+    /** '1': it gives its reservation back | '0': a file with a reservation is left as it is. */
     gives: flag,
   },
   settings: ['IDLE_MS'],
@@ -187,13 +187,13 @@ export const relayRead = defineScript({
     token: text,
     /** Its channel. */
     channel: text,
-    /** The request begins | '0': it goes on. */
+    /** '1': the request begins | '0': it goes on. */
     begins: flag,
   },
   constants: {
     /**
-     * The reservation of a reader outlives renewals that come late, and its replica not for long: three times the longest time
-     * between two renewals, and something.
+     * Time to live of a reader's reservation. It survives late renewals, and does not outlive its replica for long: a
+     * bit more than three times the longest time between two renewals.
      */
     READ_PLACE_MS: 210_000,
   },
@@ -215,7 +215,7 @@ export const relayReaders = defineScript({
   file: new URL('./lua/relay-readers.lua', import.meta.url),
   keys: ['reads'],
   args: {
-    /** How the names begin. */
+    /** Prefix of the names. */
     prefix: text,
   },
   reply: record({ readers: rest(rows({ file: text, channel: text })) }),

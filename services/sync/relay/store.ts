@@ -27,13 +27,13 @@ import {
 
 /** How a request begins. */
 export interface Entry {
-  /** To send, to read, or `-`: only to find out where the file is. */
+  /** `w`: to send; `r`: to read; `-`: only to find out where the file is. */
   side: 'w' | 'r' | '-';
-  /** Where it sends or reads from. One that would send from elsewhere than the end only finds out. */
+  /** Offset from which it sends or reads. A sender at another offset than the end only finds out. */
   from: number;
-  /** A reader does not ask again for what lies before this offset. */
+  /** Offset before which a reader does not ask for bytes again. */
   keepFrom?: number;
-  /** False: what is there is not kept any longer because of it. */
+  /** Whether the request renews the time to live of the file. */
   keepsAlive?: boolean;
 }
 
@@ -41,19 +41,19 @@ export interface Extent {
   readonly generation: number;
   /** Offset up to which bytes are here. */
   readonly end: number;
-  /** The oldest byte that can still be had. */
+  /** Offset of the oldest byte that is still kept. */
   readonly kept: number;
-  /** What the receiver has taken. */
+  /** Offset up to which the receiver has taken bytes. */
   readonly taken: number;
-  /** Where the generation begins. */
+  /** Offset at which the generation begins. */
   readonly base: number;
 }
 
 export type Opened =
-  /** There is nothing of the generation: the store lost it, or it has expired. */
+  /** The store has nothing of the generation: it lost it, or it has expired. */
   { found: 'lost' } | { found: 'newer'; generation: number } | { found: 'here'; extent: Extent; replaced: string };
 
-/** A request at a file, by the channel of its replica, or ''. */
+/** A request for a file, with the channel of its replica, or ''. */
 interface Party {
   readonly file: FileId;
   readonly channel: string;
@@ -65,13 +65,16 @@ interface Chunk {
   end: number;
   /** Its bytes, which must stay as they are until the store has answered. */
   parts: readonly Buffer[];
-  /** A waiting reader is notified however little it is. */
+  /** Whether to notify a waiting reader even of few bytes. */
   urgent: boolean;
 }
 
-/** What became of a chunk. */
+/** The result of a chunk. */
 export interface Committed {
-  /** Null: it was refused, because another request sends now, or because the one before it is not there. */
+  /**
+   * Offset up to which the receiver has taken bytes. Null: the chunk was refused, because another request sends now, or
+   * because the chunk before it is missing.
+   */
   readonly taken: number | null;
   /** The channel of a reader to notify, or ''. */
   readonly notify: string;
@@ -79,12 +82,12 @@ export interface Committed {
   readonly waiting: string;
 }
 
-/** What a receiver reports. */
+/** A report of a receiver. */
 export interface Taking {
   generation: number;
-  /** Taken up to here. */
+  /** Offset up to which bytes were taken. */
   position: number;
-  /** What lies before this may go. */
+  /** Offset before which bytes may be dropped. */
   keepFrom: number;
   /** How long the rest is kept; the usual time when absent. */
   liveMs?: number | undefined;
@@ -92,13 +95,13 @@ export interface Taking {
 
 /** The answer to a report. */
 export interface Taken {
-  /** False: another request reads now. */
+  /** False when another request reads now. */
   readonly held: boolean;
   /** The channel of a sender that waits for space, or ''. */
   readonly notify: string;
-  /** Up to where everything was taken, by this reader and those before. */
+  /** Offset up to which this reader and those before have taken everything. */
   readonly got: number;
-  /** Where the bytes end; null when they are gone. */
+  /** Offset where the bytes end; null when they are gone. */
   readonly end: number | null;
 }
 
@@ -106,7 +109,7 @@ interface Reading {
   generation: number;
   position: number;
   sink: RangeSink;
-  /** Reported in the same write; where that fails `onTaken` is not called, and the next report makes up for it. */
+  /** Report to send in the same write. If it fails, `onTaken` is not called, and the next report makes up for it. */
   taking: Taking | null;
   onTaken: (taken: Taken) => void;
 }
@@ -114,7 +117,7 @@ interface Reading {
 /** A request that waits until the file is there. */
 interface Wait {
   generation: number;
-  /** What has to be there, or be taken, for it to be notified. */
+  /** Offset up to which bytes have to be there, or be taken, for the request to be notified. */
   wanted: number;
 }
 
@@ -128,15 +131,15 @@ interface RelayStoreParts {
   /** Scripts of the Redis that holds the accounts. */
   scripts: ScriptLoader;
   keys: Keys;
-  /** What nobody touches for so long expires. */
+  /** Time after which an untouched file expires. */
   idleMs: number;
 }
 
 const READ_CHUNKS = 4;
 
 /**
- * What a failed command of a bulk connection means. In a cluster that is just moving the slot, and in a transaction of
- * which a command was refused, it is no error of ours.
+ * Returns the fault that a failed command of a bulk connection means. A cluster that is moving the slot, or a
+ * transaction with a refused command, is not an error of this service.
  */
 function bulkFault(error: unknown): BatonError {
   const text = error instanceof Error ? error.message : '';
@@ -151,11 +154,11 @@ function scriptWords(link: BulkLink, { sha, text, keyCount, knownOn }: AnyLinkSc
 }
 
 type RelayScriptParts = RelayStoreParts & {
-  /** A text, because Redis takes no number with an exponent for a time. */
+  /** Time to live as a string, because Redis does not accept a time with an exponent. */
   idle: { IDLE_MS: string };
 };
 
-/** The bytes of files and who is at them: in the relay's own store, by file. */
+/** Makes the methods for the bytes of files and their requests, which are in the relay's own store, by file. */
 function makeByteStore({ bulk, keys, idleMs, idle }: RelayScriptParts) {
   const open = bulk.scripts.define(relayOpen, idle);
   const create = bulk.scripts.define(relayCreate, idle);
@@ -191,18 +194,18 @@ function makeByteStore({ bulk, keys, idleMs, idle }: RelayScriptParts) {
       return { found, replaced, extent: { generation: now, end, kept, taken, base } };
     },
 
-    /** Channels of requests that have to begin anew, or go on elsewhere. */
+    /** Makes a generation. Resolves to the channels of requests that have to begin again or go on at another offset. */
     async create(file: FileId, generation: number, base: number): Promise<string[]> {
       const before = bytesOf(file, Math.max(0, generation - 1));
       return channelsOf(await create({ ...keysOf(file, generation), before }, { generation, base }));
     },
 
-    /** A link for the bytes of this file. Throws `store_unavailable`. */
+    /** Takes a link for the bytes of this file. Throws `store_unavailable`. */
     link: (file: FileId): Promise<BulkLink> => bulk.take(stateOf(file)),
 
     /**
-     * Adds a chunk where the bytes end, and finds out whom to notify: one transaction, so that nobody sees a chunk that
-     * may not stay, and one trip. Rejects with the store's own errors.
+     * Adds a chunk where the bytes end, and finds out whom to notify. One transaction, so that nobody sees a chunk that
+     * may not stay, and that costs one trip. Rejects with the store's own errors.
      */
     async append(link: BulkLink, { file, holder }: Claim, chunk: Chunk): Promise<Committed> {
       const { generation, start, end, parts, urgent } = chunk;
@@ -221,7 +224,7 @@ function makeByteStore({ bulk, keys, idleMs, idle }: RelayScriptParts) {
       return commit.read(reply as Raw[]);
     },
 
-    /** Reads on from `position`; the number of chunks that came. Throws `store_unavailable`. */
+    /** Reads on from `position`; resolves to the number of chunks that came. Throws `store_unavailable`. */
     async range(link: BulkLink, { file, holder }: Claim, reading: Reading): Promise<number> {
       const { generation, position, sink, taking, onTaken } = reading;
       const words = ['XRANGE', bytesOf(file, generation), `(${position}-0`, '+', 'COUNT', READ_CHUNKS];
@@ -237,37 +240,37 @@ function makeByteStore({ bulk, keys, idleMs, idle }: RelayScriptParts) {
       return Array.isArray(range) ? range.length : 0;
     },
 
-    /** The reader reports what it has taken. */
+    /** Reports what the reader has taken. */
     take: ({ file, holder }: Claim, taking: Taking): Promise<Taken> =>
       take(keysOf(file, taking.generation), takeArgs(holder.token, taking)),
 
-    /** The receiver's device has stored the file up to here, whichever request has read it. */
+    /** Records that the receiver's device has stored the file up to here, whichever request has read it. */
     acknowledge: (file: FileId, generation: number, position: number): Promise<Taken> =>
       take(keysOf(file, generation), takeArgs('', { generation, position, keepFrom: position })),
 
-    /** Finds out what there is behind a position; where there is nothing, the request is notified when there is. */
+    /** Finds out what there is behind a position. If there is nothing, the request is notified when there is. */
     waitRead({ file, holder }: Claim, { generation, position, wanted }: Wait & { position: number }) {
       const { token, channel } = holder;
       return waitRead(keysOf(file, generation), { token, channel, generation, position, wanted });
     },
 
-    /** The same of space for a sender. `taken`: null when another request sends now. */
+    /** Finds out in the same way what space a sender has. `taken` is null when another request sends now. */
     waitWrite({ file, holder }: Claim, { generation, wanted }: Wait) {
       const { token, channel } = holder;
       return waitWrite(keysOf(file, generation), { token, channel, generation, wanted });
     },
 
-    /** A request ends: who comes next replaces nobody. */
+    /** Ends a request, so that the next one replaces nobody. */
     async leave({ file, holder }: Claim, side: 'w' | 'r'): Promise<void> {
       await leave({ state: stateOf(file) }, { side, token: holder.token });
     },
 
-    /** Removes a file. Channels of requests that were at it. */
+    /** Removes a file; resolves to the channels of its requests. */
     async drop(file: FileId, generation: number): Promise<string[]> {
       return channelsOf(await drop(keysOf(file, generation), {}));
     },
 
-    /** The same, unless the file has gone on to another generation. */
+    /** Removes the bytes of a generation, and the state unless the file is in another generation. */
     async evict(file: FileId, generation: number): Promise<string[]> {
       return channelsOf(await evict(keysOf(file, generation), { generation }));
     },
@@ -276,7 +279,10 @@ function makeByteStore({ bulk, keys, idleMs, idle }: RelayScriptParts) {
   };
 }
 
-/** The lists of an account: what it has in the relay, and what it reads there. In the store of the accounts. */
+/**
+ * Makes the methods for the lists of an account, which are in the accounts' store: the files it has in the relay and
+ * those it reads.
+ */
 function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
   const reserve = scripts.define(relayReserve, idle);
   const release = scripts.define(relayRelease);
@@ -287,7 +293,10 @@ function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
   const listsOf = (account: string) => ({ files: keys.relayFiles(account), kept: keys.relayKept(account) });
 
   return {
-    /** A reservation for `idleMs` from now; whether the file had none. Throws `relay_busy`: the account has too many here. */
+    /**
+     * Takes or renews a reservation for `idleMs`; resolves to whether the file had none. Throws `relay_busy` when the
+     * account has too many.
+     */
     async reserve(file: FileRef): Promise<boolean> {
       const { isNew } = await reserve(listsOf(file.account), { file: nameOf(file) });
       return isNew;
@@ -298,8 +307,8 @@ function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
     },
 
     /**
-     * What a file has here is kept without a reservation, and with `gives` its own is free. Only the newest of an account are
-     * kept: resolves to the others, which are to be evicted.
+     * Keeps the bytes of a file without a reservation; with `gives` its reservation is released. Only the newest of an
+     * account are kept: resolves to the others, which the caller evicts.
      */
     async keep(file: FileRef, generation: number, gives: boolean): Promise<{ file: FileId; generation: number }[]> {
       const { gone } = await keep(listsOf(file.account), { file: nameOf(file), generation, gives });
@@ -310,8 +319,8 @@ function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
     },
 
     /**
-     * A reservation among the files that the account reads. Null: another request reads this one now; else the channel of the
-     * one replaced, or ''. Throws `relay_busy`.
+     * Takes or renews a reservation among the files that the account reads. Resolves to null when another request reads
+     * this one now, else to the channel of the replaced request, or ''. Throws `relay_busy`.
      */
     async read({ file, holder }: RelayRequest, begins: boolean): Promise<string | null> {
       const { token, channel } = holder;
@@ -324,7 +333,7 @@ function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
       await unread({ reads: keys.relayReads(file.account) }, { file: nameOf(file), token: holder.token });
     },
 
-    /** Who reads a file, or waits for it; without an index those of all files of the transfer. */
+    /** Returns the requests that read a file or wait for it; without an index, those of all files of the transfer. */
     async readers(account: string, transferId: string, index: number | '' = ''): Promise<Party[]> {
       const its = { reads: keys.relayReads(account) };
       const { readers: found } = await readers(its, { prefix: `${transferId}/${index}` });
@@ -333,7 +342,7 @@ function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
   };
 }
 
-/** What the relay keeps in Redis: bytes and requests by file, and the lists of each account in the account's slot. */
+/** Makes the store of the relay: bytes and requests by file, and the lists of each account in the account's slot. */
 export function makeRelayStore(parts: RelayStoreParts) {
   const { bulk, idleMs } = parts;
   const all = { ...parts, idle: { IDLE_MS: String(idleMs) } };

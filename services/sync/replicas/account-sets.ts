@@ -4,7 +4,7 @@ import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { accountAdd } from './scripts.ts';
 
-/** Accounts that are tried again with one beat. */
+/** Most accounts that are tried again with one beat. */
 const ADD_AT_ONCE = 200;
 
 interface AccountSetParts {
@@ -13,7 +13,10 @@ interface AccountSetParts {
   keys: Keys;
 }
 
-/** The accounts of which each replica holds streams. A reaper reconciles them after the replica's death. */
+/**
+ * Makes the store of the accounts of which each replica holds streams. A reaper reconciles them after the replica's
+ * death.
+ */
 export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
   const addScript = scripts.define(accountAdd);
   /** Accounts that could not be added, by the id of this replica at that time. */
@@ -27,8 +30,9 @@ export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
   };
 
   /**
-   * Never rejects: the set lies in another slot than the account, and an account whose primary answers must not wait for
-   * that of the set. What failed is added with a later beat; until then a reaper would not find the account.
+   * Adds an account. Never rejects, because the set is in another slot than the account, and an account whose primary
+   * answers must not wait for the primary of the set. An account that could not be added is added with a later beat;
+   * until then a reaper would not find it.
    */
   async function add(replicaId: string, account: string): Promise<void> {
     addedOf(replicaId).add(account);
@@ -45,19 +49,22 @@ export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
     add,
 
     /**
-     * Adds an account that is not known to be in the set: a stream that opens spares the trip where another one of its
-     * account has paid it.
+     * Adds an account that is not known to be in the set. A stream that opens saves the trip if another stream of its
+     * account has made it.
      */
     ensure(replicaId: string, account: string): Promise<void> | null {
       return addedOf(replicaId).has(account) ? null : add(replicaId, account);
     },
 
-    /** The store may have lost accounts: what was added is no longer taken for granted. */
+    /** Forgets what was added, because the store may have lost accounts. */
     recheck(): void {
       added.accounts.clear();
     },
 
-    /** Adds what could not be added, with each beat. Under the former ids of this replica nobody needs the sets. */
+    /**
+     * Adds the accounts that could not be added. Called with each beat. Nobody needs the sets under this replica's
+     * former ids.
+     */
     addPending(replicaId: string): void {
       for (const id of pending.keys()) if (id !== replicaId) pending.delete(id);
       const accounts = pending.get(replicaId) ?? new Set();
@@ -73,7 +80,7 @@ export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
       await orFault(redis, () => redis.srem(keys.accounts(replicaId), account));
     },
 
-    /** At most so many, at random. */
+    /** Returns at most `count` accounts, at random. */
     async some(replicaId: string, count: number): Promise<string[]> {
       return await orFault(redis, () => redis.srandmember(keys.accounts(replicaId), count));
     },

@@ -1,13 +1,16 @@
 import type { Logger } from 'pino';
 
-/** Further apart than this, times that people compare are wrong: logs, latencies, lives of TURN credentials. */
+/**
+ * Difference of the clocks above which times that people compare are wrong: logs, latencies, lifetimes of TURN
+ * credentials.
+ */
 const SKEWED_MS = 2_000;
 
-/** Says when the clock of this machine and the store's are apart, once each time that they come to be. */
+/** Makes a watch that warns when the clock of this machine and the store's differ, once each time that this begins. */
 export function makeClockWatch({ skewMs, logger }: { skewMs: () => number | null; logger: Logger }) {
   let isSkewed = false;
 
-  /** Null while they agree, or nothing is known. */
+  /** Returns the warning; null while the clocks agree, or nothing is known. */
   function warning(): string | null {
     const ms = skewMs();
     if (ms === null || Math.abs(ms) <= SKEWED_MS) return null;
@@ -18,7 +21,7 @@ export function makeClockWatch({ skewMs, logger }: { skewMs: () => number | null
   return {
     warning,
 
-    /** To be called with each reading of the store's clock. */
+    /** Logs a change. Called with each reading of the store's clock. */
     look(): void {
       const said = warning();
       if (said !== null && !isSkewed) logger.warn(said);

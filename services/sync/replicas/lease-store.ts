@@ -8,18 +8,18 @@ import { leaseReap, leaseRenew, leaseStart } from './scripts.ts';
 /** How often a replica renews its lease. */
 export const BEAT_MS = 2_000;
 
-/** Two readings further apart than this: the store was away in between, or this process stood still. */
+/** Longest normal time between two readings. After a longer one the store was away, or this process stood still. */
 export const READ_GAP_MS = 3_000;
 
-/** The counters of all replicas, and who is reaping whom. */
+/** The counters of all replicas, and the reaper of each dead one. */
 export interface LeaseTable {
-  /** False: the replica that asked has no lease any more. */
+  /** False when the replica that asked no longer has a lease. */
   renewed: boolean;
   counters: Map<string, string>;
   reaping: Map<string, string>;
   /** Version of the list of revocations; '' when there is none. */
   revocations: string;
-  /** By the store's clock. */
+  /** Time by the store's clock. */
   atMs: number;
 }
 
@@ -27,13 +27,13 @@ interface LeaseStoreParts {
   redis: Redis;
   scripts: ScriptLoader;
   keys: Keys;
-  /** Of this replica, as JSON: what all replicas must have alike. */
+  /** Settings of this replica that must agree on all replicas, as JSON. */
   settings: string;
-  /** Resolves to the number of subscribers that heard it. */
+  /** Publishes a payload; resolves to the number of subscribers that heard it. */
   publish: (channel: string, payload: string) => Promise<number>;
 }
 
-/** The leases of all replicas, the claims of reapers, and what replicas publish to find out who listens. */
+/** Makes the store of the leases of all replicas, the claims of reapers, and the payloads that find out who listens. */
 export function makeLeaseStore({ redis, scripts, keys, settings, publish }: LeaseStoreParts) {
   const startScript = scripts.define(leaseStart);
   const renewScript = scripts.define(leaseRenew);
@@ -51,20 +51,29 @@ export function makeLeaseStore({ redis, scripts, keys, settings, publish }: Leas
       await startScript(table, { replica: replicaId, settings });
     },
 
-    /** The settings that replicas wrote with their leases, as JSON; null for one that wrote none, as older versions do. */
+    /**
+     * Returns the settings that replicas wrote with their leases, as JSON; null for a replica of an older version,
+     * which wrote none.
+     */
     settingsOf: (ids: readonly string[]): Promise<(string | null)[]> =>
       orFault(redis, () => redis.hmget(keys.settings, ...ids)),
 
     /** Renews the lease, if it is still there, and reads all of them. */
     renew: (replicaId: string): Promise<LeaseTable> => renewScript(table, { replica: replicaId }),
 
-    /** Claims a dead replica whose counter still is `counter`. False: it is not, or another reaper was first. */
+    /**
+     * Claims a dead replica whose counter is still `counter`. Resolves to false when it is not, or another reaper was
+     * first.
+     */
     async claim(deadId: string, counter: string, reaperId: string): Promise<boolean> {
       const { claimed } = await reapScript(table, { dead: deadId, counter, reaper: '', newReaper: reaperId });
       return claimed;
     },
 
-    /** Claims a replica that a dead (or exited) reaper has left; `''`: one that nobody reaps and that has no lease. */
+    /**
+     * Claims a replica that a dead (or exited) reaper has left; with `''` a replica without a reaper and without a
+     * lease.
+     */
     async takeOver(deadId: string, deadReaper: string, reaperId: string): Promise<boolean> {
       const { claimed } = await reapScript(table, {
         dead: deadId,
@@ -80,12 +89,12 @@ export function makeLeaseStore({ redis, scripts, keys, settings, publish }: Leas
       await orFault(redis, () => redis.hdel(keys.reaping, deadId));
     },
 
-    /** Publishes to the replica's own channel, to learn whether it still hears. */
+    /** Publishes to the replica's own channel, to find out whether it still hears. */
     async nonce(replicaId: string, number: number): Promise<void> {
       await orFault(redis, () => publish(keys.bus(replicaId), payloadOf('nonce', number)));
     },
 
-    /** Whether anybody listens on the channel of this replica, which may be alive without a lease. */
+    /** Resolves to whether anybody listens on the channel of this replica, which may be alive without a lease. */
     async isHeard(replicaId: string): Promise<boolean> {
       return (await orFault(redis, () => publish(keys.bus(replicaId), BUS.probe))) > 0;
     },

@@ -2,26 +2,26 @@ import type { Argument } from '../../../shared/service-kit/redis/scripts/script-
 
 /** What `Replica` knows of the other replicas, and of its own past; lists are joined by line ends. */
 export interface LeaseView {
-  /** Channels of replicas that are dead: the routes that lead to them count as gone. */
+  /** Channels of dead replicas; the routes that lead to them count as gone. */
   deadChannels: () => string;
   /** Channels that this replica had before the present one. */
   formerChannels: () => string;
-  /** By how many ms routes may be older than usual, because nobody could renew them, or a clock was set. */
+  /** How many ms older than usual routes may be, because nobody could renew them, or a clock was set. */
   lateMs: () => number;
 }
 
-/** Which routes of an account lead to streams that are there: what a script cannot read in the account's slot. */
+/** Which routes of an account lead to existing streams. A script cannot read this in the account's slot. */
 export interface Liveness {
   readonly deadChannels: string;
   readonly formerChannels: string;
   readonly lateMs: number;
   /** Ids of the account's streams that this replica holds. */
   readonly held: readonly string[];
-  /** Channels to which nobody listens; null: that was not asked. */
+  /** Channels to which nobody listens; null when that was not checked. */
   readonly silent: readonly string[] | null;
 }
 
-/** As of now, for an account of which the replica holds these streams. */
+/** Returns the liveness as of now, for an account of which the replica holds these streams. */
 export const livenessOf = (view: LeaseView, held: readonly string[]): Liveness => ({
   deadChannels: view.deadChannels(),
   formerChannels: view.formerChannels(),
@@ -30,7 +30,10 @@ export const livenessOf = (view: LeaseView, held: readonly string[]): Liveness =
   silent: null,
 });
 
-/** As an argument: in Lua a table, as `replicas/liveness` makes it. Neither ids nor channels hold tabs or line ends. */
+/**
+ * The liveness as an argument of a script; in Lua a table that `replicas/liveness` makes. Ids and channels hold no tabs
+ * or line ends.
+ */
 export const liveness: Argument<Liveness> = {
   lua: (argument) => `liveness_of(${argument})`,
   word: ({ deadChannels, formerChannels, lateMs, held, silent }) =>

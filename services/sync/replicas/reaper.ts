@@ -6,7 +6,7 @@ import type { Replica } from './replica.ts';
 /** Accounts that are reconciled at once. */
 const BATCH = 50;
 
-/** Its lease stood still; its reaper died; or it has neither, and left accounts behind. */
+/** Why a replica is reaped: its lease stood still, its reaper died, or it has neither and left accounts behind. */
 type ReapCause = 'died' | 'orphaned' | 'vanished';
 
 interface ReaperParts {
@@ -19,9 +19,9 @@ interface ReaperParts {
 }
 
 /**
- * Cleans up after dead replicas: it claims one, reconciles the presence of every account in its set, and ends the claim.
- * The claim lapses with the reaper's own lease, and an account leaves the set only after it was reconciled: so another
- * replica goes on where a reaper died.
+ * Cleans up after dead replicas: it claims one, reconciles the presence of every account in its set, and ends the
+ * claim. The claim lapses with the reaper's own lease, and an account leaves the set only after it was reconciled, so
+ * another replica goes on where a reaper died.
  */
 export class Reaper {
   readonly #parts: ReaperParts;
@@ -36,7 +36,7 @@ export class Reaper {
     this.#parts = parts;
   }
 
-  /** Called after each beat. While a run goes on it does nothing. */
+  /** Starts a run, unless one is under way. Called after each beat. */
   run(): void {
     this.#running ??= this.#reap()
       .catch(this.#parts.onFailure)
@@ -45,7 +45,7 @@ export class Reaper {
       });
   }
 
-  /** Resolves when the accounts under way are reconciled. */
+  /** Stops; resolves when the accounts under way are reconciled. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#running;
@@ -54,7 +54,7 @@ export class Reaper {
   async #reap(): Promise<void> {
     const { replica, leases, accounts } = this.#parts;
     await this.#claim();
-    // The scripts must count the routes of the dead one as gone: read the table that says so first.
+    // A beat reads the table with the claim first, because scripts must count the routes of the dead replica as gone.
     if (this.#claimed.size > 0) await replica.beat();
     await this.#forEach(this.#claimed, async (id) => {
       const outcome = await this.#reconcileAll(id);
@@ -63,7 +63,7 @@ export class Reaper {
         await accounts.forget(id);
       }
       if (outcome !== 'later') this.#claimed.delete(id);
-      // Its lease may be back, or it has neither lease nor reaper now.
+      // The lease may be back, or the replica now has neither lease nor reaper.
       if (outcome === 'unclaimed') this.#suspects.add(id);
     });
   }
@@ -90,12 +90,18 @@ export class Reaper {
     this.#parts.onReaped(cause);
   }
 
-  /** In a cluster the set of each lies elsewhere: one whose primary is away must not hold up the others. */
+  /**
+   * Acts on each id. In a cluster each set is in a slot of its own, and one whose primary is away must not hold up the
+   * others.
+   */
   async #forEach(ids: Set<string>, act: (id: string) => Promise<void>): Promise<void> {
     for (const id of ids) await act(id).catch(this.#parts.onFailure);
   }
 
-  /** `later`: a grace still runs, or a store is away. `unclaimed`: the store lost the claim, and scripts count it as alive. */
+  /**
+   * Reconciles all accounts of a dead replica. `later`: a grace still runs, or a store is away. `unclaimed`: the store
+   * lost the claim, and scripts count the replica as alive.
+   */
   async #reconcileAll(deadId: string): Promise<'done' | 'later' | 'unclaimed'> {
     const { accounts, replica } = this.#parts;
     const waiting = new Set<string>();
@@ -114,7 +120,10 @@ export class Reaper {
     return 'later';
   }
 
-  /** False leaves the account for later; in a cluster one whose primary is away must not hold up the others. */
+  /**
+   * Reconciles an account; resolves to false to leave it for later. In a cluster an account whose primary is away must
+   * not hold up the others.
+   */
   async #reconcile(deadId: string, account: string): Promise<boolean> {
     const { accounts, reconcile, onFailure } = this.#parts;
     try {

@@ -6,10 +6,10 @@ import { BEAT_MS, type LeaseStore } from './lease-store.ts';
 import { StoreClock } from './failure-detection/store-clock.ts';
 import { SubscriberCheck } from './failure-detection/subscriber-check.ts';
 
-/** A start that failed is tried again after this. */
+/** How long until a failed start is tried again. */
 const START_AGAIN_MS = 500;
 
-/** More ids than a replica takes while a row of a stream is valid. */
+/** Number of former ids that are kept: more than a replica takes while a row of a stream is valid. */
 const FORMER_IDS = 16;
 
 type NewIdCause = 'lease lost' | 'unreachable channel';
@@ -18,14 +18,16 @@ interface ReplicaParts {
   leases: LeaseStore;
   bus: Bus;
   keys: Keys;
-  /** This replica has a new id and channel, and every stream must be attached again. */
+  /** Called when this replica has a new id and channel, and every stream must be attached again. */
   onNewId: (oldId: string, cause: NewIdCause) => void;
-  /** The version of the revocations and the store's time, with every renewal. */
+  /** Called with every renewal, with the version of the revocations and the store's time. */
   onRevocations: (version: string, nowMs: number) => void;
-  /** The lease was renewed, or could not be, or not taken at the start. */
+  /** Called when the lease was renewed, could not be renewed, or could not be taken at the start. */
   onBeat: (ok: boolean, error?: unknown) => void;
   onSilentSubscriber: () => void;
-  /** The store's clock was set, or another server has its place: what it takes for long ago may be of just now. */
+  /**
+   * Called when the store's clock was set, or another server took its place: a time that seems long ago may be recent.
+   */
   onClockSet: () => void;
   /** Whether any part of the store answers. */
   isUp: () => boolean;
@@ -33,8 +35,8 @@ interface ReplicaParts {
 
 /**
  * This replica among the others. Its lease is a counter in the store, raised every 2 s under an id that is random and
- * never used again. An id always comes with its channel: it listens there first, so that nobody writes to a channel that
- * nobody hears, and takes the lease second.
+ * never used again. An id always comes with its channel. The replica first listens there, so that nobody writes to a
+ * channel that nobody hears, and then takes the lease.
  *
  *    starting --> alive <--> new id
  *        |          |
@@ -45,10 +47,10 @@ interface ReplicaParts {
  *                         channel unreachable: three nonces in a row were not taken, while the store is up
  *    new id -> alive      also without a lease, when that could not be taken: the next renewal finds none. When it cannot
  *                         listen on the new channel it keeps the old id, and the next beat tries again
- *    starting -> stopped  nobody wants it any more
+ *    starting -> stopped  its start is no longer wanted
  *    alive -> stopped     it leaves its id to the reapers of the others
  *
- * An outage of the store changes nothing here: renewals fail, and what was observed of the others proves nothing.
+ * An outage of the store changes nothing here: renewals fail, and the observations of the others prove nothing.
  */
 export class Replica {
   /** Which replicas are alive. */
@@ -79,14 +81,14 @@ export class Replica {
     return this.#id;
   }
 
-  /** Ids of the other replicas that are alive as far as we know. */
+  /** Returns the ids of the other replicas that seem alive. */
   readonly others = (): string[] => this.detector.others();
 
   get channel(): string {
     return this.#parts.keys.bus(this.#id);
   }
 
-  /** How many replicas are alive as far as we know, this one included. */
+  /** Number of replicas that seem alive, including this one. */
   get live(): number {
     return this.detector.live;
   }
@@ -96,10 +98,10 @@ export class Replica {
 
   readonly isDeadChannel = (channel: string): boolean => this.detector.isDeadChannel(channel);
 
-  /** Former channels of this replica, under which its streams may still be routed, joined by line ends. */
+  /** Returns former channels of this replica, under which its streams may still be routed, joined by line ends. */
   readonly formerChannels = (): string => this.#formerIds.map(this.#parts.keys.bus).join('\n');
 
-  /** How much older than usual the rows of open streams may look. */
+  /** Returns how much older than usual the rows of open streams may look. */
   readonly lateMs = (): number => this.#clock.lateMs();
 
   /** How far the clock of this machine is ahead of the store's; null before the first beat. */
@@ -107,10 +109,13 @@ export class Replica {
     return this.#clock.skewMs;
   }
 
-  /** Unix ms by the store's clock, which all replicas compare by. */
+  /** Returns Unix ms by the store's clock, by which all replicas compare times. */
   readonly storeNowMs = (): number => this.#clock.nowMs();
 
-  /** Each try takes an id of its own: one that failed may have left a lease, which others reap meanwhile. */
+  /**
+   * Starts the replica. Each try takes a new id, because a failed one may have left a lease, which others reap
+   * meanwhile.
+   */
   async start(): Promise<void> {
     this.#id = newId();
     await this.#parts.bus.listen(this.channel);
@@ -123,7 +128,7 @@ export class Replica {
     }, BEAT_MS);
   }
 
-  /** Tries until it has started, or is no longer wanted. Never rejects. */
+  /** Tries to start until that succeeds or is no longer wanted. Never rejects. */
   async startWhenItCan(isUnwanted: () => boolean): Promise<void> {
     while (!isUnwanted()) {
       try {
@@ -145,7 +150,7 @@ export class Replica {
     if (counter) await this.#parts.leases.claim(this.#id, counter, 'exited').catch(() => false);
   }
 
-  /** Renews the lease and reads those of the others. Asked for while it runs, it is that one. Never rejects. */
+  /** Renews the lease and reads those of the others. A call during a beat returns that beat. Never rejects. */
   beat(): Promise<void> {
     this.#beating ??= this.#beat().finally(() => {
       this.#beating = null;
@@ -153,7 +158,10 @@ export class Replica {
     return this.#beating;
   }
 
-  /** Commands have a new connection: what the last beat found may be over. Not before the start, nor after the end. */
+  /**
+   * Beats again after commands got a new connection, because the last beat may be outdated. Does nothing before the
+   * start or after the end.
+   */
   beatAgain(): void {
     if (this.#timer !== null) void this.beat();
   }
@@ -175,21 +183,27 @@ export class Replica {
     }
   }
 
-  /** In a cluster the channel may lie where no primary is left, while all others are well: that of a new id lies elsewhere. */
+  /**
+   * Takes a new id when the channel is unreachable. In a cluster its slot may have no primary while all others have
+   * one; the channel of a new id is in another slot.
+   */
   #leaveUnreachableChannel(): void {
     if (!this.#check.isChannelUnreachable || this.#isLeavingChannel) return;
     this.#isLeavingChannel = true;
-    // Not while a beat may be taking another id.
+    // It waits for a beat that may be taking another id.
     Promise.resolve(this.#beating)
       .then(() => this.#takeNewId('unreachable channel'))
-      // The next nonce that is not taken tries again; where only the lease could not be taken, the next renewal says so.
+      // The next nonce that is not taken tries again. If only the lease could not be taken, the next renewal finds that
+      // out.
       .catch(() => undefined)
       .finally(() => {
         this.#isLeavingChannel = false;
       });
   }
 
-  /** Rejects when it cannot listen there, and when it listens but could not take the lease. */
+  /**
+   * Takes a new id. Rejects when it cannot listen on the new channel, and when it listens but could not take the lease.
+   */
   async #takeNewId(cause: NewIdCause): Promise<void> {
     const { leases, bus, keys, onNewId } = this.#parts;
     const [oldId, id] = [this.#id, newId()];

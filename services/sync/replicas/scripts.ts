@@ -24,7 +24,7 @@ export const leaseStart = defineScript({
   keys: ['replicas', 'settings'],
   args: {
     replica: text,
-    /** As JSON, those that must agree. */
+    /** Settings that must agree, as JSON. */
     settings: text,
   },
   reply: nothing,
@@ -41,9 +41,9 @@ export const leaseRenew = defineScript({
     renewed: flag,
     counters: fieldMap,
     reaping: fieldMap,
-    /** '' when there is none. */
+    /** Version of the revocations, '' when there is none. */
     revocations: text,
-    /** By the store's clock. */
+    /** Time by the store's clock. */
     atMs: number,
   }),
   runsWhenFull: true,

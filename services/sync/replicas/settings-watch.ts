@@ -15,7 +15,10 @@ function parse(stored: string | null): Texts | null {
   }
 }
 
-/** Says how those settings differ from ours; '' if they do not. Settings that only one version knows are ignored. */
+/**
+ * Returns how those settings differ from this replica's; '' if they do not. Settings that only one version knows are
+ * ignored.
+ */
 function differenceOf(own: Texts, other: Texts): string {
   const show = (value: string | undefined): string => String(value).slice(0, SHOWN_CHARACTERS) || 'empty';
   return Object.keys(own)
@@ -26,9 +29,9 @@ function differenceOf(own: Texts, other: Texts): string {
 
 interface SettingsWatchParts {
   own: Texts;
-  /** Living replicas but this one. */
+  /** Returns the living replicas except this one. */
   others: () => readonly string[];
-  /** Returns what each wrote with its lease; null for one that wrote nothing. */
+  /** Returns the settings that each replica wrote with its lease; null for one that wrote none. */
   read: (ids: readonly string[]) => Promise<(string | null)[]>;
   logger: Logger;
   onFailure: (task: string, error: unknown) => void;
@@ -39,7 +42,7 @@ interface SettingsWatchParts {
  * minute what the other keeps for an hour. It only warns: during a rollout of settings both replicas are right.
  */
 export function makeSettingsWatch({ own, others, read, logger, onFailure }: SettingsWatchParts) {
-  /** How each living replica differs; '' where it does not. */
+  /** How each living replica differs; '' when it does not. */
   let known: ReadonlyMap<string, string> = new Map();
   let isReading = false;
 
@@ -64,10 +67,10 @@ export function makeSettingsWatch({ own, others, read, logger, onFailure }: Sett
   }
 
   return {
-    /** One sentence for each way in which a living replica differs. */
+    /** Returns one sentence for each way in which a living replica differs. */
     warnings: (): string[] => differences().map(sentenceOf),
 
-    /** To be called with each reading of the leases. Asks the store only about replicas that are new. */
+    /** Compares the settings. Called with each reading of the leases; asks the store only about new replicas. */
     look(): void {
       if (isReading) return;
       isReading = true;

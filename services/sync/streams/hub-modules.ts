@@ -3,12 +3,12 @@ import type { Caller } from '../identity/caller.ts';
 import type { PendingEvent } from './delivery/catch-up.ts';
 import type { Stream } from './stream/stream.ts';
 
-/** What the hub asks of other modules. */
+/** The functions of other modules that the hub calls. */
 export interface HubModules {
   readPresence: (account: string) => Promise<Presence>;
-  /** What is pending for a stream beside the log, page by page. */
+  /** Reads what is pending for a stream beside the log, page by page. */
   pending: (stream: Stream, position: string) => AsyncIterable<PendingEvent[]>;
-  /** Recreates a missing device row; false when there is none to be had. */
+  /** Recreates a missing device row; resolves to false when there is none to recreate. */
   restoreRow: (caller: Caller) => Promise<boolean>;
   /** Whether the device was signed out, as far as this replica has heard. */
   isRevoked: (account: string, deviceId: string) => boolean;

@@ -32,7 +32,7 @@ interface HubParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The streams of this replica: puts their parts together, and hands on what the bus brings. */
+/** The streams of this replica. Wires their parts together, and passes on what the bus brings. */
 export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' | 'relay' | 'gap'> {
   readonly streams = new LocalStreams();
   readonly sweeper: Sweeper;
@@ -98,7 +98,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
     this.#repair = new Repair({ ...attaching, delivery: this.#delivery, opening: this.#opening, scheduleDue });
   }
 
-  /** It begins with `start`, when all that it calls is there. */
+  /** Makes the sweeper, which begins with `start`, when all that it calls exists. */
   #makeSweeper({ timing, replica, isUp, onFailure }: HubParts): Sweeper {
     return new Sweeper({
       streams: this.streams,
@@ -172,22 +172,22 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
     this.#delivery.superseded(streamId);
   }
 
-  /** A device or a session was signed out: see `Delivery.endRevoked`. */
+  /** Ends the streams of a device or session that was signed out: see `Delivery.endRevoked`. */
   endRevoked(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void {
     this.#delivery.endRevoked(account, deviceId, reason, sessionId);
   }
 
-  /** Its session has other secrets now: see `Delivery.showAgain`. */
+  /** Makes a device whose session has new secrets authenticate again: see `Delivery.showAgain`. */
   showAgain(account: string, deviceId: string): void {
     this.#delivery.showAgain(account, deviceId);
   }
 
-  /** The store is away: streams stay, and say so. */
+  /** Tells all streams that the store is away. They stay open. */
   degrade(): void {
     this.#delivery.degrade();
   }
 
-  /** Attaches every stream again: announcements may have been missed. */
+  /** Attaches every stream again, because announcements may have been missed. */
   attachAll(cause: string): void {
     this.#metrics.attach_rounds_total.inc({ cause });
     this.#accounts.recheck();
@@ -195,7 +195,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
     this.#reconciler.recentlyLeft();
   }
 
-  /** Ends all streams over `spreadMs`, and refuses new ones. Resolves when the store knows. */
+  /** Ends all streams over `spreadMs`, and refuses new ones. Resolves when the store knows of it. */
   drain(spreadMs: number): Promise<void> {
     return this.#closing.drain(spreadMs);
   }

@@ -4,22 +4,22 @@ import type { Stream } from './stream/stream.ts';
 export interface AccountStreams {
   account: string;
   streams: Set<Stream>;
-  /** The highest presence version that was heard of. */
+  /** Highest presence version that was announced. */
   presenceVersion: number;
   presenceReading: boolean;
   /** The latest read of the log; the next one waits for it. Null before the first. */
   reading: Promise<unknown> | null;
 }
 
-/** What this replica holds: nothing but sockets. */
+/** The streams that this replica holds. They are its only state: sockets. */
 export class LocalStreams {
-  /** In the order of their last sweep, the longest ago first. */
+  /** Open streams by id, in the order of their last sweep, the oldest first. */
   readonly all = new Map<string, Stream>();
   readonly #accounts = new Map<string, AccountStreams>();
   /** Ids of closed streams by account, as long as the store may not know of their end. */
   readonly #leaving = new Map<string, string[]>();
 
-  /** How many are open. */
+  /** Number of open streams. */
   get size(): number {
     return this.all.size;
   }
@@ -31,24 +31,27 @@ export class LocalStreams {
     return bytes;
   }
 
-  /** The account's open streams, undefined when there are none. */
+  /** Returns the account's open streams, undefined when there are none. */
   find(account: string): AccountStreams | undefined {
     return this.#accounts.get(account);
   }
 
-  /** The account's streams that have their row in the store by right: those that are open, and those that leave. */
+  /**
+   * Returns the ids of the account's streams that may have a row in the store: those that are open, and those that
+   * leave.
+   */
   idsOf(account: string): string[] {
     const ids = this.#leaving.get(account)?.slice() ?? [];
     for (const { id } of this.#accounts.get(account)?.streams ?? []) ids.push(id);
     return ids;
   }
 
-  /** A stream of it has closed, and the store may not know. */
+  /** Returns whether a stream of the account has closed and the store may not know. */
   isLeaving(account: string): boolean {
     return this.#leaving.has(account);
   }
 
-  /** It is open from now on. */
+  /** Adds an open stream. */
   add(stream: Stream): void {
     const { account } = stream;
     this.all.set(stream.id, stream);
@@ -64,12 +67,12 @@ export class LocalStreams {
     });
   }
 
-  /** Its turn to be swept has come. */
+  /** Moves a stream to the end of the order, because the sweep has reached it. */
   toEnd(stream: Stream): void {
     if (this.all.delete(stream.id)) this.all.set(stream.id, stream);
   }
 
-  /** It has closed; `forget` says that the store knows. */
+  /** Removes a stream that has closed; `forget` says that the store knows. */
   remove(stream: Stream): void {
     this.all.delete(stream.id);
     const leaving = this.#leaving.get(stream.account);
@@ -80,7 +83,7 @@ export class LocalStreams {
     if (entry?.streams.size === 0) this.#accounts.delete(stream.account);
   }
 
-  /** The store knows of its end. */
+  /** Forgets a closed stream, because the store knows of its end. */
   forget({ account, id }: Stream): void {
     const ids = this.#leaving.get(account)?.filter((one) => one !== id) ?? [];
     if (ids.length > 0) this.#leaving.set(account, ids);

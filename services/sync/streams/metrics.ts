@@ -1,8 +1,10 @@
 import { counter, gauge, histogram } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Seconds. The 2 s of the objective for streams can be read off a bucket. */
+/** Buckets in seconds. One is the 2 s of the objective for streams. */
 const OPEN_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2, 5, 15];
-/** Seconds. So can the 1 s of the delivery objective; an announcement that failed is repeated for half a minute. */
+/**
+ * Buckets in seconds. One is the 1 s of the delivery objective; a failed announcement is repeated for half a minute.
+ */
 const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
 /** Event streams and what is delivered on them. */

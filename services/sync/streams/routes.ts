@@ -6,7 +6,7 @@ import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Hub } from './hub.ts';
 
-/** What the stream stands for: the caller's device, or without one the name that it gave itself. */
+/** Returns the device of the stream: the caller's device, or without one the name that the client gave itself. */
 function deviceOf(caller: Caller, name: string | undefined): string {
   if (caller.deviceId !== null) return caller.deviceId;
   if (name === undefined) throw new BatonError('device_required', 'Give the stream a name with ?name=');
@@ -15,18 +15,18 @@ function deviceOf(caller: Caller, name: string | undefined): string {
   return `~${parsed}`;
 }
 
-/** The last of several headers. Node tells them apart only when it is asked to, which is dear. */
+/** Returns the last of several headers. Node separates them only on demand, which is expensive. */
 const lastEventIdOf = (req: IncomingMessage): string | undefined =>
   req.headers['last-event-id'] === undefined ? undefined : req.headersDistinct['last-event-id']?.at(-1);
 
-/** The door of the event stream. */
+/** Makes the handlers of the event stream. */
 export const makeStreamHandlers = (hub: Hub): HandlersOf<typeof streamRoutes> => ({
   openStream: async ({ caller, query, req, res }) => {
     await hub.open({
       res,
       caller,
       device: deviceOf(caller, query.name),
-      // The header wins: a browser reconnects to the URL that it was first given.
+      // The header wins, because a browser reconnects to the URL that it was first given.
       lastEventId: lastEventIdOf(req) ?? query.last_event_id ?? null,
     });
     return null;

@@ -17,16 +17,19 @@ import { transitions } from '../presence/scripts.ts';
 import { liveness } from '../replicas/liveness.ts';
 import type { ResetReason } from '../../../shared/contract/modules/stream.ts';
 
-/** Bytes of one page of the log: what a stream may hold in memory while it catches up. */
+/** Bytes of one page of the log, which a stream may hold in memory while it catches up. */
 const PAGE_BYTES = 256 * 1024;
 
-/** Why a position is not valid any more; null when it is. */
+/** Reason why a position is no longer valid; null when it is valid. */
 const lostReason: Answer<ResetReason | null> = { read: (raw) => (raw || null) as ResetReason | null };
 
-/** A page of the log: `name` is '' for an entry that is not for this stream; `ended`: its end was reached. */
+/**
+ * A page of the log: `name` is '' for an entry that is not for this stream; `ended`: the page reached the end of the
+ * log.
+ */
 const page = { entries: rows({ id: text, name: text, data: text }), ended: flag };
 
-/** What an attach says of its stream. */
+/** The arguments of an attach that describe its stream. */
 const own = {
   stream: text,
   /** Channel of the replica. */
@@ -41,7 +44,7 @@ const own = {
 };
 
 const late = {
-  /** It was closed. */
+  /** The stream was closed. */
   gone: {},
   /** A later attach came first. */
   old: {},
@@ -53,13 +56,16 @@ const attached = {
   devices: textList,
   states: textList,
   transitions,
-  /** Ms until a route of the replica's that it does not hold can be told from that of a new stream; 0: there is none. */
+  /**
+   * Ms until a route to this replica whose stream it does not hold can be told from the route of a new stream; 0
+   * without one.
+   */
   orphanInMs: number,
-  /** Routes that led to no stream, and are gone. */
+  /** Number of routes that led to no stream and were dropped. */
   dropped: number,
 };
 
-/** The attach of a stream that opens: limits are checked, the connect is announced, the first page is read. */
+/** The attach of a stream that opens. It checks limits, announces the connect and reads the first page. */
 export const streamOpen = defineScript({
   file: new URL('./lua/stream-open.lua', import.meta.url),
   keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard', 'invites'],
@@ -72,9 +78,9 @@ export const streamOpen = defineScript({
   settings: ['GRACE_MS'],
   reply: variants('outcome', {
     ...late,
-    /** The account has as many streams as it may. */
+    /** The account is at its limit of streams. */
     busy: {},
-    /** The same, as far as is known: these channels of its other streams may be silent. */
+    /** The account seems to be at its limit, but these channels of its other streams may be silent. */
     full: { channels: textList },
     attached: {
       ...attached,
@@ -90,7 +96,7 @@ export const streamOpen = defineScript({
   runsWhenFull: true,
 });
 
-/** Every later attach of it. */
+/** Every later attach of the stream. */
 export const streamAttach = defineScript({
   file: new URL('./lua/stream-attach.lua', import.meta.url),
   keys: ['routes', 'presence', 'devices', 'log', 'due'],

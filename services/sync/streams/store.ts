@@ -11,7 +11,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { logPage, streamAttach, streamDetach, streamOpen } from './scripts.ts';
 import type { Stream } from './stream/stream.ts';
 
-/** An event as a page returns it; `name` is '' for one that is not for this stream. */
+/** An event as a page returns it; `name` is '' for an event that is not for this stream. */
 export interface PageEntry {
   id: string;
   name: string;
@@ -20,7 +20,7 @@ export interface PageEntry {
 
 export interface Page {
   entries: PageEntry[];
-  /** The end of the log was reached. */
+  /** Whether the end of the log was reached. */
   ended: boolean;
 }
 
@@ -36,27 +36,30 @@ export interface Attached {
   presenceVersion: number;
   /** Null when the stream already has this version. */
   presence: PresenceFields | null;
-  /** Ms until the next thing of the account is due; null when nothing is, and of a stream that opens. */
+  /** Ms until the next job of the account is due; null when there is none, and for a stream that opens. */
   nextDueInMs: number | null;
   transitions: Transitions;
-  /** Ms until a route of this replica's that it does not hold can be told from that of a new stream; 0: there is none. */
+  /**
+   * Ms until a route to this replica whose stream it does not hold can be told from the route of a new stream; 0
+   * without one.
+   */
   orphanInMs: number;
   opened: Opened | null;
 }
 
-/** What only an opening stream is told. */
+/** The part of the answer that only an opening stream gets. */
 export interface Opened {
-  /** Null: the position is valid and `page` goes on from it. */
+  /** Reason why the position was lost; null when it is valid and `page` goes on from it. */
   lostReason: ResetReason | null;
   clipboard: { updated_at: number; expires_at: number } | null;
   pendingMessages: number;
   pendingTransfers: number;
-  /** New devices may wait for the decision of this one. */
+  /** Whether new devices may wait for the decision of this one. */
   hasInvites: boolean;
   page: Page;
 }
 
-/** What a stream is told that could not be attached. */
+/** The answer for a stream that could not be attached. */
 const NOT_ATTACHED = {
   top: '',
   presenceVersion: 0,
@@ -68,7 +71,7 @@ const NOT_ATTACHED = {
 };
 
 function openedOf(opened: OpenReply): Opened {
-  // Two lines with the times, before the text.
+  // The clipboard begins with two lines, the times, before the text.
   const [updated, expires] = opened.clipboard.split('\n');
   return {
     lostReason: opened.lostReason,
@@ -92,21 +95,22 @@ const attachedOf = (reply: OpenReply | AttachReply, knownVersion: number): Attac
 });
 
 /**
- * Without a cause it is a refusal: of a script before it wrote anything, or because the store is known to be away. Any
- * other failure may be that of the second time that the client library has sent it, as after a lost connection a refusal may.
+ * Returns whether a failed call may have written something. An error without a cause is a refusal: by a script before
+ * it wrote anything, or because the store is known to be away. Any other failure, and a refusal after a lost
+ * connection, may come from the second time that the client library sent the call.
  */
 const mayHaveWritten = (error: unknown): boolean => !(error instanceof BatonError && error.cause === undefined);
 
-/** A stream that opens waits no longer for the answer. */
+/** How long a stream that opens waits for the answers of the channels. */
 const ASK_MS = 250;
 
 /** Resolves to the number of replicas that heard it. */
 type Publish = (channel: string, payload: string) => Promise<number>;
 
 /**
- * Those of the channels to which nobody listens: a replica that was killed has no subscriber any more, long before its
- * lease ends. One whose subscriber is just away looks the same, and so does one of which the store does not tell in time:
- * then there is a stream too many until one of them ends, and none too few for good.
+ * Returns the channels to which nobody listens. A killed replica has no subscriber, long before its lease ends. A
+ * replica whose subscriber is briefly away looks the same, and so does one for which the store does not answer in time.
+ * Then the account has one stream too many until one ends; it never loses a stream for good.
  */
 async function silentAmong(channels: readonly string[], publish: Publish): Promise<string[]> {
   const silent = new Set(channels);
@@ -123,15 +127,18 @@ interface StreamStoreParts {
   graceMs: number;
   replica: LeaseView & { readonly channel: string };
   publish: Publish;
-  /** How often a connection to the store was lost so far: what was under way then may be sent a second time. */
+  /**
+   * Returns how often a connection to the store was lost so far. A call that was under way then may be sent a second
+   * time.
+   */
   losses: () => number;
   metrics: Pick<Metrics, 'repairs_total'>;
 }
 
-/** The generation of a route that is closed, and of which no attach can come any more. */
+/** The generation of a closed route for which no attach can come any more. */
 const NONE_LATE = 0;
 
-/** The scripts of streams on the account's slot. */
+/** Makes the store of streams, whose scripts run on the account's slot. */
 export function makeStreamStore({ scripts, keys, graceMs, replica, publish, losses, metrics }: StreamStoreParts) {
   const repaired = (cause: string) => metrics.repairs_total.inc({ cause });
   const openScript = scripts.define(streamOpen, { GRACE_MS: graceMs });
@@ -141,11 +148,12 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, loss
 
   return {
     /**
-     * Writes the route and tells where the log ends, in one step; `opening` also reads what a client needs at first.
+     * Writes the route and returns the end of the log, in one step; `opening` also reads what a client needs first.
      * `held`: the streams of the account that this replica holds.
      */
     async attach(stream: Stream, opening: boolean, held: readonly string[]): Promise<Attached> {
-      // What the stream has may change before the answer is here; a client that gets its `ready` needs all of it.
+      // The stream's version may change before the answer comes; a client that gets its `ready` needs all of the
+      // presence.
       const knownVersion = opening ? 0 : stream.presenceVersion;
       const args = {
         stream: stream.id,
@@ -163,13 +171,13 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, loss
           ? openScript(accountKeys, { ...args, position })
           : attachScript(accountKeys, { ...args, knownVersion }));
       } catch (error) {
-        // Attached again or detached, by whether it is open.
+        // The stream is attached again or detached, depending on whether it is open.
         if (mayHaveWritten(error) || losses() !== lossesBefore) repaired('unknown attach');
         else stream.attaches.refused();
         throw error;
       }
       if (reply.outcome === 'full') {
-        // Streams of a replica that has just died must not push out those that are there.
+        // Streams of a replica that has just died must not displace live ones.
         const silent = await silentAmong(reply.channels, publish);
         reply = await openScript(accountKeys, { ...args, position, liveness: { ...args.liveness, silent } });
         if (silent.length > 0) repaired('ghost stream');
@@ -181,7 +189,7 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, loss
       return attachedOf(reply, knownVersion);
     },
 
-    /** Marks the stream's route as closed, which an attach that comes later has to find. */
+    /** Marks the stream's route as closed, so that a late attach finds it closed. */
     detach(stream: Stream): Promise<unknown> {
       return detachScript(keys.inAccount(stream.account), {
         stream: stream.id,
@@ -191,7 +199,7 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, loss
       });
     },
 
-    /** The next page after the stream's position, or why that position is no longer valid. */
+    /** Returns the next page after the stream's position, or why that position is no longer valid. */
     async readPage(stream: Stream): Promise<Page | { lostReason: ResetReason }> {
       const { device } = stream;
       const accountKeys = keys.inAccount(stream.account);

@@ -1,6 +1,6 @@
 import type { Metrics } from './metrics.ts';
 
-/** What a replica looks like at the moment of a scrape. */
+/** The state of a replica at the moment of a scrape. */
 export interface Readings {
   streams: () => number;
   streamsLimit: number;
@@ -10,15 +10,17 @@ export interface Readings {
   isDraining: () => boolean;
   drainLimitMs: number;
   isStoreUp: () => boolean;
-  /** Null before the first beat. */
+  /** Returns null before the first beat. */
   clockSkewMs: () => number | null;
   storeNowMs: () => number;
 }
 
-/** Silent for longer than this, the bus counts as disconnected: three nonces were missed. */
+/** How long the bus may be silent before it counts as disconnected: three nonces. */
 const BUS_SILENT_MS = 6_000;
 
-/** Gauges are read when they are scraped, so that nothing has to keep them up to date. */
+/**
+ * Binds the gauges to the readings. Gauges are read when they are scraped, so that nothing has to keep them up to date.
+ */
 export function bindGauges(metrics: Metrics, readings: Readings): void {
   const bind = (
     name:

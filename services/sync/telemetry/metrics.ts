@@ -21,8 +21,8 @@ import { LIFECYCLE_METRICS } from './lifecycle-metrics.ts';
 import { TRANSFER_METRICS } from '../transfers/metrics.ts';
 
 /**
- * Every metric of the replica, without its prefix `baton_`, as its owner declares it. No ids in labels: each label takes a
- * handful of values known beforehand. Whoever counts writes `metrics.<name>`, so a misspelt name does not compile.
+ * Every metric of the replica, without its prefix `baton_`, as its module declares it. Labels hold no ids: each label
+ * takes a handful of values known beforehand. Code counts with `metrics.<name>`, so a misspelt name does not compile.
  */
 const METRICS = {
   ...HTTP_METRICS,
@@ -53,8 +53,8 @@ const METRICS = {
 export type Metrics = MetricsOf<typeof METRICS> & { readonly registry: Registry };
 
 /**
- * What alerts look at is there from the start: a counter that appears with its first value has not risen, as Prometheus
- * sees it.
+ * Starts the counters of alerts at zero, because for Prometheus a counter that appears with its first value has not
+ * risen.
  */
 function beginAtZero(metrics: Metrics): void {
   for (const cause of ['died', 'orphaned', 'vanished']) metrics.nodes_reaped_total.inc({ cause }, 0);
@@ -65,8 +65,8 @@ function beginAtZero(metrics: Metrics): void {
 }
 
 /**
- * All metrics and Node's own, on a registry of their own: two apps in one process do not count together. `settings`: the
- * fingerprint of those that replicas must have alike.
+ * Makes all metrics, including Node's own, on a separate registry, so that two apps in one process do not count
+ * together. `settings`: the fingerprint of the settings that must agree on all replicas.
  */
 export function makeMetrics({ version, settings = '' }: { version: string; settings?: string }): Metrics {
   const registry = new Registry();
@@ -77,5 +77,5 @@ export function makeMetrics({ version, settings = '' }: { version: string; setti
   return metrics;
 }
 
-/** The rows of the metrics table in the documentation. */
+/** Returns the rows of the metrics table in the documentation. */
 export const metricsTable = () => rowsOf(METRICS);

@@ -1,15 +1,15 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { NewFile } from '../../../shared/contract/modules/transfers.ts';
 
-/** The files of a transfer as the store has them (`prelude/transfer.lua`). */
+/** The files of a transfer as they are stored (`prelude/transfer.lua`). */
 export interface FileList {
   count: number;
   totalBytes: number;
   /** JSON array for the record: the whole list when it is short, else the part that is kept after the end. */
   inRecord: string;
-  /** A long list, in a key of its own: for each file eight hex digits that say where it ends, then a JSON array. */
+  /** A long list, in a key of its own: for each file eight hex digits for the offset of its end, then a JSON array. */
   long: string;
-  /** Replaces `inRecord` at the end; '' when that stays. */
+  /** Replaces `inRecord` when the transfer ends; '' when that stays. */
   brief: string;
   /** Bytes that count towards the limit of the account. */
   quotaBytes: number;
@@ -23,7 +23,7 @@ interface StoredFile {
   sha256: string | null;
 }
 
-/** Cut between characters, so that it stays well-formed. */
+/** Cuts a name between characters, so that it stays well-formed. */
 function cut(name: string, most: number): string {
   let bytes = 0;
   let kept = '';
@@ -35,7 +35,7 @@ function cut(name: string, most: number): string {
   return kept;
 }
 
-/** The first few files, for the history of clients; `file_count` says how many there were. */
+/** Returns the first few files, for the history of clients; `file_count` says how many there were. */
 const kept = (files: readonly StoredFile[]): string =>
   JSON.stringify(
     files.slice(0, LIMITS.endedFiles).map((file) => ({
@@ -57,7 +57,7 @@ export function packFiles(wanted: readonly NewFile[]): FileList {
   const jsons = files.map((file) => JSON.stringify(file));
   const lengths = jsons.map((json) => Buffer.byteLength(json));
   const whole = `[${jsons.join(',')}]`;
-  // With its brackets and commas.
+  // This includes brackets and commas.
   const bytes = lengths.reduce((sum, length) => sum + length, files.length + 1);
   const counted = {
     count: files.length,

@@ -2,7 +2,7 @@ import { fileNameFlaw, HOSTILE_CHARACTERS } from '../../../shared/contract/vocab
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { NewFile } from '../../../shared/contract/modules/transfers.ts';
 
-/** What is wrong with the files of a transfer, one entry a field; empty when nothing is. */
+/** Returns what is wrong with the files of a transfer, one entry for each field; empty when nothing is. */
 export function findFileFlaws(files: readonly NewFile[]): { path: string; message: string }[] {
   const flaws: { path: string; message: string }[] = [];
   let total = 0;

@@ -5,7 +5,7 @@ import type { DeviceCaller } from '../identity/caller.ts';
 import type { TransferStore } from './store.ts';
 import { viewFor } from './view.ts';
 
-/** Records that are read at once: at most so many are in memory beside the page. */
+/** Records that are read at once, which is also the most that are in memory beside the page. */
 const AT_ONCE = 8;
 
 interface Wanted {
@@ -16,9 +16,9 @@ interface Wanted {
 
 const idOf = (entry: string): string => entry.slice(entry.indexOf('-') + 1);
 
-/** Many transfers at a time, none with a long list of files. */
+/** Makes the reader of many transfers at a time, none of them with a long list of files. */
 export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'pending'>) {
-  /** Null when it is in another state, or expired between the list and the read. */
+  /** Reads a transfer; resolves to null when it is in another state, or expired between the list and the read. */
   async function find({ account, deviceId }: DeviceCaller, id: string, state?: TransferState) {
     try {
       const stored = await store.glance(account, deviceId, id, state);
@@ -31,8 +31,8 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'pend
 
   return {
     /**
-     * Newest first, as JSON. A page is short, or empty, with a cursor to go on, where more would take too many reads of
-     * records, or too many bytes.
+     * Lists transfers as JSON, newest first. A page may be short or empty and still have a cursor, when a full one
+     * would take too many reads of records, or too many bytes.
      */
     async list(actor: DeviceCaller, { state, limit = 50, cursor = '' }: Wanted) {
       const entries = await store.list(actor.account, actor.deviceId, cursor, LIMITS.transferPageRecords);
@@ -55,7 +55,10 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'pend
       return page(isEnd ? null : (entries.at(-1) as string));
     },
 
-    /** Offers that a stream of this device, starting at `position`, does not get from the log; as JSON, page by page. */
+    /**
+     * Yields, page by page as JSON, the offers that a stream of this device that starts at `position` does not get from
+     * the log.
+     */
     async *pending(actor: DeviceCaller, position: string): AsyncGenerator<string[]> {
       const ids = await store.pending(actor.account, actor.deviceId, position);
       for (let at = 0; at < ids.length; at += AT_ONCE) {

@@ -23,7 +23,7 @@ interface TransfersModuleParts {
   onFailure: Rules['onFailure'];
 }
 
-/** The parts of this module, put together. */
+/** Constructs and wires the parts of this module. */
 export function makeTransfersModule(parts: TransfersModuleParts) {
   const { db, replica, rateLimit, redeliveryMs, scheduleDue, pushQueue } = parts;
   const transfers = makeTransfers({

@@ -7,10 +7,10 @@ import type { Transfers } from './transfers.ts';
 type Acting = (typeof transferRoutes)['acceptTransfer'];
 type Ending = (typeof transferRoutes)['failTransfer'];
 
-/** An answer that is a transfer. */
+/** Returns an answer that is a transfer. */
 const shown = (transfer: string) => ({ status: 200 as const, json: `{"transfer":${transfer}}` });
 
-/** The routes of transfers. */
+/** Makes the handlers of transfers. */
 export function makeTransferHandlers(transfers: Transfers): HandlersOf<typeof transferRoutes> {
   const acting =
     (action: TransferAction): Handler<Acting> =>

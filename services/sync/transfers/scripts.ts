@@ -57,11 +57,11 @@ export const transferInit = defineScript({
     count: digits,
     /** Bytes of all. */
     bytes: digits,
-    /** What the sender sealed, base64url; '' for nothing. */
+    /** Sealed text of the sender, base64url; '' for none. */
     sealed: text,
     random: randomBits,
     fingerprint: text,
-    /** 0: the answer is not kept. */
+    /** Seconds for which the answer is kept; 0 when it is not. */
     rememberSeconds: digits,
     resentAfterMs: resentAfter,
     pushes: pushSchedule,
@@ -70,7 +70,7 @@ export const transferInit = defineScript({
     lateMs: number,
     /** The long list with its ends, '' for a short one. */
     longList: text,
-    /** Files that replace `files` at the end; '' when that stays. */
+    /** Files that replace `files` when the transfer ends; '' when that stays. */
     brief: text,
     /** Bytes that count towards the limit of the account. */
     quotaBytes: number,
@@ -106,7 +106,7 @@ export const transferAct = defineScript({
   announces: true,
 });
 
-/** The same for what ends a transfer: its bytes can go. */
+/** The same for actions that end a transfer, after which its bytes can be removed. */
 export const transferEnd = { ...transferAct, runsWhenFull: true };
 
 export const transferPhase = defineScript({
@@ -115,15 +115,15 @@ export const transferPhase = defineScript({
   args: {
     /** Device that reports. */
     device: text,
-    /** Phase; '' forwards what is waiting. */
+    /** Phase; '' forwards the pending one. */
     phase: text,
     /** Sent bytes, '' to leave them. */
     sent: maybeDigits,
     /** Received bytes, '' to leave them. */
     received: maybeDigits,
-    /** File of which the receiver has stored some, '' for a phase. */
+    /** File that the receiver has stored in part or whole, '' for a phase. */
     file: maybeDigits,
-    /** How far, '' for a phase. */
+    /** Bytes of that file that are stored, '' for a phase. */
     storedBytes: maybeDigits,
   },
   constants: { FORWARD_MS: 1_000 / LIMITS.phasesPerSecond },
@@ -176,9 +176,9 @@ export const transferList = defineScript({
   keys: ['offers'],
   args: {
     device: text,
-    /** `<created>-<transfer>` before which to go on, '' at first. */
+    /** `<created>-<transfer>` before which to go on, '' for the first page. */
     cursor: text,
-    /** How many. */
+    /** Most entries. */
     count: digits,
   },
   reply: record({ transfers: rest(textList) }),
@@ -223,18 +223,18 @@ export const transferGeneration = defineScript({
   keys: ['routes', 'log', 'record'],
   args: {
     file: digits,
-    /** Generation that it has, '' before the first. */
+    /** Generation that the file has, '' before the first. */
     knownGeneration: maybeDigits,
-    /** Generation that it gets. */
+    /** Generation that the file gets. */
     generation: digits,
-    /** Offset at which that begins. */
+    /** Offset at which that generation begins. */
     offset: digits,
     random: randomBits,
-    /** Its sender gets an event. */
+    /** Whether the sender gets an event. */
     tells: flag,
   },
   constants: {
-    /** Its sender gets the same event again after so long. */
+    /** How long until the sender gets the same event again. */
     TELL_AGAIN_MS: 30_000,
   },
   reply: record({ generation: number, refusingState: text, isNew: flag }),

@@ -19,9 +19,9 @@ export interface RelayedFile {
   relayInUse: boolean;
   name: string;
   size: number;
-  /** Null before its first byte. */
+  /** Generation in the relay; null before its first byte. */
   generation: number | null;
-  /** Where that began; the size once the receiver has it all. */
+  /** Offset at which that generation began; the size once the receiver has all of the file. */
   base: number;
 }
 
@@ -33,11 +33,11 @@ const generationsOf = ({ generations }: Pick<StoredTransfer, 'generations'>): Ge
 interface TransfersParts {
   store: TransferStore;
   isDeadChannel: (channel: string) => boolean;
-  /** A transfer has come to this state from another one. */
+  /** Called when a transfer has come to this state from another one. */
   onState: (state: string) => void;
-  /** Drops what the relay has of a transfer that has ended. May be repeated. */
+  /** Drops the files of an ended transfer from the relay. May be repeated. */
   dropRelayed: (account: string, transferId: string, generations: Generations) => Promise<void>;
-  /** Offsets of the uploads in the relay; without those of which it has nothing. */
+  /** Returns the offsets of the uploads in the relay, without files of which it has nothing. */
   relayOffsets: (transferId: string, generations: Generations) => Promise<ReadonlyMap<number, number>>;
   onFailure: (task: string, error: unknown) => void;
 }
@@ -54,7 +54,7 @@ function checkInit({ files, sealed }: InitTransfer): void {
   if (first) throw new BatonError('invalid_request', `${first.path} ${first.message}`, { errors });
 }
 
-/** `invalid_request` of the store means that the target is the device itself: says so. */
+/** Names the target in `invalid_request` of the store, which means that the target is the device itself. */
 function namingTarget({ to }: InitTransfer, error: unknown): unknown {
   if (!(error instanceof BatonError && error.code === 'invalid_request')) return error;
   const flaw = { path: to === undefined ? '/body/to_device_id' : '/body/to', message: 'is the device itself' };
@@ -62,20 +62,20 @@ function namingTarget({ to }: InitTransfer, error: unknown): unknown {
 }
 
 /**
- * Files between two devices of an account: who offers what to whom, and how far it is. The bytes go elsewhere. Transfers are
- * handed on as JSON, as the store has them.
+ * Makes the rules of transfers of files between two devices of an account: who offers which files to whom, and how far
+ * each transfer is. The bytes go elsewhere. Transfers are passed on as JSON, as the store has them.
  */
 export function makeTransfers(parts: TransfersParts) {
   const { store, isDeadChannel, onState, dropRelayed, relayOffsets, onFailure } = parts;
   const waiting = new Map<string, NodeJS.Timeout>();
 
-  /** If this fails, the relay drops the rest when its time is over. */
+  /** Drops an ended transfer from the relay. If this fails, the relay drops the rest when its time is over. */
   function onEnded(account: string, transferId: string, stored: Pick<StoredTransfer, 'generations'>): void {
     const failed = (error: unknown) => onFailure('relay cleanup', error);
     dropRelayed(account, transferId, generationsOf(stored)).catch(failed);
   }
 
-  /** Forwards the newest phase of a transfer in `inMs`. One timer a transfer. */
+  /** Forwards the newest phase of a transfer in `inMs`, with one timer for each transfer. */
   function forwardLater({ account, deviceId }: DeviceCaller, transferId: string, inMs: number): void {
     if (waiting.has(transferId)) return;
     const forward = async () => {
@@ -85,14 +85,17 @@ export function makeTransfers(parts: TransfersParts) {
     };
     const timer = setTimeout(() => {
       forward().catch((error: unknown) => {
-        // It ended meanwhile, and an event has its last state.
+        // The transfer ended meanwhile, and an event carried its last state.
         if (!(error instanceof BatonError && error.status < 500)) onFailure('forward phase', error);
       });
     }, inMs);
     waiting.set(transferId, timer);
   }
 
-  /** With the offset of each file in the relay; without them where the relay's store is away. */
+  /**
+   * Returns the view of a transfer with the offset of each file in the relay, or without offsets when the relay's store
+   * is away.
+   */
   async function shownTo(deviceId: string, transferId: string, stored: StoredTransfer): Promise<string> {
     const { state, sender } = headOf(stored);
     const uploads = stored.relayInUse && stored.files !== null && sender.device_id === deviceId;
@@ -102,7 +105,9 @@ export function makeTransfers(parts: TransfersParts) {
   }
 
   return {
-    /** `isOnline` is exact at this moment: a live stream on a live replica, without the grace of presence. */
+    /**
+     * Offers files. `isOnline` is exact at this moment: a live stream on a live replica, without the grace of presence.
+     */
     async init(
       { account, deviceId }: DeviceCaller,
       wanted: InitTransfer,
@@ -124,7 +129,7 @@ export function makeTransfers(parts: TransfersParts) {
         .catch((error: unknown) => {
           throw namingTarget(wanted, error);
         });
-      // A repetition is answered with the transfer of the first one.
+      // A repeated request is answered with the transfer of the first one.
       if (headOf(stored).transfer_id === transferId) onState('PENDING');
       const isOnline = routes.some(({ channel, device }) => device === receiver && !isDeadChannel(channel));
       return { transfer: viewFor(deviceId, stored), isOnline };
@@ -151,19 +156,22 @@ export function makeTransfers(parts: TransfersParts) {
       return transfer;
     },
 
-    /** Forwarded at most four times a second with the newest winning, on all replicas together. */
+    /** Records a report, which is forwarded at most four times a second over all replicas together. The newest wins. */
     async tell(actor: DeviceCaller, transferId: string, report: PhaseReport): Promise<string> {
       const { stored, waitMs } = await store.tell(actor.account, actor.deviceId, transferId, report);
       if (waitMs > 0) forwardLater(actor, transferId, waitMs);
       return viewFor(actor.deviceId, stored);
     },
 
-    /** For the relay: while bytes pass, no phase may come, so the time of the transfer begins anew. */
+    /** Renews the time of a transfer for the relay, because no phase may come while bytes pass. */
     async keep({ account, deviceId }: DeviceCaller, { transferId }: FileOf): Promise<void> {
       await store.tell(account, deviceId, transferId, { phase: null });
     },
 
-    /** The receiver has stored a file of the relay up to here: progress, which is forwarded as a phase is. */
+    /**
+     * Records that the receiver has stored a file of the relay up to here. This is progress, and is forwarded like a
+     * phase.
+     */
     async acknowledged(actor: DeviceCaller, { transferId, index }: FileOf, bytes: number): Promise<void> {
       const report = { phase: null, acknowledged: { index, bytes } };
       const { waitMs } = await store.tell(actor.account, actor.deviceId, transferId, report);
@@ -174,7 +182,7 @@ export function makeTransfers(parts: TransfersParts) {
       return shownTo(deviceId, transferId, await store.read(account, deviceId, transferId));
     },
 
-    /** For the relay. Throws `not_found`, `not_a_party`. */
+    /** Reads a file for the relay. Throws `not_found`, `not_a_party`. */
     async relayFile({ account, deviceId }: DeviceCaller, file: FileOf): Promise<RelayedFile> {
       const { begun, ...known } = await store.file(account, deviceId, file);
       return { ...known, generation: begun?.generation ?? null, base: begun?.base ?? 0 };
@@ -187,7 +195,7 @@ export function makeTransfers(parts: TransfersParts) {
 
     ...makeListing(store),
 
-    /** Ends everything live that a device takes part in, and clears its list: it was signed out. May be repeated. */
+    /** Ends every live transfer of a device that was signed out, and clears its list. May be repeated. */
     async cancelAllOf(account: string, deviceId: string): Promise<void> {
       for (let after = ''; ; ) {
         const page = await store.list(account, deviceId, after, PAGE);
@@ -199,8 +207,8 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     /**
-     * Removes all transfers of an account with what the relay has of them; live ones are cancelled first. Throws when some
-     * may be left; then it has to be repeated.
+     * Removes all transfers of an account and their files in the relay; cancels live ones first. Throws when some may
+     * be left; then it has to be repeated.
      */
     async eraseAll(account: string): Promise<void> {
       for (const transferId of await store.all(account)) {
@@ -210,7 +218,7 @@ export function makeTransfers(parts: TransfersParts) {
       }
     },
 
-    /** What the sweep of due things runs when a transfer's time is over. */
+    /** Runs the job of a transfer whose time is over. */
     async expire(account: string, job: string): Promise<void> {
       const transferId = job.slice('transfer:'.length);
       const expired = await store.expire(account, transferId);
@@ -231,7 +239,7 @@ export function makeTransfers(parts: TransfersParts) {
     return stored;
   }
 
-  /** A transfer that has ended, now or before; null when it is gone. */
+  /** Cancels a live transfer; resolves to the ended transfer, or null when it is gone. */
   async function cancelled(account: string, transferId: string): Promise<StoredTransfer | null> {
     const error = { code: 'erased', detail: null, by_device_id: null };
     try {
@@ -248,7 +256,7 @@ export function makeTransfers(parts: TransfersParts) {
     try {
       onEnded(account, transferId, await cancel(account, deviceId, transferId, error));
     } catch (refusal) {
-      // It has ended, or is gone.
+      // The transfer has ended, or is gone.
       if (!(refusal instanceof BatonError && refusal.status < 500)) throw refusal;
     }
   }

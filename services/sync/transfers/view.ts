@@ -2,13 +2,13 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import { isFinal, type Transfer } from '../../../shared/contract/modules/transfers.ts';
 import type { StoredTransfer } from './store.ts';
 
-/** The transfer without its files, and without the parts that depend on which party asks. */
+/** Returns the transfer without its files, and without the parts that depend on which party asks. */
 export const headOf = ({ openJson }: Pick<StoredTransfer, 'openJson'>): Transfer =>
   JSON.parse(`${openJson}}`) as Transfer;
 
 /**
- * The transfer as one of its parties sees it, as JSON: with the files that were read, and with them its own side of the
- * relay. The files are not parsed: they are JSON already, up to a megabyte.
+ * Returns the transfer as JSON, as one of its parties sees it: with the files that were read, and for them its own side
+ * of the relay. Does not parse the files, which are JSON already, up to a megabyte.
  */
 export function viewFor(deviceId: string, stored: StoredTransfer, offsets?: ReadonlyMap<number, number>): string {
   const { openJson, files, relayInUse, generations } = stored;

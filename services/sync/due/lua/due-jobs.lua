@@ -1,4 +1,4 @@
--- A page of the jobs of an account that are due, and when the next one will be.
+-- Returns a page of the due jobs of an account, and when the next job will be due.
 -- Keys and arguments: dueJobs in scripts.ts.
 -- uses: clock
 -- RETURNS OK, ms until the next one that is not due yet or '', job, job, ...

@@ -1,5 +1,5 @@
--- Puts an account into the index of those with something due. Called BEFORE the account's script writes the job; or later,
--- for a job that the index may have lost.
+-- Puts an account into the index of those with something due. Called BEFORE the account's script writes the job, or
+-- later for a job that the index may have lost.
 -- Keys and arguments: dueSchedule in scripts.ts.
 -- uses: clock
 -- RETURNS OK

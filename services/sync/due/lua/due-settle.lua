@@ -1,8 +1,8 @@
--- Puts a claimed account back into the index, for when its next job is due. Earlier when a request may have scheduled the
--- account and not yet written its job: since the claim, or a short while ago. Such a job may be due before all others, and
--- a replica that dies in between must only delay it. The entry is removed only when the account has no job AND was not
--- scheduled since the claim AND was last scheduled longer ago than the longest request. (Removing it at once loses 5 jobs
--- in 1,000, this way none.)
+-- Puts a claimed account back into the index for the time when its next job is due. The time is earlier when a request
+-- may have scheduled the account and not yet written its job: since the claim, or shortly before. Such a job may be due
+-- before all others, and a replica that dies in between must only delay it. The entry is removed only when the account
+-- has no job AND was not scheduled since the claim AND was last scheduled longer ago than the longest request.
+-- (Removing the entry at once loses 5 jobs in 1,000; this way loses none.)
 -- Keys and arguments: dueSettle in scripts.ts.
 -- uses: clock
 -- RETURNS OK

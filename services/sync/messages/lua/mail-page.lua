@@ -1,5 +1,5 @@
--- A page of a device's mailbox, oldest first. With a position: without the messages that a stream which starts there gets
--- from the log, so that none is sent twice on one stream, and none is left out.
+-- Returns a page of a device's mailbox, oldest first. With a position, leaves out the messages that a stream which
+-- starts there gets from the log, so that no message is sent twice on one stream, and none is missing.
 -- Keys and arguments: mailPage in scripts.ts.
 -- uses: clock messages/mail space
 -- RETURNS OK, member to go on after ('' at the end), JSON without its end, ... | device_required
@@ -10,7 +10,7 @@ where_there_is_space(purge_mail, keys, device, now)
 local start = tonumber(string.match(position, '^%d+') or '0')
 local function comes_by_log(log_id)
   if position == '' or tonumber(string.match(log_id, '^%d+')) <= start then return false end
-  -- A later one may not be in the log, if the log was lost, or expired under an older clock.
+  -- A later message may not be in the log, if the log was lost, or expired under an older clock.
   return #redis.call('XRANGE', keys.log, log_id, log_id) == 1
 end
 

@@ -18,7 +18,7 @@ local how, whom = string.sub(wanted, 1, 1), string.sub(wanted, 2)
 local devices = how == '=' and rows_of(keys.devices, sender, whom) or redis.call('HGETALL', keys.devices)
 local targets, own_name, several = chosen_targets(devices, open, how, whom, sender)
 from_name = own_name or from_name
--- Where answers are kept and there is none, it was not accepted.
+-- If answers are kept and there is none, the message was not accepted.
 local sent_before_ms = remember_seconds == '0' and resent_after_ms or nil
 local before, unknown = logged_before(keys.log, now, random, 'message', sent_before_ms)
 if unknown then return { unknown } end

@@ -1,9 +1,9 @@
--- Acknowledges messages: they leave this device's mailbox, and each sender device gets one event.
+-- Acknowledges messages: removes them from this device's mailbox, and sends one event to each sender device.
 -- Keys and arguments: messageAck in scripts.ts.
 -- uses: clock routes log operation messages/mail
 -- RETURNS OK, acked | device_required | store_unavailable
 local now = now_ms()
--- A first copy that comes last finds nothing to do.
+-- A first copy that arrives last finds nothing to do.
 local first = resent_after_ms and recall(keys.operation, '')
 if first then return first end
 local before, unknown = logged_before(keys.log, now, random, 'message:delivered', resent_after_ms)
@@ -37,6 +37,6 @@ for _, sender in ipairs(senders) do
   end
 end
 local reply = { 'OK', int(acked) }
--- The log does not tell how many there were.
+-- The log does not record how many there were.
 if is_untold then remember(keys.operation, '', '0', reply) end
 return reply

@@ -1,6 +1,8 @@
--- Whom a message is for: what of the account is read for it, and who of that it means. (After `devices/names`.)
+-- The targets of a message: which rows of the account are read for it, and which of them it is for. (Comes after
+-- `devices/names`.)
 
--- The rows of these two devices, as HGETALL tells them: of a message to one device the others need not be read.
+-- Returns the rows of these two devices in the form of HGETALL. For a message to one device the others need not be
+-- read.
 local function rows_of(key, sender, receiver)
   local found, flat = redis.call('HMGET', key, sender, receiver), {}
   if found[1] then flat = { sender, found[1] } end
@@ -8,9 +10,9 @@ local function rows_of(key, sender, receiver)
   return flat
 end
 
--- The devices, of these rows, that a message is for, as { id, name, error or '', pushed }; the sender's own name, nil when it
--- has no row; and whether a name fits several. A stream without a device has the id '': it has no mailbox, and gets only what
--- arrives while it is connected.
+-- Returns the devices among these rows that a message is for, as { id, name, error or '', pushed }; the sender's own
+-- name, nil when it has no row; and whether a name fits several. A stream without a device has the id ''. It has no
+-- mailbox, and gets only messages that arrive while it is connected.
 local function chosen_targets(devices, open, how, whom, sender)
   local targets, own_name, several = {}, nil, nil
   for i = 1, #devices, 2 do

@@ -1,15 +1,16 @@
--- The mailbox. Mail: message id -> log id \n sender device \n bytes \n holders \n JSON without its end (`redelivered` is
--- added on sending); `bytes` -> bytes of all; `purged` -> the minute in which everything expired was dropped last.
--- The JSON is cut out at its place, by `()` in a pattern: `(.*)` looks at each of its bytes.
--- Inbox: `<device>:<log id>:<message id>`, all of score 0, so that it sorts by device, then by age.
--- How long both keys live after the last message, or a minute less: this begins anew once a minute.
+-- The mailbox. Mail: message id -> log id \n sender device \n bytes \n holders \n JSON without its end (`redelivered`
+-- is added on sending); `bytes` -> bytes of all; `purged` -> the minute of the last removal of everything expired.
+-- The JSON is cut out by its position, with `()` in a pattern, because `(.*)` looks at each of its bytes.
+-- Inbox: `<device>:<log id>:<message id>`, all with score 0, so that it sorts by device, then by age.
+-- How long both keys live after the last message, or up to a minute less, because their lifetime is renewed once a
+-- minute.
 local MAIL_SECONDS = LIMITS.mailboxSeconds + 60
 
 local function count_mail(key, device)
   return redis.call('ZLEXCOUNT', key, '[' .. device .. ':', '(' .. device .. ';')
 end
 
--- `held` and `minute` as `held_mail` returns them.
+-- Puts a message into mailboxes. `held` and `minute` as `held_mail` returns them.
 local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_json, held, minute)
   local text = log_id .. '\n' .. sender .. '\n' .. bytes .. '\n' .. #holders .. '\n' .. open_json
   redis.call('HSET', keys.mail, message_id, text, 'bytes', int(held + bytes))
@@ -20,11 +21,11 @@ local function put_mail(keys, message_id, log_id, sender, bytes, holders, open_j
     redis.call('HSET', keys.mail, 'purged', minute)
     redis.call('EXPIRE', keys.mail, MAIL_SECONDS)
   end
-  -- An empty inbox is no key, and what is made anew has no time to live.
+  -- An empty inbox does not exist as a key, and a new key has no time to live.
   if minute or held == 0 then redis.call('EXPIRE', keys.inbox, MAIL_SECONDS) end
 end
 
--- Takes messages out of one mailbox; with its last holder the text of a message goes.
+-- Takes messages out of one mailbox, and deletes the text of a message with its last holder.
 -- RETURNS for each id the device that sent it ('': without a device), or false when this device does not hold it.
 local function drop_mail(keys, device, message_ids)
   if #message_ids == 0 then return {} end
@@ -33,7 +34,7 @@ local function drop_mail(keys, device, message_ids)
     local id, dropped = message_ids[i], false
     if stored then
       local log_id, sender, bytes, holders, json_at = string.match(stored, '^([^\n]*)\n([^\n]*)\n(%d+)\n(%d+)\n()')
-      -- An id that comes twice is dropped once.
+      -- An id that occurs twice is dropped once.
       if redis.call('ZREM', keys.inbox, device .. ':' .. log_id .. ':' .. id) == 1 then
         dropped = sender
         if holders == '1' then
@@ -53,7 +54,7 @@ local function drop_mail(keys, device, message_ids)
   return senders
 end
 
--- Drops these members with their texts; also one whose text has expired.
+-- Drops these members with their texts, including members whose text has expired.
 local function drop_members(keys, device, members)
   if #members == 0 then return end
   local ids = {}
@@ -63,8 +64,8 @@ local function drop_members(keys, device, members)
   end
 end
 
--- Drops what has been in this mailbox for longer than it may. All of it (a mailbox is bounded), so that the next read or
--- count finds nothing expired. RETURNS how many were dropped.
+-- Drops all messages that have been in this mailbox for too long (a mailbox is bounded), so that the next read or count
+-- finds nothing expired. RETURNS how many were dropped.
 local function purge_mail(keys, device, now)
   local before = '(' .. device .. ':' .. int(now - LIMITS.mailboxSeconds * 1000)
   local members = redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before)

@@ -1,13 +1,13 @@
--- The devices that messages to all devices went to. A remembered answer does not repeat up to 8 KB of ids and names: it
--- refers to a list that is kept once, and adds a digit for each target.
+-- The devices to which messages to all devices went. A remembered answer does not repeat up to 8 KB of ids and names:
+-- it refers to a list that is kept once, and adds a digit for each target.
 -- A hash: `l<digest>` is a list, with a line `<id> <name>` for each device, the sender included; `t<digest>` is when an
 -- answer last referred to the list, in ms, at most a minute too early.
 local TARGETS_MS = 1000 * (LIMITS.idempotencySeconds + 120)
 local TARGETS_AGAIN_MS = 60000
--- A list of fewer devices is no longer than what would refer to it.
+-- A list of fewer devices is not longer than a reference to it.
 local MANY_TARGETS = 4
 
--- Devices come, go and are renamed. Only the newest lists are kept.
+-- Makes space for a new list. Devices come, go and are renamed, so only the newest lists are kept.
 local function make_space(key, now)
   local lists = {}
   for _, field in ipairs(redis.call('HKEYS', key)) do
@@ -23,7 +23,7 @@ local function make_space(key, now)
   end
 end
 
--- Keeps the list of these rows for as long as an answer can be asked for again. RETURNS its digest.
+-- Keeps the list of these rows for as long as an answer can be requested again. RETURNS its digest.
 local function keep_targets(key, now, flat)
   local lines = {}
   for i = 1, #flat, 2 do lines[#lines + 1] = flat[i] .. ' ' .. string.match(flat[i + 1], '^[^\n]*') end
@@ -37,8 +37,8 @@ local function keep_targets(key, now, flat)
   return digest
 end
 
--- What an answer remembers of its targets: their JSON; of many '[]', the digest of their list, and a digit for each (1:
--- refused, 2: pushed).
+-- Returns the part of its targets that an answer remembers: their JSON; for many targets '[]', the digest of their
+-- list, and a digit for each (1: refused, 2: pushed).
 local function brief_targets(key, now, flat, targets, json)
   if #targets < MANY_TARGETS then return json end
   local digits = {}
@@ -46,7 +46,7 @@ local function brief_targets(key, now, flat, targets, json)
   return '[]', keep_targets(key, now, flat), table.concat(digits)
 end
 
--- The targets as JSON, as they were.
+-- Returns the remembered targets as JSON, as they were.
 local function kept_targets(key, digest, digits, sender)
   local targets = {}
   for id, name in string.gmatch(redis.call('HGET', key, 'l' .. digest) or '', '([^ \n]+) ([^\n]*)') do

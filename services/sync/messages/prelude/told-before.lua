@@ -1,8 +1,9 @@
--- What a message was answered with that was sent before and accepted, told anew: nothing is kept of an answer without a client's
--- key. (After `push/queue`.)
+-- Builds the answer again for a message that was sent before and accepted, because no answer is kept without a client's
+-- key. (Comes after `push/queue`.)
 
--- `entry`: that of the message, as `logged_before` tells it; `targets`: whom the same words mean now. Of these only who has it
--- is told, and whose mailbox is full. A device that is gone has its id for a name.
+-- `entry`: the log entry of the message, as `logged_before` returns it; `targets`: the devices that the same target means
+-- now. The answer names only devices that have the message, and those of `targets` whose mailbox is full. A device that is
+-- gone has its id as its name.
 -- RETURNS created ms, targets as JSON.
 local function told_before(keys, now, entry, targets, devices, message_id, open, dead, pushes)
   local names, told, has_it = {}, {}, {}

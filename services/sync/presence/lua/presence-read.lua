@@ -1,4 +1,4 @@
--- The rows and their last announced states, of one moment.
+-- Returns the rows and their last announced states at one moment.
 -- Keys and arguments: presenceRead in scripts.ts.
 -- uses: clock
 -- RETURNS OK, devices (id, row, ...), presence (device or v, state, ...)

@@ -1,12 +1,12 @@
--- Which routes of an account are open, and what those that have ended say of their devices. (After `route-rows`; `rows` and
--- `closed` as of `read_routes`.)
+-- Which routes of an account are open, and when the devices of ended ones were last seen. (Comes after `route-rows`;
+-- `rows` and `closed` are those of `read_routes`.)
 
--- So many closed rows are kept: every script reads all rows, and a client that opens streams without end must not make
--- that expensive.
+-- Most closed rows that are kept. Every script reads all rows, and a client that opens streams without end must not
+-- make that expensive.
 local CLOSED_KEPT = 96
 
--- What the rows that are not open say. Asked for only where a device has lost its last stream: to read a row in full takes
--- four times as long as to see whether it is over.
+-- Reads the rows that are not open. Called only when a device has lost its last stream, because reading a row in full
+-- takes four times as long as checking whether it is over.
 -- RETURNS by device: last seen by its ended streams; when the last of them closed.
 local function read_ends(rows, closed, now)
   local seen, ended = {}, {}
@@ -16,14 +16,15 @@ local function read_ends(rows, closed, now)
   for _, text in pairs(closed) do
     local device, seen_at, closed_at = string.match(text, '^[^\n]*\n([^\n]*)\n%d+\n(%d+)\n%d+\n(%d+)$')
     seen_at, closed_at = tonumber(seen_at), tonumber(closed_at)
-    -- A time in the future is from before the clock was set back: the grace counts as over.
+    -- A time in the future was written before the clock was set back: the grace counts as over.
     if closed_at <= now then ended[device] = math.max(ended[device] or 0, closed_at) end
     seen[device] = math.max(seen[device] or 0, closed_at, seen_at)
   end
   return seen, ended
 end
 
--- The ids of the closed stream routes that are too many. The latest of each device stays: its grace is counted from it.
+-- Returns the ids of the surplus closed stream routes. The latest of each device stays, because its grace is counted
+-- from it.
 local function surplus_of(closed, now)
   local _, ended = read_ends({}, closed, now)
   local rows, ids = {}, {}
@@ -38,9 +39,10 @@ local function surplus_of(closed, now)
   return ids
 end
 
--- Drops the rows that are over. `dead`: channels whose routes count as gone; their rows do not count as open any more.
--- `arrived`: a device of which a stream opens, or nil. It is online, so of its closed streams only those are kept of which an
--- attach may come late (those are not of generation 0): a device that comes back again and again has one row.
+-- Drops the rows that are over. `dead`: channels whose routes count as gone; their rows no longer count as open.
+-- `arrived`: a device that opens a stream, or nil. The device is online, so of its closed streams only those are kept
+-- for which a late attach may come (their generation is not 0). So a device that comes back again and again has one
+-- row.
 -- RETURNS the set of devices that have an open stream.
 local function sort_routes(key, rows, closed, now, dead, arrived)
   local live, over, kept = {}, {}, 0
@@ -65,7 +67,7 @@ local function sort_routes(key, rows, closed, now, dead, arrived)
   return live
 end
 
--- The open ones of the rows as a list of `open_routes`, but that of the row `but`.
+-- Returns the open rows as a list like that of `open_routes`, without the row `but`.
 local function open_among(rows, but)
   local open = {}
   for _, row in ipairs(rows) do

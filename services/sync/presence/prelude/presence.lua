@@ -1,10 +1,12 @@
 -- Presence is what was last announced: device -> '1<since_ms>' online, '0<last_seen_ms>' offline; `v` -> version.
 -- Only devices with a row are in it, and streams without a device as `~<name>`.
--- (After `version` and `ended-routes`.)
+-- (Comes after `version` and `ended-routes`.)
 
--- Compares presence with the routes, changes what differs, and raises the version if something did, or if `arrived`, the
--- device of a stream that opened, has a row. A device whose last stream closed less than `grace` ms ago stays online.
--- `rows` and `closed` as of `read_routes`; `devices`: ids and rows; `but`: the row of a stream that is told by its own attach.
+-- Compares presence with the routes, changes what differs, and raises the version if something did, or if `arrived`,
+-- the device of a stream that opened, has a row. A device whose last stream closed less than `grace` ms ago stays
+-- online.
+-- `rows` and `closed`: those of `read_routes`; `devices`: ids and rows; `but`: the row of a stream whose own attach
+-- returns the change.
 -- RETURNS version, ms until the first grace ends (0: none runs), devices gone online, devices gone offline, states as in
 -- the key
 local function reconcile(keys, rows, closed, devices, now, grace, dead, arrived, but)
@@ -38,7 +40,7 @@ local function reconcile(keys, rows, closed, devices, now, grace, dead, arrived,
     if device == 'v' then before_version = state elseif state then add_pair(states, device, state) end
     live[device] = nil
   end
-  -- What is left of them has not been announced at all.
+  -- The remaining devices have not been announced at all.
   for device in pairs(live) do
     redis.call('HSET', keys.presence, device, '1' .. int(now))
     add_pair(states, device, '1' .. int(now))
@@ -52,7 +54,7 @@ local function reconcile(keys, rows, closed, devices, now, grace, dead, arrived,
   return before_version, wait, on, off, states
 end
 
--- What an answer says of devices gone online and offline: nothing where there are none.
+-- Returns the transitions for an answer: devices gone online and offline, or '' without any.
 local function transitions_of(on, off)
   return on + off > 0 and int(on) .. ' ' .. int(off) or ''
 end

@@ -1,5 +1,5 @@
--- The version of an account's presence, and its announcement. (After `clock` and `routes`.)
--- How long it lives after its last version, or a day less: this begins anew once a day.
+-- The version of an account's presence, and its announcement. (Comes after `clock` and `routes`.)
+-- How long it lives after its last version, or up to a day less, because its lifetime is renewed once a day.
 local PRESENCE_SECONDS = 90 * 86400
 local DAY_MS = 86400000
 
@@ -7,22 +7,23 @@ local function add_pair(flat, name, value)
   flat[#flat + 1], flat[#flat + 2] = name, value
 end
 
--- An announcement carries the snapshot of accounts with no more devices; of others each replica reads it for itself.
+-- An announcement carries the snapshot of an account with at most this many devices; each replica reads a larger one
+-- itself.
 local CARRIED_DEVICES = 16
 
--- The announcement of a version. `snapshot`: devices and states, as `presence-read` tells them, or nil.
+-- Returns the announcement of a version. `snapshot`: devices and states, as `presence-read` returns them, or nil.
 local function presence_payload(account, version, snapshot)
   local payload = BUS.presence .. '\n' .. account .. '\n' .. version
   local count = snapshot and #snapshot.devices or 0
-  -- Beside the devices, `v` has a state.
+  -- Besides the devices, `v` has a state.
   local most = 2 * CARRIED_DEVICES
   if count == 0 or count > most or #snapshot.states > most + 2 then return payload end
   return payload .. '\n' .. cjson.encode(snapshot)
 end
 
--- Makes a new version and notifies every replica that has one of these open routes. At least the time in ms, so that it
--- rises also where a failover lost the last one. `before`: the version until now, nil where there is none. `snapshot`:
--- devices and states without `v`, which is added.
+-- Makes a new version and notifies every replica that has one of these open routes. The version is at least the time in
+-- ms, so that it rises even if a failover lost the last one. `before`: the version until now, nil when there is none.
+-- `snapshot`: devices and states without `v`, which is added.
 local function raise_version(keys, open, now, before, snapshot)
   local old = tonumber(before or '0')
   local new = math.max(old + 1, now)
@@ -34,7 +35,7 @@ local function raise_version(keys, open, now, before, snapshot)
   return version
 end
 
--- The same where the version has not been read.
+-- Does the same when the version has not been read.
 local function raise_unread_version(keys, open, now)
   return raise_version(keys, open, now, redis.call('HGET', keys.presence, 'v'))
 end

@@ -6,22 +6,22 @@ import { type BulkReply, RangeReader, type RangeSink } from './range-reader.ts';
 /** Memory for one read of the socket: of ranges, and of small replies. */
 const [RANGE_BYTES, REPLY_BYTES] = [256 * 1024, 4 * 1024];
 
-/** A connection of which an answer is pending, and that is silent for so long without being paused, is closed. */
+/** How long a connection with a pending answer may be silent, unless it is paused, before it is closed. */
 const SILENT_MS = 4_000;
 
-/** An idle connection is kept alive: firewalls and proxies forget connections on which nothing passes. */
+/** After this time an idle connection is kept alive, because firewalls and proxies forget silent connections. */
 const KEEP_ALIVE_MS = 30_000;
 
 interface Waiting {
   resolve: (reply: BulkReply) => void;
   reject: (error: Error) => void;
   sink: RangeSink | null;
-  /** Replies still to come; the last one is the result, or the first that is an error. */
+  /** Number of replies still to come. The last one is the result, or the first error. */
   left: number;
   failure: Error | null;
 }
 
-/** A command as RESP. `more`: words that follow this text. */
+/** Returns a command as RESP. `more`: number of words that follow this text. */
 function textOf(words: readonly (string | number)[], more = 0): string {
   let text = `*${words.length + more}\r\n`;
   for (const word of words) text += `$${Buffer.byteLength(String(word))}\r\n${word}\r\n`;
@@ -30,13 +30,13 @@ function textOf(words: readonly (string | number)[], more = 0): string {
 
 const [BEGIN, END] = [textOf(['MULTI']), textOf(['EXEC'])];
 
-/** To MULTI, to each of the two commands, and to EXEC, which has the results of both. */
+/** Replies to a transaction: to MULTI, to each of the two commands, and to EXEC, which has the results of both. */
 const TRANSACTION_REPLIES = 4;
 
 /**
  * A connection for bytes, one user at a time. The client library joins replies and copies arguments; here bytes go to
- * the socket as they are and come off it as they come. Measured with the heap that the image sets: 2.7 times less
- * CPU, and without a limit 1.1 to 1.5 times less (services/decisions, 16).
+ * the socket and come from it without either. Measured with the heap that the image sets: 2.7 times less CPU, and
+ * without a limit 1.1 to 1.5 times less (services/decisions, 16).
  *
  *   idle --take--> in use --rest, all answered--> idle
  *   in use --pause--> paused (its silence does not count) --resume--> in use
@@ -48,9 +48,9 @@ export class BulkLink {
   readonly #waiting: Waiting[] = [];
   #isOpen = true;
   #isPaused = false;
-  /** Its user reads ranges. */
+  /** Whether its user reads ranges. */
   #isForRanges = false;
-  /** Where the socket is read into, again and again: new memory for each read cost a fifth of a download (measured). */
+  /** Memory that each read of the socket reuses: new memory for each read cost a fifth of a download (measured). */
   #memory: Buffer = Buffer.allocUnsafeSlow(REPLY_BYTES);
   /** Memory of ranges that its user still needs, and memory that is free again. */
   readonly #kept: Buffer[] = [];
@@ -95,7 +95,7 @@ export class BulkLink {
   static async open({ user, tls, db }: RedisAddress, { host, port }: RedisNode): Promise<BulkLink> {
     const link = new BulkLink(`${host}:${port}`, (onread) => {
       const options = { host, port, noDelay: true, onread };
-      // Its types do not know `onread`, which it hands on.
+      // The types of `connectTls` do not know `onread`, but it passes it on.
       return tls ? connectTls({ ...options, servername: host } as ConnectionOptions) : connectTcp(options);
     });
     const name = user.username ?? 'default';
@@ -117,7 +117,7 @@ export class BulkLink {
     return this.#isOpen;
   }
 
-  /** Nothing is under way: another may use it. */
+  /** Whether nothing is under way, so that another user may take the connection. */
   get isIdle(): boolean {
     return this.#isOpen && this.#waiting.length === 0;
   }
@@ -138,8 +138,9 @@ export class BulkLink {
   }
 
   /**
-   * Two commands in one transaction and one write. Resolves to their replies, errors among them, or rejects with what kept
-   * the store from running it. The parts are the last word of the first, and must stay as they are until then.
+   * Sends two commands in one transaction and one write. Resolves to their replies, which may be errors, or rejects
+   * with the error that kept the store from running it. The parts are the last word of the first command, and must not
+   * change until then.
    */
   transaction(
     first: readonly (string | number)[],
@@ -165,7 +166,7 @@ export class BulkLink {
     });
   }
 
-  /** Its user needs nothing of what was read any more: the memory is used again. */
+  /** Frees the memory of ranges for reuse, because its user needs none of it any more. */
   release(): void {
     this.#spare.push(...this.#kept.splice(0));
   }
@@ -178,7 +179,7 @@ export class BulkLink {
 
   resume(): void {
     this.#isPaused = false;
-    // Its silence counts from here: while nobody read, it was not the store that was silent.
+    // Silence counts from here, because during the pause it was not the store that was silent.
     this.#socket.setTimeout(SILENT_MS);
     this.#socket.resume();
   }
@@ -187,7 +188,7 @@ export class BulkLink {
     this.#socket.destroy();
   }
 
-  /** Where the next read goes. The socket asks right after the read before, when nobody knows what comes next. */
+  /** Returns the memory for the next read. The socket asks right after a read, when it is not known what comes next. */
   #nextMemory(): Buffer {
     if (this.#isForRanges && this.#memory.length < RANGE_BYTES) {
       this.#memory = this.#spare.pop() ?? Buffer.allocUnsafeSlow(RANGE_BYTES);
@@ -195,13 +196,13 @@ export class BulkLink {
     return this.#memory;
   }
 
-  /** Its user needs this memory: the next read must go elsewhere. */
+  /** Keeps this memory for the user; the next read gets other memory. */
   #keep(memory: Buffer): void {
     if (memory.length === RANGE_BYTES) this.#kept.push(memory);
     this.#memory = this.#spare.pop() ?? Buffer.allocUnsafeSlow(RANGE_BYTES);
   }
 
-  /** Its user is done with it. */
+  /** Resets the connection when its user is done with it. */
   rest(): void {
     this.#isForRanges = false;
     this.#memory = Buffer.allocUnsafeSlow(REPLY_BYTES);

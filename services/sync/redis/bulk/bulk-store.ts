@@ -20,40 +20,43 @@ import { ServerCheck, type ServersFound } from '../../../../shared/service-kit/r
 import { tellServers } from '../metrics.ts';
 import { slotOf } from '../slots.ts';
 
-/** So many idle connections are kept for later requests. */
+/** Most idle connections that are kept for later requests. */
 const MAX_IDLE = 16;
 
-/** So many connections are in use at a time: each costs up to half a MiB here, and is a client of the store. */
+/** Most connections in use at a time: each costs up to half a MiB here, and is a client of the store. */
 const MAX_LENT = 384;
 
 /** How old a reading of the memory in use may be. */
 const MEMORY_MS = 1_000;
 
-/** Where the user of the store lacks a right, that is tried again after so long: it can be granted without a new connection. */
+/**
+ * How long until a right that the store's user lacks is probed again, because it can be granted without a new
+ * connection.
+ */
 const PROBE_AGAIN_MS = 5_000;
 
 /** A script that is sent over bulk connections: by its text the first time on each, then by its digest. */
 export interface LinkScript<K extends string, A, R> extends BoundScript<K, A, R> {
   readonly sha: string;
-  /** Connections whose server has it. */
+  /** Connections whose server has the script. */
   readonly knownOn: WeakSet<BulkLink>;
 }
 
 interface BulkStoreParts {
   address: RedisAddress;
-  /** It is another store than the common one. */
+  /** Whether this is another store than the common one. */
   isOwn?: boolean;
-  /** Where it is recorded why this store cannot be used. */
+  /** Records why this store cannot be used. */
   reachability?: Reachability;
-  /** A key of the relay, never written, that is read to find out whether this user may do anything here. */
+  /** A key of the relay that is never written. A read of it finds out what this user may do here. */
   probeKey?: string;
   logger: Logger;
   metrics: Metrics;
 }
 
 /**
- * The store of the relay's bytes, which may be the common one or a Redis of its own: connections for bytes, and one of
- * the client library's for the small scripts beside them, so that no event ever waits behind either.
+ * The store of the relay's bytes, which may be the common Redis or one of its own. It has connections for bytes, and
+ * one of the client library for the small scripts, so that no event ever waits behind either.
  */
 export class BulkStore {
   readonly scripts: ScriptLoader;
@@ -64,7 +67,7 @@ export class BulkStore {
   #lent = 0;
   #isStopped = false;
   #probeTimer: NodeJS.Timeout | undefined;
-  /** Null where another part looks at the same servers. */
+  /** Null when another part checks the same servers. */
   readonly #serverCheck: ServerCheck | null;
   readonly #memory = new Map<string, { atMs: number; percent: Promise<number> }>();
 
@@ -83,13 +86,13 @@ export class BulkStore {
     };
     const connection = connectCommands({ address, name: 'baton:relay', onError, onWell });
     this.#connection = connection;
-    // What it holds is there to be fetched, and may be lost with the server.
+    // The relay's bytes wait to be fetched, and may be lost with the server.
     const asked = { store: 'relay' as const, connection, address, logger, keeps: false, announces: false };
     const onChecked = (found: ServersFound) => {
       tellServers(metrics, 'relay', found);
       reachability.worked('relay servers');
     };
-    // A connection that is lost reports that by itself.
+    // A lost connection reports itself.
     const onFailure = (error: Error) => isAnswer(error) && reachability.failed('relay servers', error);
     this.#serverCheck = parts.isOwn === true ? new ServerCheck({ ...asked, onChecked, onFailure }) : null;
     this.scripts = makeScriptLoader({
@@ -101,17 +104,17 @@ export class BulkStore {
     });
   }
 
-  /** Whether it could be asked now. */
+  /** Whether the store can be asked now. */
   get isUp(): boolean {
     return this.#connection.status === 'ready';
   }
 
-  /** Why it cannot be used; null while nothing fails. */
+  /** Why the store cannot be used; null while nothing fails. */
   get reason(): string | null {
     return this.#reachability.reason;
   }
 
-  /** How its servers are set otherwise than they should be; what the common store says is not said again. */
+  /** Settings of its servers that differ from what they should be. Warnings of the common store are not repeated. */
   get warnings(): readonly string[] {
     return this.#serverCheck?.warnings ?? [];
   }
@@ -137,7 +140,10 @@ export class BulkStore {
     return { ...bound, sha: createHash('sha1').update(bound.text).digest('hex'), knownOn: new WeakSet() };
   }
 
-  /** A connection to the node of this key, for one user until `giveBack`. Throws `store_unavailable`, `relay_busy`. */
+  /**
+   * Takes a connection to the node of this key, for one user until `giveBack`. Throws `store_unavailable`,
+   * `relay_busy`.
+   */
   async take(key: string): Promise<BulkLink> {
     if (this.#lent >= MAX_LENT) throw new BatonError('relay_busy', undefined, { retryAfterSeconds: 5 });
     this.#lent += 1;
@@ -157,7 +163,7 @@ export class BulkStore {
     }
   }
 
-  /** Gives a connection back. One that is not idle is closed, since its replies would go to the next user. */
+  /** Gives a connection back. Closes it when it is not idle, because its replies would go to the next user. */
   giveBack(link: BulkLink): void {
     this.#lent -= 1;
     link.rest();
@@ -165,7 +171,7 @@ export class BulkStore {
     else link.close();
   }
 
-  /** Memory in use on the node of this key, in percent of its limit; 0 where it has none. */
+  /** Returns the memory in use on the node of this key, in percent of its limit; 0 without a limit. */
   memoryPercent(key: string): Promise<number> {
     const server = this.#serverOf(key);
     const name = server === null ? '' : `${server.options.host}:${server.options.port}`;
@@ -177,7 +183,7 @@ export class BulkStore {
     return percent;
   }
 
-  /** Finds out what the user may not do before somebody needs it, which may be in hours. Never rejects. */
+  /** Finds out early whether the user lacks rights, which a request may need only hours later. Never rejects. */
   async #probe(key: string): Promise<void> {
     clearTimeout(this.#probeTimer);
     if (this.#isStopped) return;
@@ -185,7 +191,7 @@ export class BulkStore {
       await this.#connection.eval("return redis.call('EXISTS', KEYS[1])", 1, key);
       this.#reachability.worked('relay commands');
     } catch (error) {
-      // A connection that is lost reports that by itself, and is probed when it is back.
+      // A lost connection reports itself, and is probed when it is back.
       if (!isAnswer(error)) return;
       this.#reachability.failed('relay commands', error);
       this.#probeTimer = setTimeout(() => void this.#probe(key), PROBE_AGAIN_MS);

@@ -1,18 +1,18 @@
-/** What a reply consists of: text, a number, nothing, an error of the store, or a list. */
+/** A reply: text, a number, nothing, an error of the store, or a list. */
 export type BulkReply = string | number | null | Error | BulkReply[];
 
 /** Takes the entries of a range as the socket delivers them, neither joined nor copied. */
 export interface RangeSink {
   /** An entry's id and the length of its value. */
   entry(id: string, bytes: number): void;
-  /** A part of its value. True: the sink needs the memory on; else it is used again. */
+  /** Takes a part of the value. Returns true when the sink still needs the memory; else it is reused. */
   piece(bytes: Buffer): boolean;
 }
 
 const NEWLINE = 10;
 const CRLF_BYTES = 2;
 
-/** As the client library names it, so that one place tells what a failed command means. */
+/** Makes an error with the client library's name for it, so that one place decides what a failed command means. */
 function replyError(text: string): Error {
   const error = new Error(text);
   error.name = 'ReplyError';
@@ -26,12 +26,12 @@ interface OpenList {
 
 /**
  * Reads replies of RESP2. A range (`XRANGE`) is passed on as the socket delivers it; any other reply is small and is
- * collected. Throws on what is not RESP: the connection is of no use then.
+ * collected. Throws on data that is not RESP, after which the connection is useless.
  */
 export class RangeReader {
   readonly #onReply: (reply: BulkReply) => void;
   readonly #sinkOfNext: () => RangeSink | null;
-  /** The beginning of a line or a short text of which the rest has not come. */
+  /** The beginning of a line or a short text whose rest has not come. */
   #rest: Buffer | null = null;
   #lists: OpenList[] = [];
   /** Set while a range is being read. */
@@ -47,7 +47,7 @@ export class RangeReader {
     this.#sinkOfNext = sinkOfNext;
   }
 
-  /** Takes what the socket delivered. True: the sink needs its memory on. */
+  /** Takes what the socket delivered. Returns true when the sink still needs its memory. */
   feed(chunk: Buffer): boolean {
     let bytes = chunk;
     let isKept = false;
@@ -81,7 +81,7 @@ export class RangeReader {
     return isKept;
   }
 
-  /** Reads one line, and the short text that it may announce. Returns where that ended; -1: not all of it is there. */
+  /** Reads one line, and the short text that it may announce. Returns where that ended; -1 when it is not complete. */
   #token(bytes: Buffer, at: number): number {
     const newline = bytes.indexOf(NEWLINE, at);
     if (newline < 0) return -1;
@@ -116,7 +116,7 @@ export class RangeReader {
       this.#add(null);
       return at;
     }
-    // A range is [[id, [field, value]], ...]: what is last in the innermost list is a value, and goes to the sink.
+    // A range is [[id, [field, value]], ...]: the last item of the innermost list is a value, and goes to the sink.
     const entry = this.#sink === null || this.#lists.length !== 3 ? undefined : this.#lists[1];
     if (entry !== undefined && this.#lists[2]?.left === 1) {
       this.#sink?.entry(String(entry.items[0]), length);

@@ -3,16 +3,19 @@ import { BUS } from './payloads.ts';
 import { hashTag } from '../slots.ts';
 
 /**
- * An announcement is repeated so long after the time before. One that failed is repeated for as long as the store may be
- * out of reach, if its event is in the log. One of a passing state is not: a newer one could come before it.
+ * Times between the repetitions of an announcement. A failed announcement of an event in the log is repeated for as
+ * long as the store may be out of reach. One of a passing state is not, because a newer one could come before it.
  */
 const REPEAT_AFTER_MS = [50, 250, 1_000];
 const REPEAT_FAILED_AFTER_MS = [...REPEAT_AFTER_MS, 4_000, 8_000, 16_000];
 
-/** Payloads of events that are not in the log begin so. */
+/** Start of the payloads of events that are not in the log. */
 const UNLOGGED = `${BUS.unlogged}\n`;
 
-/** Notifying an account is tried again so long after it failed; after that the sweep of each replica makes up for it. */
+/**
+ * Times until a failed notification of an account is tried again. After the last, the sweep of each replica makes up
+ * for it.
+ */
 const NOTIFY_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
 /**
@@ -21,12 +24,12 @@ const NOTIFY_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
  */
 const [LATE_MS, VERY_LATE_MS] = [1_000, 4_000];
 
-/** Announcements, and accounts, that may wait for their next try; more are left to the sweep. */
+/** Most announcements, and most accounts, that may wait for their next try; more are left to the sweep. */
 const MAX_WAITING = 10_000;
 
 export interface Announcement {
   channel: string;
-  /** What it is about, for the counters. */
+  /** Label for the counters. */
   label: string;
   payload: string;
 }
@@ -37,16 +40,17 @@ type NotifyCause = 'repeated' | 'unknown' | 'cut';
 interface AnnouncerParts {
   /** Resolves to the number of subscribers that heard it. */
   publish: (channel: string, payload: string) => Promise<number>;
-  /** Has every replica of an account compare the positions of its streams. */
+  /** Makes every replica of an account compare the positions of its streams. */
   notify: (account: string) => Promise<unknown>;
-  /** True for the channel of a replica that is known to be dead. */
+  /** Returns true for the channel of a replica that is known to be dead. */
   isDeadChannel: (channel: string) => boolean;
   metrics: Metrics;
 }
 
 /**
- * Announces what scripts could not, and repeats announcements that nobody heard. Repeating is harmless: a receiver skips
- * what it saw. A channel that stays unheard is left to its owner, which notices by its nonces that its subscriber is silent.
+ * Announces what scripts could not, and repeats announcements that nobody heard. A repetition is harmless, because a
+ * receiver skips what it saw. A channel that stays unheard is left to its replica, which notices by its nonces that its
+ * subscriber is silent.
  */
 export class Announcer {
   readonly #parts: AnnouncerParts;
@@ -69,7 +73,7 @@ export class Announcer {
     });
   }
 
-  /** Announces again what nobody heard, a few times. */
+  /** Repeats an announcement that nobody heard, a few times. */
   repeat(announcement: Announcement, outcome: 'unheard' | 'failed' = 'unheard', attempt = 0): void {
     const { isDeadChannel, metrics } = this.#parts;
     const isPatient = outcome === 'failed' && !announcement.payload.startsWith(UNLOGGED);
@@ -82,14 +86,17 @@ export class Announcer {
     this.#later(delayMs, async () => {
       this.#repeating -= 1;
       const again = await this.#publish(announcement);
-      // Once the store has taken it, it is repeated as one that nobody heard, whatever becomes of it then.
+      // Once the store has taken it, it counts as unheard, whatever the result of later tries.
       const isTaken = outcome === 'failed' && again === 'unheard';
       if (again !== 'heard') return this.repeat(announcement, isTaken ? again : outcome, isTaken ? 0 : attempt + 1);
       metrics.announcements_repeated_total.inc({ outcome: 'heard' });
     });
   }
 
-  /** Notifies the account of this key, and tries until that succeeds: what was announced to it may have been lost. */
+  /**
+   * Notifies the account of this key, because an announcement to it may have been lost. Tries again until that
+   * succeeds.
+   */
   notifyAccount(key: string, cause: NotifyCause): void {
     const account = hashTag(key);
     const { metrics } = this.#parts;
@@ -134,7 +141,7 @@ export class Announcer {
     try {
       return (await this.#parts.publish(channel, payload)) > 0 ? 'heard' : 'unheard';
     } catch {
-      // Counted by the caller, and repeated.
+      // The caller counts and repeats it.
       return 'failed';
     }
   }

@@ -6,16 +6,19 @@ import type { Announcer } from './announcer.ts';
 
 interface AnnouncingParts {
   announcer: () => Pick<Announcer, 'announce' | 'repeat' | 'notifyAccount'>;
-  /** False in a cluster: a script may not publish to a channel of another slot. */
+  /** False in a cluster, where a script may not publish to a channel of another slot. */
   publishInScript: boolean;
-  /** How often a connection to the store was lost so far; it rises while commands are under way. */
+  /** Returns how often a connection to the store was lost so far; it rises while commands are under way. */
   losses: () => number;
   metrics: Pick<Metrics, 'events_published_total'>;
 }
 
-/** What scripts announce goes to the announcer: what nobody heard, and what may have been lost with an answer. */
+/** Passes what scripts announce to the announcer: what nobody heard, and what may have been lost with an answer. */
 export function makeAnnouncing({ announcer, publishInScript, losses, metrics }: AnnouncingParts): Announcing {
-  /** What a script that announces returns behind its answer: what it announced, then what it leaves to us. */
+  /**
+   * Takes the announcements that a script returns behind its answer: what it announced, then what it leaves to its
+   * caller.
+   */
   function takeAnnouncements(reply: Raw[], key: string, wasCut: boolean): void {
     const said = reply.pop() as string | [string, string, string[]];
     const [heard, recalled, unheard]: readonly [string, string, string[]] =
@@ -44,8 +47,8 @@ export function makeAnnouncing({ announcer, publishInScript, losses, metrics }: 
     // A call whose answer was lost with its connection is made again. A script that had taken effect the first time
     // finds nothing to announce the second time.
     replied: (reply, key, lossesBefore) => takeAnnouncements(reply, key, losses() !== lossesBefore),
-    // Nobody knows whether the script took effect, so whoever should have heard of it is notified once that is
-    // possible. A script that publishes itself announced in the same step in which it took effect.
+    // It is unknown whether the script took effect, so the account is notified as soon as that is possible. A script
+    // that publishes itself announced in the same step in which it took effect.
     failed(error, key, lossesBefore) {
       const isUnknown = losses() !== lossesBefore || mayHaveRun(error);
       if (!publishInScript && isUnknown) announcer().notifyAccount(key, 'unknown');

@@ -12,32 +12,44 @@ export interface BusEvent {
   to: string;
   /** Ms of the store's clock, as digits. */
   appendedAt: string;
-  /** JSON text in UTF-8, one line. It lies in what was read from the store, and is not to be kept. */
+  /** JSON text in UTF-8, one line. It is part of the memory that was read from the store, and must not be kept. */
   data: Buffer;
 }
 
-/** What a replica's channel carries. */
+/** Receives what a replica's channel carries. */
 export interface BusListener {
   event(event: BusEvent): void;
-  /** Something that is not in the log: for whoever can take it now. */
+  /** An event that is not in the log, for streams that can take it now. */
   unlogged(account: string, name: string, to: string, data: string): void;
-  /** The account's presence has this version now; `snapshot`: its rows and states as JSON, '' where they are not told. */
+  /**
+   * The account's presence has this version now. `snapshot`: its rows and states as JSON, '' when they are not
+   * included.
+   */
   presence(account: string, version: number, snapshot: string): void;
-  /** A device was signed out, at a time of the store; '' for the sessions of the account that have none. */
+  /**
+   * A device was signed out, at a time of the store's clock. `deviceId` is '' for the account's sessions without a
+   * device.
+   */
   revoked(account: string, deviceId: string, reason: string, atMs: number, sessionId: string): void;
-  /** A mint ended every secret of the device's session before; `endsStreams`: what was opened with them ends too. */
+  /**
+   * A mint ended every earlier secret of the device's session; `endsStreams`: streams that were opened with them end
+   * too.
+   */
   replaced(account: string, deviceId: string, endsStreams: boolean): void;
   /** A login request changed: this poll is to read it again, or was replaced. */
   login(pollId: string, word: string): void;
-  /** A newer stream of the same device took this one's place. */
+  /** A newer stream of the same device took the place of this one. */
   superseded(account: string, streamId: string): void;
-  /** Somebody has done what a relay request here is waiting for, or ended it. */
+  /** Another request has done what a relay request here waits for, or has ended it. */
   relay(file: string): void;
   /** Announcements may have been missed: the subscriber was away or was replaced, or a nonce did not come. */
   gap(cause: Loss | 'topology' | 'nonce' | 'rebuilt'): void;
 }
 
-/** Changes after which only a nonce tells whether the subscription followed: what it noticed itself, and what others did. */
+/**
+ * Changes after which only a nonce proves that the subscription followed: noticed by the subscriber itself, or by
+ * others.
+ */
 type Uncertain = 'moved' | 'topology';
 
 interface BusParts {
@@ -46,23 +58,23 @@ interface BusParts {
   now?: () => number;
 }
 
-/** A rebuilt subscriber that could not subscribe tries again after this. */
+/** How long until a rebuilt subscriber that could not subscribe tries again. */
 const REBUILD_AGAIN_MS = 1_000;
 
-/** A change of topology comes as a burst of events. */
+/** How long a change of topology settles, because it comes as a burst of events. */
 const TOPOLOGY_SETTLES_MS = 250;
 
 const EVENT_BYTE = BUS.event.charCodeAt(0);
 
-/** As far as the header of an event is looked for at first: all of it, unless it is for many devices. */
+/** Bytes in which the header of an event is searched first: all of it, unless it is for many devices. */
 const HEADER_BYTES = 512;
 
 /** Lines of the header of an event, its word included. */
 const HEADER_LINES = 7;
 
-/** Where the lines of the header end, if they are within so many bytes. */
+/** Returns where the lines of the header end, or null when they are not within so many bytes. */
 function headerEnds(payload: Buffer, withinBytes: number): number[] | null {
-  // A character for each byte.
+  // Latin-1 gives one character for each byte.
   const header = payload.toString('latin1', 0, withinBytes);
   const ends: number[] = [];
   for (let end = header.indexOf('\n'); end !== -1; end = header.indexOf('\n', end + 1)) {
@@ -73,8 +85,8 @@ function headerEnds(payload: Buffer, withinBytes: number): number[] | null {
 }
 
 /**
- * A payload is header lines and, for events, the data last; only the last part may be anything but a plain word. Each field is
- * a text of its own: streams remember ids, and a part of a longer text would keep all of it.
+ * Parses a payload: header lines and, for events, the data last. Only the last part may be anything but a plain word.
+ * Each field is a string of its own, because streams remember ids, and a part of a longer string would keep all of it.
  */
 function parseEvent(payload: Buffer): BusEvent {
   const ends = headerEnds(payload, HEADER_BYTES) ?? headerEnds(payload, payload.length) ?? [];
@@ -86,8 +98,8 @@ function parseEvent(payload: Buffer): BusEvent {
 const NO_DATA = Buffer.alloc(0);
 
 /**
- * The log's end alone: an event for nobody, behind a position that no stream can have. Streams that saw this id skip
- * it; the others are behind, and read.
+ * Makes an event that carries only the end of the log: addressed to nobody, behind a position that no stream can have.
+ * Streams that saw this id skip it; the others are behind, and read the log.
  */
 const topOnly = (account: string, id: string): BusEvent => ({
   account,
@@ -102,9 +114,9 @@ const topOnly = (account: string, id: string): BusEvent => ({
 /**
  * The receiving end: one channel per replica. The Redis client resubscribes by itself, but a subscriber can also hang
  * without an error (a half-open connection, a swallowed resubscription), so this replica publishes a numbered nonce to
- * its own channel with every beat. A number left out says that announcements may have been too; a bus that hears
- * nothing for long is rebuilt (`subscriber-check.ts` says when); and after a change of topology only a nonce proves that the subscription
- * followed, so what was missed until then is asked for again.
+ * its own channel with every beat. A missing number means that announcements may be missing too. A bus that hears
+ * nothing for long is rebuilt (`subscriber-check.ts` says when). After a change of topology only a nonce proves that
+ * the subscription followed, so anything missed until then is requested again.
  */
 export class Bus {
   readonly #parts: Required<BusParts>;
@@ -113,7 +125,7 @@ export class Bus {
   #channel = '';
   #heardAt = 0;
   #lastNonce = 0;
-  /** Whether the subscription followed a change is not known; a nonce will tell. */
+  /** The change that the subscription may not have followed, until a nonce proves that it did. */
   #unproven: Uncertain | null = null;
   #isStopped = false;
   #timers = new Set<NodeJS.Timeout>();
@@ -124,17 +136,17 @@ export class Bus {
     this.#parts = { now: () => performance.now(), ...parts };
   }
 
-  /** Who is told what this replica hears; to be said before the bus listens on its first channel. */
+  /** Sets the listener for what this replica hears. Called before the bus listens on its first channel. */
   listenTo(listener: BusListener): void {
     this.#listener = listener;
   }
 
-  /** Milliseconds since anything was heard, the own nonce included. */
+  /** Milliseconds since anything was heard, including the replica's own nonce. */
   get silentForMs(): number {
     return this.#parts.now() - this.#heardAt;
   }
 
-  /** Listens on `channel` alone from now on; rejects, and listens where it did, when that cannot be had. */
+  /** Listens only on `channel` from now on. If that fails, rejects and keeps listening on the channel before. */
   async listen(channel: string): Promise<void> {
     const subscriber = this.#open(channel);
     try {
@@ -148,7 +160,7 @@ export class Bus {
     this.#replace(subscriber);
   }
 
-  /** Throws the connection away and makes new ones until one hears. */
+  /** Closes the connection and opens new ones until one is subscribed. */
   rebuild(): void {
     if (this.#isStopped) return;
     this.#replace(null);
@@ -169,7 +181,7 @@ export class Bus {
     );
   }
 
-  /** The cluster has changed, as others have noticed: whether this subscription followed is not known. */
+  /** Rechecks the subscription after others noticed a change of the cluster, because it may not have followed. */
   recheck(): void {
     this.#prove('topology');
   }
@@ -204,7 +216,7 @@ export class Bus {
 
   #lose(loss: Loss): void {
     if (loss === 'moved') return this.#prove(loss);
-    // The store has confirmed it over this connection, which shows like a message that it is alive.
+    // The store has confirmed the subscription over this connection, which proves, like a message, that it is alive.
     this.#heardAt = this.#parts.now();
     this.#listener?.gap(loss);
   }
@@ -241,7 +253,7 @@ export class Bus {
     if (kind === BUS.presence) listener.presence(account, Number(rest), to);
     if (kind === BUS.relay) listener.relay(account);
     if (kind === BUS.superseded) listener.superseded(account, rest);
-    // Anything else asks only whether somebody listens.
+    // Any other payload only tests whether somebody listens.
   }
 
   #hearNonce(number: number): void {

@@ -1,32 +1,32 @@
 /**
- * What replicas tell each other on their channels: a word, then fields, one a line. Scripts write the same words as
- * `BUS.<name>`. Only the last field of all may hold anything but a plain word, and no field a line end.
+ * The payloads on the channels of replicas: a word, then fields, one a line. Scripts write the same words as
+ * `BUS.<name>`. Only the last field may hold anything but a plain word, and no field may hold a line end.
  */
 export const BUS = {
   /** account, id, id before it, event, addressees, ms, data: an entry of the log. */
   event: 'e',
   /** account, id: the log ends here. */
   top: 't',
-  /** account, event, addressees, data: for whoever can take it now, without a place in the log. */
+  /** account, event, addressees, data: for streams that can take it now, without a place in the log. */
   unlogged: 'u',
-  /** account, version of the presence, and of an account with few devices its rows and states as JSON. */
+  /** account, version of the presence, and for an account with few devices its rows and states as JSON. */
   presence: 'p',
-  /** account, device, reason, ms, session ('' or that of the sessions without a device). */
+  /** account, device, reason, ms, session ('', or that of a session without a device). */
   revoked: 'r',
-  /** account, device, '1' where its streams end too: a mint ended every secret of its session before. */
+  /** account, device, '1' when its streams end too: a mint ended every earlier secret of its session. */
   replaced: 'm',
   /** poll, word: a login request has changed. */
   login: 'l',
-  /** file: somebody has done what a request of the relay waits for. */
+  /** file: another request has done what a request of the relay waits for. */
   relay: 'b',
-  /** account, stream: a newer stream of its device has its place. */
+  /** account, stream: a newer stream of its device took its place. */
   superseded: 'x',
-  /** number: of the replica itself, to know that it hears. */
+  /** number: sent by the replica to itself, to know that it hears. */
   nonce: 'n',
-  /** Nothing: what counts is how many hear it. */
+  /** No fields: only the number of subscribers that hear it counts. */
   probe: '?',
 } as const;
 
-/** A payload for a channel. */
+/** Returns a payload for a channel. */
 export const payloadOf = (name: keyof typeof BUS, ...fields: (string | number)[]): string =>
   [BUS[name], ...fields].join('\n');

@@ -7,8 +7,8 @@ import {
 } from '../../../../shared/service-kit/redis/connections.ts';
 
 /**
- * Why announcements may have been missed. `resubscribed`: the subscription is there again. `moved`: it may have gone to
- * another node, and whether it is there is not known yet.
+ * Why announcements may have been missed. `resubscribed`: the subscription is back. `moved`: the channel may have moved
+ * to another node, and it is unknown yet whether the subscription followed.
  */
 export type Loss = 'resubscribed' | 'moved';
 
@@ -16,7 +16,7 @@ export interface SubscriberParts {
   address: RedisAddress;
   name: string;
   channel: string;
-  /** The payload lies in what was read from the store, and is not to be kept. */
+  /** The payload is part of the memory that was read from the store, and must not be kept. */
   onMessage: (payload: Buffer) => void;
   onLoss: (loss: Loss) => void;
   onError: (error: Error) => void;
@@ -24,7 +24,7 @@ export interface SubscriberParts {
 }
 
 /**
- * One connection and the one channel that it listens to for its whole life: the client library is at its weakest where
+ * One connection, and the one channel that it listens to for its whole life. The client library is least reliable when
  * channels are left or changed (the last SUNSUBSCRIBE can drop others), so another channel gets another connection.
  */
 export interface Subscriber {
@@ -33,7 +33,10 @@ export interface Subscriber {
   close(): void;
 }
 
-/** In a cluster connecting and subscribing wait for several nodes in turn; nothing may wait for ever. */
+/**
+ * Time limit of a subscription. In a cluster, connecting and subscribing wait for several nodes in turn, and nothing
+ * may wait for ever.
+ */
 const LISTEN_WITHIN_MS = 2 * COMMAND_TIMEOUT_MS;
 
 function within<T>(ms: number, promise: Promise<T>): Promise<T> {
@@ -44,14 +47,14 @@ function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Redis or Sentinel: SUBSCRIBE, kept over a reconnect. */
+/** Opens a subscriber for Redis or Sentinel: SUBSCRIBE, kept over a reconnect. */
 function openPlain({ channel, onMessage, onLoss, ...parts }: SubscriberParts): Subscriber {
   const server = connectSubscriber(parts);
   let isListening = false;
   server.on('messageBuffer', (_channel: Buffer, payload: Buffer) => onMessage(payload));
   server.on('ready', () => {
-    // The client resubscribes by itself; asking again tells when it has been done. A failure leaves silence, and
-    // silence rebuilds.
+    // The client resubscribes by itself; a second SUBSCRIBE shows when that is done. After a failure the subscriber
+    // stays silent, and a silent one is rebuilt.
     if (isListening) server.subscribe(channel).then(() => onLoss('resubscribed'), parts.onError);
   });
   return {
@@ -64,9 +67,9 @@ function openPlain({ channel, onMessage, onLoss, ...parts }: SubscriberParts): S
 }
 
 /**
- * Redis Cluster: SSUBSCRIBE on the node that owns the channel. The client follows a channel that moves, but whether it
- * succeeded it tells nobody: a failed re-subscription is only a debug line, and a lost primary shows only as a node
- * that went or came.
+ * Opens a subscriber for Redis Cluster: SSUBSCRIBE on the node that owns the channel. The client follows a channel that
+ * moves, but does not report whether it succeeded: a failed re-subscription is only a debug line, and a lost primary
+ * shows only as a node that left or joined.
  */
 function openSharded({ channel, onMessage, onLoss, ...parts }: SubscriberParts): Subscriber {
   const cluster = connectShardedSubscriber(parts);

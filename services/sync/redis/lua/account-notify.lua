@@ -1,5 +1,5 @@
--- Notifies every replica of an account to compare what its streams have seen with the log's end and the presence version:
--- for when nobody learned what a script did, or whether its announcement was heard.
+-- Notifies every replica of an account to compare what its streams have seen with the log's end and the presence
+-- version. Used when it is unknown what a script did, or whether its announcement was heard.
 -- Keys and arguments: accountNotify in account-notify.ts.
 -- uses: clock routes
 -- RETURNS OK

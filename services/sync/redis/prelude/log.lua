@@ -1,15 +1,15 @@
--- The log: one stream per account. Entry: p = id of the entry before it, e = event, t = addressees, d = data, s = bytes of
--- data since the log began, up to here.
+-- The log: one stream per account. Entry: p = id of the entry before it, e = event, t = addressees, d = data, s = bytes
+-- of data since the log began, up to here.
 -- Addressees: `*` everybody, `!<device>` everybody but that one, else devices joined by tabs; empty: nobody (a marker).
 -- Position = max(now, last + 1)-<32 random bits of the caller>, so that a promoted primary that lost the end of the log
 -- cannot give the id of a lost event to another one.
--- After data no longer than this the bytes of the log are not checked: 256 such entries are 256 KB.
+-- After an entry with no more data than this the bytes of the log are not checked: 256 such entries are 256 KB.
 local SHORT_BYTES = 1024
--- How long the key lives after its last entry, or a minute less: this begins anew once a minute.
+-- How long the key lives after its last entry, or up to a minute less, because its lifetime is renewed once a minute.
 local LOG_SECONDS = LIMITS.logSeconds + 60
 
--- Drops the oldest entries until the log is short enough again. An entry of an earlier version does not say how long
--- the log was, and is left to the number of entries.
+-- Drops the oldest entries until the log is short enough again. An entry of an earlier version does not record the
+-- bytes of the log; only the limit on the number of entries drops it.
 local function trim_bytes(key, sum)
   while true do
     local oldest = redis.call('XRANGE', key, '-', '+', 'COUNT', 2)
@@ -19,8 +19,8 @@ local function trim_bytes(key, sum)
   end
 end
 
--- Only whole nodes of the stream are dropped here. Entries before the last LIMITS.logEvents are dropped when a position is
--- asked for (`lost_reason`).
+-- Appends an entry. Drops only whole nodes of the stream; entries before the last LIMITS.logEvents are dropped when a
+-- position is checked (`lost_reason`).
 local function append(key, now, random, event, to, data)
   local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', '1')[1]
   local prev, prev_ms, ms, sum = '', 0, now, #data
@@ -37,8 +37,8 @@ local function append(key, now, random, event, to, data)
   return id, prev
 end
 
--- What goes over the bus: one header line each, the data last. None of the header fields can hold a line end. `ending`: what
--- the data ends with, where it is long and was made without.
+-- Returns the payload for the bus: one header line for each field, the data last. No header field can hold a line end.
+-- `ending`: the end of the data, if the data is long and was made without it.
 local function event_payload(account, id, prev, now, event, to, data, ending)
   return BUS.event .. '\n' .. account .. '\n' .. id .. '\n' .. prev .. '\n' .. event .. '\n' .. to .. '\n' .. int(now)
     .. '\n' .. data .. (ending or '')

@@ -1,13 +1,16 @@
--- Operations: a script changes something once, however often its request comes. (After `routes`, whose RECALLED it sets.)
--- With a client's key it comes again minutes later, on whatever replica: the answer is kept under that key.
--- Without a key only the script loader sends it again, when the connection was lost (`resent_after_ms`: since the first call).
--- The first copy was carried out if the log has an entry with the random bits of this very call. It may also come last, out
--- of a connection that was given up: so whatever is carried out as a second copy keeps its answer, and each copy looks.
+-- Operations: a script changes something once, however often its request comes. (Comes after `routes`, because it sets
+-- RECALLED.)
+-- A request with a client's key may come again minutes later, on any replica. The answer is kept under that key.
+-- Without a key only the script loader sends it again, when the connection was lost (`resent_after_ms`: since the first
+-- call).
+-- The first copy took effect if the log has an entry with the random bits of this very call. The first copy may also
+-- come last, from a connection that was given up. So a second copy that takes effect keeps its answer, and each copy
+-- looks for one.
 local RESENT_SECONDS = '60'
--- By so much the clock may have changed with the primary, and so long a copy may have been on its way.
+-- Margin for a clock that changed with the primary, and for the time that a copy was on its way.
 local UNSURE_MS = 5000
 
--- The first answer (a list of strings), or nil; or nil and a code when the id belongs to another body.
+-- Returns the first answer (a list of strings), or nil; or nil and a code when the id belongs to another body.
 local function recall(key, fingerprint)
   local stored = redis.call('GET', key)
   if not stored then return nil end
@@ -18,7 +21,7 @@ local function recall(key, fingerprint)
   return first
 end
 
--- Whether the answer has to be kept. `seconds` '0': not for the sake of its client.
+-- Returns whether the answer has to be kept. `seconds` '0': its client does not need it.
 local function is_kept(seconds, resent_after_ms)
   return seconds ~= '0' or resent_after_ms ~= nil
 end
@@ -29,8 +32,8 @@ local function remember(key, fingerprint, seconds, reply)
   redis.call('SET', key, cjson.encode({ fingerprint, unpack(reply) }), 'EX', seconds)
 end
 
--- What this call logged when it was sent before: its entries of this event, the newest first; nil where there is none; nil
--- and a code where nobody can tell, because the log has lost entries of the time since then.
+-- Returns what this call logged when it was sent before: its entries of this event, the newest first. Returns nil when
+-- there is none, or nil and a code when that is unknown, because the log has lost entries of the time since then.
 local function logged_before(key, now, random, event, resent_after_ms)
   if not resent_after_ms then return nil end
   local ending, upto, found, oldest = '-' .. random, '+', {}, nil

@@ -1,4 +1,4 @@
--- A fixed window counted inside the script that it limits, which saves the trip of its own. Limit 0: off.
+-- A fixed window that is counted inside the script that it limits, which saves a trip. Limit 0: off.
 -- RETURNS nil when allowed, else the refusal: code, limit, milliseconds until the window ends.
 local function over_rate(key, limit, window_seconds)
   if limit == 0 then return nil end
@@ -8,8 +8,8 @@ local function over_rate(key, limit, window_seconds)
   return { 'rate_limited', int(limit), int(redis.call('PTTL', key)) }
 end
 
--- The same of a device and then of its account, which one device alone cannot use up: all together may make so many times
--- the requests of one.
+-- Applies the limit to a device and then to its account. All devices together may make LIMITS.accountRates times the
+-- requests of one, so that one device alone cannot use up the account's limit.
 local function over_rates(device_key, account_key, limit, window_seconds)
   return over_rate(device_key, limit, window_seconds) or over_rate(account_key, LIMITS.accountRates * limit, window_seconds)
 end

@@ -1,12 +1,12 @@
--- Routes in full, for what attaches streams and says who is online. (After `routes`.)
--- A closed row stays for GONE_MS, so that an attach that comes late cannot undo it. A stream that another one has superseded
--- may learn it by its next attach alone, which comes after a sweep and a quarter: 75 s at most.
+-- Routes in full, for scripts that attach streams or find out who is online. (Comes after `routes`.)
+-- A closed row stays for GONE_MS, so that a late attach cannot undo it. A superseded stream may learn of that only from
+-- its next attach, which comes after a sweep and a quarter: 75 s at most.
 local GONE_MS = 90000
--- Rows that nobody could end, because everything stood still for a weekend, still say who was there and until when.
+-- After an outage of a whole weekend, rows that nobody could close still say who was there and until when.
 local ROUTES_SECONDS = 7 * 86400
 
--- The rows that are not closed, and the texts of those that are, by id. Of a row only `seen` is a number: the others are
--- written again as they were read.
+-- Returns the rows that are not closed, and the texts of closed rows by id. Only `seen` of a row is a number; the other
+-- fields are written again as they were read.
 local function read_routes(key, now, late_ms)
   local flat, rows, closed, oldest = redis.call('HGETALL', key), {}, {}, now - STALE_MS - late_ms
   for i = 1, #flat, 2 do
@@ -25,7 +25,7 @@ local function read_routes(key, now, late_ms)
   return rows, closed
 end
 
--- `row`: id, channel, device, generation, opened. `seen`, `closed`: ms, as texts.
+-- Writes a row. `row`: id, channel, device, generation, opened. `seen`, `closed`: ms, as strings.
 -- RETURNS the text that was written.
 local function write_route(key, row, seen, closed)
   local text = row.channel .. '\n' .. row.device .. '\n' .. row.generation .. '\n' .. seen .. '\n' .. row.opened .. '\n' .. closed

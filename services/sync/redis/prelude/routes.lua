@@ -1,17 +1,17 @@
 -- Routes: which replica holds which open stream of the account.
 -- Row: stream id -> channel \n device \n generation \n seen_ms \n opened_ms \n closed_ms (0 while open).
--- `device` is a device id, or `~<name>` for a stream without a device. A closed row of generation 0 is one of whose stream no
--- attach can come any more.
+-- `device` is a device id, or `~<name>` for a stream without a device. For a closed row of generation 0 no attach can
+-- come any more.
 -- A row not renewed for STALE_MS is dead.
 local STALE_MS = 150000
 
--- Most rows are closed where devices come and go: this alone is looked at to pass one over.
+-- Where devices come and go, most rows are closed. This check alone is enough to skip one.
 local function is_closed(text)
   return string.sub(text, -2) ~= '\n0'
 end
 
--- The open routes as a flat list: channel, device, channel, device, ...
--- `late_ms`: for so long nobody could renew the rows, or it seems so by a clock that was set.
+-- Returns the open routes as a flat list: channel, device, channel, device, ...
+-- `late_ms`: how long nobody could renew the rows, or so it seems because the clock was set.
 local function open_routes(key, now, late_ms)
   local open, oldest = {}, now - STALE_MS - (late_ms or 0)
   for _, text in ipairs(redis.call('HVALS', key)) do
@@ -23,8 +23,8 @@ local function open_routes(key, now, late_ms)
   return open
 end
 
--- One open route for each channel, which is enough to announce: a row whose channel is known is not read. No channel
--- begins with another one.
+-- Returns one open route for each channel, which is enough to announce. A row whose channel is known is not read. No
+-- channel is a prefix of another.
 local function routes_to_notify(key, now)
   local open, oldest = {}, now - STALE_MS
   for _, text in ipairs(redis.call('HVALS', key)) do
@@ -38,9 +38,10 @@ local function routes_to_notify(key, now)
   return open
 end
 
--- The labels of what was heard, in lines, for the caller's counters; and what nobody has heard yet, for the caller to
--- announce: channel, label, payload, ... (In a cluster that is everything: a script may not publish to a channel of another
--- slot.) RECALLED: the operation was done before, and its announcement may be what got lost.
+-- NOTIFIED: labels of announcements that were heard, in lines, for the caller's counters.
+-- UNNOTIFIED: those that nobody has heard yet, for the caller to announce: channel, label, payload, ... (In a cluster
+-- that is everything, because a script may not publish to a channel of another slot.)
+-- RECALLED: the operation was done before, and its announcement may have been lost.
 local NOTIFIED, UNNOTIFIED, RECALLED = '', {}, false
 
 local function notify(channel, label, payload)
@@ -65,9 +66,9 @@ local function notify_all(open, label, payload)
   end
 end
 
--- The answer of a script that announces, as its caller gets it, who takes the last element off (announcing.ts): a text of
--- what was heard, and where there is more to say a list of that text, whether it was recalled, and a list of what nobody has heard.
--- (A table in an answer costs the store more than a text: it looks for seven names in each.)
+-- Returns the answer of a script that announces. The caller takes the last element off (announcing.ts): NOTIFIED as a
+-- string, or, when there is more to report, a list of NOTIFIED, whether it was recalled, and UNNOTIFIED.
+-- (A table in an answer costs the store more than a string, because it looks for seven names in each.)
 local function with_announcements(reply)
   local is_all = #UNNOTIFIED == 0 and not RECALLED
   reply[#reply + 1] = is_all and NOTIFIED or { NOTIFIED, RECALLED and '1' or '0', UNNOTIFIED }

@@ -1,4 +1,5 @@
--- Runs what the answer does not depend on. A store without space refuses its first write, and goes without it.
+-- Runs work that the answer does not depend on. A store without space refuses its first write, and the script goes on
+-- without it.
 local function where_there_is_space(act, ...)
   local done, failure = pcall(act, ...)
   if done then return end

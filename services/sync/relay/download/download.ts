@@ -12,7 +12,7 @@ import { CHECK_AGAIN_MS, CHECK_RARELY_MS, Waiting } from './waiting.ts';
 
 const TICK_MS = 1_000;
 
-/** What the receiver has taken whole is kept for so long, for one that lost it on the way. */
+/** How long a file is kept after the receiver has taken all of it, in case it was lost on the way. */
 const AFTERWARDS_MS = 600_000;
 
 export interface DownloadParts {
@@ -27,8 +27,8 @@ export interface DownloadParts {
 }
 
 /**
- * One request that reads a file while its sender sends it, and lets go in the store of what was taken. It outlives a
- * store that lost the bytes: the sender is asked to go on from here.
+ * One request that reads a file while its sender sends it, and tells the store what was taken. It survives a store that
+ * lost the bytes: it asks the sender to go on from the position of this request.
  *
  *   waiting for the upload --begun--> reading --nothing there--> waiting for bytes --notified, or time to check--> reading
  *     reading --gap, or perhaps replaced--> checking --> reading (behind a gap: in the next generation)
@@ -42,11 +42,11 @@ export class Download {
   readonly #wakeup = new Wakeup();
   readonly #waiting: Waiting;
   #link: BulkLink | null = null;
-  /** Up to where the store knows what was taken. */
+  /** Offset that was last reported to the store as taken. */
   #reported: number;
-  /** Another request may read now. */
+  /** Whether another request may have replaced this one. */
   #maybeReplaced = false;
-  /** Why it ends early. */
+  /** Error that ends the download early. */
   #failure: Error | null = null;
   #isComplete = false;
 
@@ -56,17 +56,17 @@ export class Download {
     this.#waiting = new Waiting(parts.store.idleMs);
   }
 
-  /** The whole file was taken from its start, by this request and those before. */
+  /** Whether this request and those before it have taken the whole file from its start. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** Since when nothing comes from its sender; null: it does not wait. */
+  /** Time since which nothing has come from the sender; null when the download does not wait. */
   get waitsSinceMs(): number | null {
     return this.#waiting.sinceMs;
   }
 
-  /** There may be more to read, or another request in its place. */
+  /** Tells the download that there may be more to read, or that another request may have replaced it. */
   notify(): void {
     this.#wakeup.notify();
     if (this.#parts.receiver.isFull) void this.#endIfReplaced();
@@ -81,8 +81,8 @@ export class Download {
   }
 
   /**
-   * Resolves when the last byte has left this process, or rejects: `ReceiverGone`, or what the store said.
-   * `firstWithinMs`: how long to wait for the first byte; resolves to false when there was none.
+   * Resolves to true when the last byte has left this process, or to false when no first byte came within
+   * `firstWithinMs`. Rejects with `ReceiverGone`, or with the error of the store.
    */
   async run(firstWithinMs: number): Promise<boolean> {
     const { res, receiver } = this.#parts;
@@ -98,7 +98,7 @@ export class Download {
       await this.#finish();
       return true;
     } catch (error) {
-      // A link that was closed under a reader says so too.
+      // Closing a link under a reader also throws, but `#failure` is the cause.
       throw this.#failure ?? error;
     } finally {
       clearInterval(tick);
@@ -108,7 +108,7 @@ export class Download {
     }
   }
 
-  /** Before the first byte of the upload there is nothing to ask the relay's store for. */
+  /** Waits until the upload has begun. Before its first byte the relay's store has nothing to ask for. */
   async #untilBegun() {
     const { source, receiver } = this.#parts;
     for (;;) {
@@ -124,7 +124,9 @@ export class Download {
     }
   }
 
-  /** A connection for bytes, as soon as there is one. A request that has not begun is rather refused. */
+  /**
+   * Takes a connection for bytes. Where none is free, a response that has begun waits and one that has not is refused.
+   */
   async #connect(): Promise<void> {
     const { store, request, receiver } = this.#parts;
     try {
@@ -146,7 +148,7 @@ export class Download {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Reads to the end; false when the first byte did not come in time. */
+  /** Reads to the end; resolves to false when the first byte did not come in time. */
   async #readAll(deadlineMs: number): Promise<boolean> {
     const { receiver } = this.#parts;
     while (!receiver.isAtEnd) {
@@ -162,7 +164,7 @@ export class Download {
     return true;
   }
 
-  /** Reads on, and reports in the same write what was taken; the number of chunks that came. */
+  /** Reads on, and reports what was taken in the same write. Resolves to the number of chunks that came. */
   #read(link: BulkLink): Promise<number> {
     const { store, request, source, receiver } = this.#parts;
     receiver.releaseMemory();
@@ -190,21 +192,21 @@ export class Download {
     notifier.notify(notify, request.file);
   };
 
-  /** Reports what was taken, where nothing is read that it could go with. */
+  /** Reports what was taken when there is no read to report it with. */
   async #report(liveMs?: number): Promise<void> {
     const { store, request, receiver } = this.#parts;
     receiver.count();
     try {
       this.#onTaken(await store.take(request, this.#taking(liveMs)));
     } catch {
-      // The next report says as much; without a store the read fails too.
+      // The next report repeats this one. Without a store the next read fails too.
     }
   }
 
   async #wait(deadlineMs: number): Promise<void> {
     const { source, receiver } = this.#parts;
     receiver.count();
-    // The sender may be waiting for what was taken meanwhile.
+    // The sender may be waiting for the space that was freed meanwhile.
     if (this.#link !== null || receiver.flushed > this.#reported) await this.#report();
     const found = await source.find(receiver.position);
     const waiting = this.#waiting;
@@ -214,15 +216,15 @@ export class Download {
     waiting.begin();
     const notifies = source.hasSenderBegun;
     if (notifies && waiting.isTimeToNotify()) source.notifySender(receiver.position);
-    // What its receiver has not taken yet is reported as soon as it has.
+    // While bytes are not taken or not reported yet, it checks often, to report them as soon as they are taken.
     const isSettled = this.#reported === receiver.position;
-    // One that has waited before needs no connection until there is something to read.
+    // A download that has waited for long needs no connection until there is something to read.
     if (isSettled && waiting.isLong) this.#disconnect();
     const mostMs = receiver.hasBegun ? CHECK_RARELY_MS : deadlineMs - performance.now();
     await this.#wakeup.wait(waiting.nextCheckMs(isSettled ? mostMs : Math.min(mostMs, CHECK_AGAIN_MS), notifies));
   }
 
-  /** Something is missing, or another request reads: the sender does not go back for a reader that was replaced. */
+  /** Checks a gap or a replacement. The sender does not go back for a reader that was replaced. */
   async #check(): Promise<void> {
     const { source, receiver } = this.#parts;
     const found = await source.find(receiver.position);
@@ -232,13 +234,13 @@ export class Download {
     this.#maybeReplaced = false;
   }
 
-  /** One whose receiver does not read would not notice. */
+  /** Ends a download that was replaced while its receiver does not read, because it would not notice otherwise. */
   async #endIfReplaced(): Promise<void> {
     const { source, receiver, res } = this.#parts;
     try {
       if (await source.isReplaced(receiver.position)) res.destroy();
     } catch {
-      // Without a store its next read fails too.
+      // Without a store the next read fails too.
     }
   }
 
@@ -246,7 +248,7 @@ export class Download {
     const { receiver, size, windowBytes } = this.#parts;
     if (!(await receiver.end())) throw new ReceiverGone();
     await this.#report();
-    // Smaller files can be had again for as long as those that nobody has fetched.
+    // Smaller files stay available as long as files that nobody has fetched.
     if (this.#isComplete && size > windowBytes) await this.#report(AFTERWARDS_MS);
   }
 

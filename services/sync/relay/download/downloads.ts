@@ -8,13 +8,13 @@ import { Download } from './download.ts';
 import { type Answer, Receiver } from './receiver.ts';
 import { ReceiverGone, Source } from './source.ts';
 
-/** A receiver waits so long for a sender that was asked to go back. */
+/** How long a receiver waits for a sender that was asked to go back. */
 const REWIND_MS = 30_000;
 
-/** Who asked for a rewind in vain may ask again after this. */
+/** How long a receiver waits before it asks for a rewind again after it asked in vain. */
 const REWIND_AGAIN_SECONDS = 5;
 
-/** The requests that read. One that waits for an upload to begin is known to its account alone, and costs a socket. */
+/** The requests that read. Only the account knows a request that waits for an upload to begin; it costs a socket. */
 export class Downloads {
   readonly #parts: RelayParts;
 
@@ -22,7 +22,7 @@ export class Downloads {
     this.#parts = parts;
   }
 
-  /** Writes a part of a file until it is all there. Throws only before the headers were written. */
+  /** Writes a part of a file to its end. Throws only before the headers were written. */
   async run(asked: Asked, wanted: { known: RelayedFile; range: ByteRange }, answer: Answer): Promise<void> {
     const { requests, store, transfers, generations, notifier, metrics, windowBytes, stallMs, scheduler } = this.#parts;
     const { asker, file } = asked;
@@ -90,7 +90,10 @@ export class Downloads {
     await delivered.catch((error: unknown) => onFailure('relay delivered', error));
   }
 
-  /** After the headers an answer can only be cut: the receiver goes on from what it has. Gives why it was. */
+  /**
+   * Cuts a response that has begun: the receiver goes on from what it has. Returns the error; throws it before the
+   * headers.
+   */
   #fail(error: unknown, { hasBegun }: Receiver, res: Answer['res']): unknown {
     const isGone = error instanceof ReceiverGone;
     if (!hasBegun && !isGone) throw error;
@@ -102,7 +105,8 @@ export class Downloads {
 
   #leave(request: RelayRequest): void {
     const { store } = this.#parts;
-    // Where this fails the next request notifies one that is gone, or finds a reservation taken for some minutes: no harm.
+    // A failure does no harm: the next request notifies a request that is gone, or a reservation stays taken for some
+    // minutes.
     store.leave(request, 'r').catch(() => undefined);
     store.unread(request).catch(() => undefined);
   }

@@ -5,13 +5,15 @@ import type { FairScheduler } from '../pacing/fair-scheduler.ts';
 import type { ByteRange } from '../requests/headers.ts';
 import { Pace } from '../pacing/pace.ts';
 
-/** What waits in the response keeps the memory that it was read into, unless it is so small a part of it. */
+/**
+ * A part smaller than this is copied when it has to wait in the response, so that it does not hold the link's memory.
+ */
 const SMALL_BYTES = 32 * 1024;
 
 /** The answer to a download. */
 export interface Answer {
   res: ServerResponse;
-  /** Writes the headers: before the first byte, and as soon as it is sure that there will be one. */
+  /** Writes the headers, before the first byte and as soon as it is certain that there will be one. */
   begin: () => void;
 }
 
@@ -24,9 +26,9 @@ interface ReceiverParts {
 }
 
 /**
- * The receiving end of a download: writes what a link to the store reads to the response, and pauses that link while the
- * receiver has enough to read (until `drain`) or the scheduler lets others go first (until it calls). Redis keeps what
- * nobody reads, so that a receiver that stops reading costs this process one piece.
+ * The receiving end of a download. It writes what a link to the store reads to the response. It pauses that link while
+ * the response is full (until `drain`) or the scheduler lets others go first (until it calls). Redis keeps what nobody
+ * reads, so a receiver that stops reading costs this process one piece.
  */
 export class Receiver {
   readonly #parts: ReceiverParts;
@@ -37,11 +39,11 @@ export class Receiver {
   #hasBegun = false;
   #hasGap = false;
   #isOver = false;
-  /** The response is full. */
+  /** Whether the response is full. */
   #isFull = false;
-  /** Others are read from first. */
+  /** Whether the scheduler lets others go first. */
   #isHeld = false;
-  /** Bytes of the present chunk that were written before. */
+  /** Bytes of the current chunk that were written before. */
   #overlap = 0;
 
   constructor(parts: ReceiverParts) {
@@ -51,12 +53,12 @@ export class Receiver {
     this.#pace = new Pace(parts.stallMs);
   }
 
-  /** Up to where the file was written to the response. */
+  /** Offset up to which the file was written to the response. */
   get position(): number {
     return this.#position;
   }
 
-  /** Up to where it has left this process. */
+  /** Offset up to which the file has left this process. */
   get flushed(): number {
     return this.#flushed;
   }
@@ -69,7 +71,7 @@ export class Receiver {
     return this.#hasBegun;
   }
 
-  /** A chunk began behind the position: what lies between was lost. */
+  /** Whether a chunk began behind the position: the bytes between were lost. */
   get hasGap(): boolean {
     return this.#hasGap;
   }
@@ -84,12 +86,12 @@ export class Receiver {
     this.#parts.answer.begin();
   }
 
-  /** The link that reads for it from here on, or none. */
+  /** Sets the link that reads for this receiver from now on; null for none. */
   attach(link: BulkLink | null): void {
     this.#link = link;
   }
 
-  /** Takes nothing more. */
+  /** Makes the receiver take nothing more. */
   stop(): void {
     this.#isOver = true;
   }
@@ -98,7 +100,7 @@ export class Receiver {
     this.#hasGap = false;
   }
 
-  /** Where the link delivers what it reads. An overlap is dropped, and nothing is taken behind a gap. */
+  /** The sink to which the link delivers what it reads. It drops an overlap, and takes nothing behind a gap. */
   readonly sink: RangeSink = {
     entry: (id, bytes) => {
       const end = Number(id.slice(0, id.indexOf('-')));
@@ -116,7 +118,7 @@ export class Receiver {
     },
   };
 
-  /** True: the part's memory is still needed. */
+  /** Writes a part to the response. Returns true when the memory of the part is still needed. */
   #write(part: Buffer): boolean {
     const { answer, scheduler } = this.#parts;
     const { res } = answer;
@@ -125,7 +127,7 @@ export class Receiver {
     this.#position += part.length;
     const isCopied = res.writableLength > 0 && part.length < SMALL_BYTES;
     res.write(isCopied ? Buffer.from(part) : part);
-    // Now, instead of in the next tick: then it has left, mostly, and its memory is free.
+    // Uncorks now and not in the next tick: the bytes mostly leave at once, and their memory is free.
     res.socket?.uncork();
     const waits = res.writableLength > 0;
     this.#isFull ||= waits && res.writableNeedDrain;
@@ -134,7 +136,7 @@ export class Receiver {
     return waits && !isCopied;
   }
 
-  /** The link may use its memory again once nothing of it waits in the response. */
+  /** Lets the link reuse its memory when nothing waits in the response. */
   releaseMemory(): void {
     if (this.#parts.answer.res.writableLength === 0) this.#link?.release();
   }
@@ -144,7 +146,7 @@ export class Receiver {
     if (!this.#isFull) this.#link?.resume();
   };
 
-  /** The response takes more. */
+  /** Reads on, because the response takes more. */
   readonly onDrain = (): void => {
     this.count();
     if (!this.#isFull) return;
@@ -153,7 +155,7 @@ export class Receiver {
     if (!this.#isHeld) this.#link?.resume();
   };
 
-  /** Counts what has left since the last time. */
+  /** Counts the bytes that have left since the last call. */
   count(): void {
     const flushed = this.#position - this.#parts.answer.res.writableLength;
     const bytes = flushed - this.#flushed;
@@ -163,14 +165,14 @@ export class Receiver {
     this.#flushed = flushed;
   }
 
-  /** Called once a second: it reads so slowly that it counts as gone. */
+  /** Returns whether the receiver reads so slowly that it counts as gone. Called once a second. */
   isTooSlow(): boolean {
     this.count();
     const pending = this.#parts.answer.res.writableLength;
     return this.#pace.isTooSlow(pending > 0, pending);
   }
 
-  /** Ends the response. Resolves to whether all of it has left. */
+  /** Ends the response; resolves to whether all of it has left. */
   end(): Promise<boolean> {
     const { res } = this.#parts.answer;
     this.begin();

@@ -6,29 +6,29 @@ import type { Notifier } from '../wakeup/notifier.ts';
 import type { RelayRequest } from '../requests/relay-request.ts';
 import type { Extent, RelayStore } from '../store.ts';
 
-/** When there is so much together, a waiting reader is notified, also where its sender goes on. */
+/** Bytes that notify a waiting reader, even when its sender goes on. */
 const WORTH_BYTES = 1024 * 1024;
 
-/** The receiver went away, or another request reads its file now: there is nobody to tell why. */
+/** The receiver went away, or another request reads its file now. Nobody is left who could be told. */
 export class ReceiverGone extends Error {}
 
-/** Where a download begins. */
+/** The state in which a download begins. */
 interface Start {
-  /** Its sender has to come back first. */
+  /** Whether its sender has to come back first. */
   awaitsSender: boolean;
-  /** There is something to read already. */
+  /** Whether there is something to read already. */
   hasBytes: boolean;
 }
 
-/** What there is behind a position: bytes, nothing yet, or another generation to go on in. */
+/** The state behind a position: bytes, nothing yet, or another generation to go on in. */
 type Found = 'bytes' | 'nothing' | 'moved';
 
 interface SourceParts {
   request: RelayRequest;
-  /** As it was found when the request came. */
+  /** The record of the file when the request came. */
   known: RelayedFile;
   range: ByteRange;
-  /** True once the receiver has gone. */
+  /** Returns whether the receiver has gone. */
   isGone: () => boolean;
   store: RelayStore;
   generations: Generations;
@@ -36,7 +36,7 @@ interface SourceParts {
   windowBytes: number;
 }
 
-/** Where one download reads: the generation in force, which changes when bytes are lost or asked for again. */
+/** The generation that one download reads. It changes when bytes are lost or asked for again. */
 export class Source {
   readonly #parts: SourceParts;
   #known: RelayedFile;
@@ -53,29 +53,36 @@ export class Source {
     return this.#generation;
   }
 
-  /** A sender has been there, who can be notified. */
+  /** Whether a sender has begun, so that it can be notified. */
   get hasSenderBegun(): boolean {
     return this.#hasSenderBegun;
   }
 
-  /** Null as long as the upload has not begun. Throws what keeps the request from reading. */
+  /**
+   * Begins to read; resolves to null as long as the upload has not begun. Throws the error that keeps the request from
+   * reading.
+   */
   async enter(): Promise<Start | null> {
     const { request, store, notifier } = this.#parts;
     const replaced = await store.read(request, this.#isNew);
     if (replaced === null) throw new ReceiverGone();
     notifier.notify(replaced, request.file);
-    // In this order: a sender that begins after the record was read finds this request among those to notify.
+    // The read comes before the record, so that a sender that begins after this finds the request among those to
+    // notify.
     if (!this.#isNew || this.#known.generation === null) await this.#readRecord();
     this.#isNew = false;
     return this.#known.generation === null ? null : this.#enterGeneration(this.#known);
   }
 
-  /** Keeps the reservation of the request among those that read. */
+  /** Renews the request's reservation as a reader. */
   async renew(): Promise<void> {
     await this.#parts.store.read(this.#parts.request, false);
   }
 
-  /** Asks the store; goes on in another generation where there is one. Throws `ReceiverGone` when replaced. */
+  /**
+   * Asks the store what is behind the position, and moves to a newer generation if there is one. Throws `ReceiverGone`
+   * when replaced.
+   */
   async find(position: number): Promise<Found> {
     const found = await this.#ask(position);
     if (found.word === 'replaced') throw new ReceiverGone();
@@ -84,7 +91,7 @@ export class Source {
     if (found.word === 'wait') return 'nothing';
     if (found.word === 'newer') this.#generation = found.generation;
     else await this.rewind(position);
-    // The sender may have come first, and have begun elsewhere.
+    // The sender may have come first, and have begun at another offset.
     const { request, generations } = this.#parts;
     if (await generations.isNowFarBehind(request, this.#generation, position)) await this.rewind(position);
     return 'moved';
@@ -94,7 +101,7 @@ export class Source {
     return (await this.#ask(position)).word === 'replaced';
   }
 
-  /** Asks the sender for everything from this position, in another generation. */
+  /** Asks the sender for all bytes from this position, in another generation. */
   async rewind(position: number): Promise<void> {
     await this.#readRecord();
     const from = this.#generation;
@@ -102,7 +109,7 @@ export class Source {
     this.#generation = await this.#parts.generations.rewind(this.#parts.request.file, rewind);
   }
 
-  /** Notifies the sender of where to go on. One that is lost is followed by another. */
+  /** Notifies the sender of where to go on. A lost notification is followed by another. */
   notifySender(position: number): void {
     const { generations, request } = this.#parts;
     generations.notifySender(request.file, this.#generation, position).catch(() => undefined);
@@ -114,7 +121,7 @@ export class Source {
     return this.#known;
   }
 
-  /** Begins to read; what is not kept any more is asked of the sender again. */
+  /** Begins to read, and asks the sender again for bytes that are no longer kept. */
   async #enterGeneration(first: RelayedFile): Promise<Start> {
     const { request, range, generations, windowBytes, isGone } = this.#parts;
     const { file } = request;
@@ -123,17 +130,18 @@ export class Source {
     const entry = { side: 'r', from: start, keepFrom } as const;
     let extent: Extent = await generations.enter(request, first, entry);
     let isRewound = false;
-    // Another reader may have made a generation for itself meanwhile, or the sender one where it had begun.
+    // Meanwhile another reader may have made a generation for itself, or the sender may have made one at its own
+    // offset.
     while (start < extent.kept || generations.isFarBehind(extent, start)) {
       isRewound = true;
       await generations.rewind(file, { from: extent.generation, offset: start, cause: 'asked' });
-      // It would take the file from the request that comes next.
+      // A request whose receiver has gone would take the file from the next request.
       if (isGone()) throw new ReceiverGone();
       extent = await generations.enter(request, await this.#readRecord(), entry);
     }
     this.#generation = extent.generation;
     const isEmpty = extent.generation > 0 && extent.end === extent.base;
-    // Where this request has just made the generation, its sender was notified.
+    // When this request has just made the generation, the rewind has already notified the sender.
     if (isEmpty && !isRewound && extent.generation === first.generation) {
       await generations.notifySender(file, extent.generation, extent.base);
     }

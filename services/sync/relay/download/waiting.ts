@@ -1,29 +1,29 @@
 /**
- * A notification that is lost costs a second at first. Whoever has waited for long checks less and less often, so that
- * it costs next to nothing, and always well before what it waits for expires.
+ * How often a waiting request checks by itself: a lost notification costs a second at first. A request that has waited
+ * for long checks less and less often, to cost next to nothing, but well before the file expires.
  */
 export const [CHECK_AGAIN_MS, CHECK_RARELY_MS] = [1_000, 15_000];
 
 /**
- * A sender that has begun, and of whom nothing comes for so long, is notified of where its reader is, and again after
- * twice the time: the store may have lost the end of its upload after it had left.
+ * After this time without bytes, a sender that has begun is notified of its reader's position, and again after twice
+ * the time. The store may have lost the end of the upload after the sender had left.
  */
 const NOTIFY_SENDER_MS = 10_000;
 
 /** How a reader waits for bytes: since when, when it checks again, and when its sender is notified. */
 export class Waiting {
-  /** Null: it does not wait. */
+  /** Time since which it waits; null when it does not wait. */
   sinceMs: number | null = null;
   readonly #rarelyMs: number;
   #checkAfterMs = CHECK_AGAIN_MS;
   #notifyAfterMs = NOTIFY_SENDER_MS;
 
-  /** `idleMs`: after which what nobody touches expires. */
+  /** `idleMs`: the time after which an untouched file expires. */
   constructor(idleMs: number) {
     this.#rarelyMs = Math.max(CHECK_AGAIN_MS, Math.min(CHECK_RARELY_MS, idleMs / 4));
   }
 
-  /** It has checked in vain more than once. */
+  /** Whether it has checked in vain more than once. */
   get isLong(): boolean {
     return this.#checkAfterMs > CHECK_AGAIN_MS;
   }
@@ -32,20 +32,23 @@ export class Waiting {
     this.sinceMs ??= performance.now();
   }
 
-  /** Something has come. */
+  /** Ends the wait, because something has come. */
   end(): void {
     this.sinceMs = null;
     this.#checkAfterMs = CHECK_AGAIN_MS;
   }
 
-  /** Whether its sender is to be notified now; not again before twice the time. */
+  /** Returns whether to notify the sender now; each time doubles the time to the next. */
   isTimeToNotify(): boolean {
     if (this.#untilNotifyMs > 0) return false;
     this.#notifyAfterMs *= 2;
     return true;
   }
 
-  /** How long until it checks again, at most `mostMs`; `notifies`: also when its sender is to be notified. */
+  /**
+   * Returns how long to wait before the next check, at most `mostMs`. With `notifies` not beyond the time to notify the
+   * sender.
+   */
   nextCheckMs(mostMs: number, notifies: boolean): number {
     const ms = Math.min(this.#checkAfterMs, mostMs, notifies ? this.#untilNotifyMs : mostMs);
     this.#checkAfterMs = Math.min(2 * this.#checkAfterMs, this.#rarelyMs);

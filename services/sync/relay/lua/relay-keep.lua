@@ -1,8 +1,8 @@
--- Keeps a file without a reservation among those that hold bytes: its receiver has it, or its sender has to come back. Only the
--- newest of an account are kept; the caller evicts the others.
+-- Keeps the bytes of a file without a reservation: its receiver has it, or its sender has to come back. Only the newest
+-- of an account are kept; the caller evicts the others.
 -- Keys and arguments: relayKeep in scripts.ts.
 -- RETURNS OK, then those to evict
--- First of all: a full store refuses a script whose first write may need memory.
+-- This write comes first, because a full store refuses a script whose first write may need memory.
 redis.call('PEXPIRE', keys.kept, IDLE_MS)
 if gives then redis.call('ZREM', keys.files, file) end
 if redis.call('ZSCORE', keys.files, file) then return { 'OK' } end

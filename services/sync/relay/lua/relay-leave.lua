@@ -1,5 +1,5 @@
--- Ends a request, unless another has replaced it. Its token becomes '' and is not deleted: a request that it had replaced
--- would take a missing token for a state that was lost.
+-- Ends a request, unless another has replaced it. The token becomes '' and is not deleted, because a request that it
+-- had replaced would take a missing token for a lost state.
 -- Keys and arguments: relayLeave in scripts.ts.
 -- RETURNS OK
 if redis.call('HGET', keys.state, side) ~= token then return { 'OK' } end

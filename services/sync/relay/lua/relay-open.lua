@@ -1,5 +1,5 @@
--- Begins a request, or only finds out where the file is (side '-'). A sender that would go on elsewhere than at the end only
--- finds out.
+-- Begins a request, or only finds out where the file is (side '-'). A sender that would go on at another offset than
+-- the end only finds out.
 -- Keys and arguments: relayOpen in scripts.ts.
 -- uses: relay/relay
 -- RETURNS OK, lost | newer | here, generation, end, oldest byte kept, taken, base, channel of the request replaced or ''
@@ -19,7 +19,7 @@ if side == 'r' then
   if tonumber(from) > tonumber(taken) and tonumber(from) >= tonumber(kept) then
     taken = from
     redis.call('HSET', keys.state, 'taken', taken)
-    -- The sender has more space from here on: what nobody needs goes first.
+    -- The sender has more space from now on, so bytes that nobody needs are removed first.
     redis.call('XTRIM', keys.bytes, 'MINID', string.format('%.0f', keep_from + 1))
   end
 end

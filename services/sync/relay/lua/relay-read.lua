@@ -1,9 +1,10 @@
--- Takes or renews the reservation of a request among the files that the account reads. The newest request of a file counts.
+-- Takes or renews the reservation of a request among the files that the account reads. Only the newest request of a
+-- file counts.
 -- Keys and arguments: relayRead in scripts.ts.
 -- uses: clock
 -- RETURNS OK, '1' | '0': another one reads now, channel of the request replaced or ''
 --         | relay_busy
--- First of all: a full store refuses a script whose first write may need memory.
+-- This write comes first, because a full store refuses a script whose first write may need memory.
 redis.call('PEXPIRE', keys.kept, IDLE_MS)
 local now = now_ms()
 local flat, others, known = redis.call('HGETALL', keys.reads), 0, nil

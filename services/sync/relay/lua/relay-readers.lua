@@ -1,4 +1,4 @@
--- Lists who reads or waits for the files whose names begin with a prefix.
+-- Lists the requests that read or wait for the files whose names begin with a prefix.
 -- Keys and arguments: relayReaders in scripts.ts.
 -- RETURNS OK, then for each a file and the channel of its reader
 local flat, found = redis.call('HGETALL', keys.reads), { 'OK' }

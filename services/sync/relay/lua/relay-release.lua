@@ -1,4 +1,4 @@
--- Gives the reservations of files back, and keeps the files no longer.
+-- Releases the reservations of files, and stops keeping the files.
 -- Keys and arguments: relayRelease in scripts.ts.
 -- RETURNS OK
 redis.call('ZREM', keys.files, unpack(files))

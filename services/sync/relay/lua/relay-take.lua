@@ -1,4 +1,5 @@
--- Records what the receiver has taken: drops bytes that it will not ask for again, and gives the sender space.
+-- Records what the receiver has taken: drops bytes that the receiver will not ask for again, and gives the sender
+-- space.
 -- Keys and arguments: relayTake in scripts.ts.
 -- uses: relay/relay
 -- RETURNS OK, '1' | '0': another one reads now, channel to notify or '', up to where everything was taken or '', where the

@@ -1,4 +1,4 @@
--- Gives the reservation of a request that reads no more back, unless another request has it.
+-- Releases the reservation of a request that has stopped reading, unless another request has it.
 -- Keys and arguments: relayUnread in scripts.ts.
 -- RETURNS OK
 local known = redis.call('HGET', keys.reads, file)

@@ -1,5 +1,5 @@
--- Finds out what there is for a reader that found nothing, or that may have been replaced. Where there is nothing, it is
--- notified when there is.
+-- Finds out what there is for a reader that found nothing, or that may have been replaced. If there is nothing,
+-- registers the reader to be notified when there is.
 -- Keys and arguments: relayWaitRead in scripts.ts.
 -- uses: relay/relay
 -- RETURNS OK, lost | newer | replaced | go | wait, generation; of wait also '1': a sender was there | '0': not yet
@@ -8,7 +8,7 @@ if not s[1] then return { 'OK', 'lost', generation } end
 if s[2] and s[2] ~= token then return { 'OK', 'replaced', s[1] } end
 renew(KEYS, IDLE_MS)
 if not s[2] then
-  -- The state was lost and made anew by somebody who did not know of this reader.
+  -- The state was lost and recreated by a request that did not know of this reader.
   local skips = tonumber(position) > tonumber(s[3]) and '1' or '0'
   redis.call('HSET', keys.state, 'r', token, 'rc', channel, 'skips', skips)
 end

@@ -1,5 +1,5 @@
--- Finds out what space there is for a sender that had none, or that may have been replaced. Where there is too little, it
--- is notified when there is enough.
+-- Finds out how much space there is for a sender that had none, or that may have been replaced. If there is too little,
+-- registers the sender to be notified when there is enough.
 -- Keys and arguments: relayWaitWrite in scripts.ts.
 -- uses: relay/relay
 -- RETURNS OK, taken ('' when another one sends now), channel of a reader that waits or ''

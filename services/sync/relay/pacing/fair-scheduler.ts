@@ -1,16 +1,17 @@
-/** Bytes that all relays together move in one round of the event loop before everything else has its turn. */
+/** Bytes that all relays together move in one round of the event loop before everything else gets its turn. */
 const BYTES_PER_ROUND = 256 * 1024;
 
-/** Events come often when there were so many within a second. */
+/** Events come often when this many passed within a second. */
 const [OFTEN, SECOND_MS] = [8, 1_000];
 
-/** While events come often, relays pause for so long after each round. */
+/** How long relays pause after each round while events come often. */
 const PAUSE_MS = 1;
 
 /**
- * Shares the event loop between relays and everything else: a relay that reads beyond what a round allows stops until it
- * is called. Without that each ready socket is read thirty times in one round, and events wait for all of it. One waiting
- * relay goes on in each round, and so moves a piece that is large enough while the caches of the processor have it.
+ * Shares the event loop between relays and everything else: a relay that reads beyond the limit of a round stops until
+ * it is called. Without that, Node reads each ready socket thirty times in one round, and events wait for all of it.
+ * Only one waiting relay goes on in each round, so that it moves a large enough piece while the processor's caches hold
+ * it.
  */
 export class FairScheduler {
   #left = BYTES_PER_ROUND;
@@ -20,7 +21,7 @@ export class FairScheduler {
   readonly #eventsMs = Array.from({ length: OFTEN }, () => Number.NEGATIVE_INFINITY);
   #oldest = 0;
 
-  /** Counts bytes that were read. False: no more in this round; `goOn` is called in a later one. */
+  /** Counts bytes that were read. Returns false when this round allows no more; `goOn` is called in a later one. */
   allows(bytes: number, goOn: () => void): boolean {
     this.#left -= bytes;
     this.#open();
@@ -29,7 +30,7 @@ export class FairScheduler {
     return false;
   }
 
-  /** An event is on its way through this replica. */
+  /** Notes that an event passes through this replica. */
   eventPasses(): void {
     this.#eventsMs[this.#oldest] = performance.now();
     this.#oldest = (this.#oldest + 1) % OFTEN;

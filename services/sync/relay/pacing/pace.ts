@@ -1,4 +1,4 @@
-/** Less than this in the stall time, and whoever is waited for counts as gone. */
+/** A peer that moves less than this in the stall time, while it is waited for, counts as gone. */
 const LEAST_BYTES = 64 * 1024;
 
 /**
@@ -18,7 +18,9 @@ export class Pace {
     this.#bytes += bytes;
   }
 
-  /** Called once a second or more often, with whether the peer is waited for; true when it counts as gone. */
+  /**
+   * Returns whether the peer counts as gone. Called once a second or more often, with whether the peer is waited for.
+   */
   isTooSlow(isWaitedFor: boolean, left: number): boolean {
     const now = performance.now();
     if (!isWaitedFor || this.#sinceMs === null) {
@@ -27,7 +29,7 @@ export class Pace {
       return false;
     }
     if (now - this.#sinceMs < this.#stallMs) return false;
-    // Whoever has nothing left to move still has to do something.
+    // A peer with fewer bytes left has to move only those, but at least one byte.
     const tooSlow = this.#bytes < Math.max(1, Math.min(LEAST_BYTES, left));
     this.#sinceMs = now;
     this.#bytes = 0;

@@ -1,26 +1,28 @@
 -- The state of a file in the relay is a hash:
 --   g = generation, base = offset where it began, end = offset where its bytes end
---   w, wc = token and channel of the request that sends; r, rc = of the one that reads; a token of '' has left
+--   w, wc = token and channel of the request that sends; r, rc = of the one that reads; '' as a token: the request has left
 --   ww = the sender is notified when `taken` is here; rw = the reader is notified when `end` is here
---   taken = what the receiver's connection has taken; got = up to where it has taken everything
+--   taken = offset up to which the receiver's connection has taken bytes; got = offset up to which it has taken everything
 --   skips = '1' when the one that reads began behind `got`
--- Its bytes are a stream for each generation, so that what a replaced sender still sends finds none. The id of a chunk
--- is the offset of its END: reading from N is what comes after N, and trimming to N keeps a chunk that lies across it.
+-- The bytes of each generation are a stream of their own, so that a chunk from a replaced sender finds no stream. The
+-- id of a chunk is the offset of its END: a read from N returns the chunks after N, and a trim to N keeps a chunk that
+-- lies across it.
 
--- First of all writes in each script: a full store refuses a script whose first write may need memory, also one that
--- would free some.
+-- The first write of each script: a full store refuses a script whose first write may need memory, even one that would
+-- free memory.
 local function renew(keys, ttl)
   for _, key in ipairs(keys) do redis.call('PEXPIRE', key, ttl) end
 end
 
--- Makes an empty stream whose last id is the offset: chunks are only added to a stream that exists.
+-- Makes an empty stream whose last id is the offset: chunks are added only to a stream that exists.
 local function begin_stream(stream, offset)
   redis.call('XADD', stream, offset .. '-1', 'd', '')
   redis.call('XDEL', stream, offset .. '-1')
 end
 
--- Takes out what lies behind an offset, as if it had never come. The last id of a stream does not go back, so the stream is
--- made anew. That takes milliseconds, and is rare: a chunk or two of a sender that was replaced or found no memory.
+-- Removes what lies behind an offset, as if it had never come. The last id of a stream does not go back, so the stream
+-- is recreated. That takes milliseconds, and is rare: it removes a chunk or two of a sender that was replaced or found
+-- no memory.
 local function cut(stream, offset)
   if not offset or redis.call('EXISTS', stream) == 0 then return end
   local kept = redis.call('XRANGE', stream, '-', offset .. '-0')

@@ -14,18 +14,18 @@ function refused(name: string, message: string): BatonError {
   return new BatonError('invalid_request', `${name} ${message}`, { errors });
 }
 
-/** An item of RFC 9651 may carry parameters, which nobody has defined here. */
+/** Returns an item of RFC 9651 without its parameters, because none are defined here. */
 const bare = (text: string): string => text.split(';')[0]?.trim() ?? '';
 
 export interface AppendHeaders {
   offset: number;
-  /** This request brings the last byte. */
+  /** Whether this request brings the last byte. */
   completes: boolean;
-  /** Null: the request does not say how long its body is. */
+  /** Length of the body; null when the request does not say. */
   length: number | null;
 }
 
-/** What a sender says about the bytes it sends. @throws invalid_request, unsupported_media_type */
+/** Reads what a sender says about the bytes that it sends. @throws invalid_request, unsupported_media_type */
 export function readAppendHeaders(req: IncomingMessage): AppendHeaders {
   const type = only(req, 'content-type');
   if (type !== null && bare(type).toLowerCase() !== PARTIAL_UPLOAD) {
@@ -53,13 +53,13 @@ export function readAppendHeaders(req: IncomingMessage): AppendHeaders {
 
 export interface ByteRange {
   start: number;
-  /** The byte behind the last. */
+  /** Offset of the byte behind the last. */
   stop: number;
 }
 
 /**
- * The one range that was asked for; null when there is none, or more than one, or in other units: then all is sent
- * (RFC 9110, 14.2). @throws range_not_available when it begins at or behind the end
+ * Returns the one range that was asked for. Returns null when there is none, more than one, or one in other units: then
+ * all is sent (RFC 9110, 14.2). @throws range_not_available when it begins at or behind the end
  */
 export function readRange(req: IncomingMessage, size: number): ByteRange | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(req.headers.range?.trim() ?? '');
@@ -74,7 +74,7 @@ export function readRange(req: IncomingMessage, size: number): ByteRange | null 
   });
 }
 
-/** RFC 6266, with the last part of the name: folders are the receiver's business. */
+/** Returns a Content-Disposition (RFC 6266) with the last part of the name: folders are the receiver's business. */
 export function attachment(name: string): string {
   const last = name.slice(name.lastIndexOf('/') + 1);
   const plain = last.replace(/[^\x20-\x7e]|["\\%]/g, '_');

@@ -1,6 +1,6 @@
 import type { DeviceCaller } from '../../identity/caller.ts';
 
-/** One file of one transfer, as the store of the bytes knows it. */
+/** One file of one transfer, as the store of the bytes identifies it. */
 export interface FileId {
   readonly transferId: string;
   readonly index: number;
@@ -20,13 +20,13 @@ export interface Holder {
   readonly channel: string;
 }
 
-/** What the store has to know of a request. */
+/** The part of a request that the store needs. */
 export interface Claim {
   readonly file: FileId;
   readonly holder: Holder;
 }
 
-/** A device asks for a file of its account. */
+/** A device and the file of its account that it asks for. */
 export interface Asked {
   readonly asker: DeviceCaller;
   readonly file: FileRef;

@@ -12,26 +12,27 @@ export type Direction = 'up' | 'down';
 export interface Running {
   asker: DeviceCaller;
   file: FileId;
-  /** What it has read and not passed on yet. */
+  /** Bytes that it has read and not passed on yet. */
   bufferedBytes: () => number;
-  /** Since when it waits for a sender of whom nothing comes; null: it does not. */
+  /** Time since which it waits for a sender that sends nothing; null when it does not wait. */
   waitsSinceMs: () => number | null;
-  /** What it waits for may have happened. */
+  /** Tells the request that what it waits for may have happened. */
   notify: () => void;
-  /** Ends it, at an offset from which it can go on; says why where there still is somebody to tell. */
+  /** Ends the request at an offset from which it can go on. Tells the client why, if it can still be told. */
   end: (why: BatonError) => void;
 }
 
 /**
- * Requests on one replica. Of all accounts together: with their connections to the store no more than what streams leave of
- * the descriptors. Of one account twice what it may have, since requests that were replaced take a moment to end.
+ * Limits of the requests on one replica. For all accounts: requests and their connections to the store may use only the
+ * descriptors that streams leave. For one account: twice its limit, because requests that were replaced take a moment
+ * to end.
  */
 const MOST = {
   all: { up: 512, down: 1_024 },
   account: { up: 2 * LIMITS.relayFiles, down: 2 * LIMITS.relayReads },
 } as const;
 
-/** What was cut may still need so long to report to the store how far it got. */
+/** How long a request that was cut may take to report to the store how far it got. */
 const ENDING_MS = 5_000;
 
 const busy = (): BatonError =>
@@ -46,7 +47,7 @@ function outcomeOf(error: unknown): string {
 export class Requests {
   readonly #metrics: Metrics;
   readonly #running = new Set<Running>();
-  /** How many there are, with those that are only about to begin; by direction, and by direction and account. */
+  /** Number of requests, including those that are about to begin; by direction, and by direction and account. */
   readonly #counts = new Map<string, number>();
   readonly #cut = new WeakSet<Running>();
   #isDraining = false;
@@ -65,15 +66,15 @@ export class Requests {
     return bytes;
   }
 
-  /** Throws `draining` when this replica takes no new ones. */
+  /** Throws `draining` when this replica takes no new requests. */
   checkOpen(): void {
     if (this.#isDraining) throw new BatonError('draining');
   }
 
   /**
-   * Room for one more request on this replica; what is returned gives it back. Where the replica has none, the download
-   * that has waited longest for its sender is cut: it can ask again. Throws `relay_busy` when none waits, or when the
-   * account has too many.
+   * Admits one more request on this replica; returns a function that gives its place back. If the replica is full, cuts
+   * the download that has waited longest for its sender, which can ask again. Throws `relay_busy` when none waits, or
+   * when the account has too many.
    */
   admit(direction: Direction, account: string): () => void {
     const ofAccount = `${direction} ${account}`;
@@ -103,7 +104,10 @@ export class Requests {
     longest.end(busy());
   }
 
-  /** Counts it by how it ended; `act` may resolve to an error that its client can no longer be told of. */
+  /**
+   * Runs a request and counts it by its outcome. `act` may resolve to an error of which its client can no longer be
+   * told.
+   */
   async during(direction: Direction, running: Running, act: () => Promise<unknown>): Promise<void> {
     const { relay_active: active, relay_outcomes_total: outcomes } = this.#metrics;
     this.#running.add(running);
@@ -127,14 +131,14 @@ export class Requests {
     for (const running of this.#running) if (nameOf(running.file) === name) running.notify();
   }
 
-  /** A device was signed out, or has to show who it is again: its requests end here. */
+  /** Ends the requests of a device that was signed out or has to authenticate again. */
   endDevice(account: string, deviceId: string | null, why: 'session_revoked' | 'unauthenticated'): void {
     for (const { asker, end } of this.#running) {
       if (asker.account === account && asker.deviceId === deviceId) end(new BatonError(why));
     }
   }
 
-  /** Lets them finish for so long, then cuts them at an offset from which they can go on. */
+  /** Lets the requests finish within this time, then cuts them at an offset from which they can go on. */
   async drain(withinMs: number): Promise<void> {
     this.#isDraining = true;
     await this.#untilIdle(withinMs);

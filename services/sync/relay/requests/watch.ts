@@ -2,10 +2,10 @@ import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Generations, RelayTransfers } from '../generations.ts';
 import type { RelayRequest } from './relay-request.ts';
 
-/** A transfer expires a day after the last report; bytes that pass count as one once in this time. */
+/** How often passing bytes count as a report of the transfer, which expires a day after the last report. */
 const KEEP_MS = 3_600_000;
 
-/** Places of readers last some of these. */
+/** Longest time between two renewals; the reservations of readers last a few of these. */
 const LONGEST_MS = 60_000;
 
 interface WatchParts {
@@ -13,18 +13,18 @@ interface WatchParts {
   role: 'sender' | 'receiver';
   generations: Generations;
   transfers: RelayTransfers;
-  /** Ends the request, with why. */
+  /** Ends the request with this error. */
   end: (why: BatonError) => void;
-  /** Bytes so far. */
+  /** Returns the bytes moved so far. */
   moved: () => number;
-  /** Renews the reservation of the request; null where it has none. */
+  /** Renews the reservation of the request; null when it has none. */
   renewPlace: (() => Promise<unknown>) | null;
   everyMs: number;
 }
 
 /**
- * As long as a request runs: ends it with its transfer, also where nobody notified it, keeps the transfer from expiring
- * while bytes pass, and renews its reservation. Returns what stops that.
+ * Watches a request while it runs: ends it with its transfer, even if nobody notified it, keeps the transfer from
+ * expiring while bytes pass, and renews its reservation. Returns a function that stops the watch.
  */
 export function watch({ request, role, generations, transfers, end, moved, renewPlace, everyMs }: WatchParts) {
   let kept = { atMs: Number.NEGATIVE_INFINITY, bytes: 0 };
@@ -39,7 +39,7 @@ export function watch({ request, role, generations, transfers, end, moved, renew
   const timer = setInterval(
     () => {
       check().catch((error: unknown) => {
-        // Without a store nobody knows.
+        // Without a store the state of the transfer is unknown.
         if (error instanceof BatonError && error.status < 500) end(error);
       });
     },

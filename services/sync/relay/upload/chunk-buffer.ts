@@ -1,7 +1,9 @@
-/** Parts that are smaller are joined: each costs some hundred bytes of its own, and a client chooses how small they are. */
+/**
+ * Smaller parts are joined, because each costs some hundred bytes of its own, and a client chooses how small they are.
+ */
 const [SMALL_BYTES, JOINED_BYTES] = [8 * 1024, 64 * 1024];
 
-/** What goes to the store at once, in the parts that it came in. */
+/** Bytes that go to the store at once, in the parts in which they came. */
 interface NextChunk {
   parts: readonly Buffer[];
   bytes: number;
@@ -12,7 +14,7 @@ export class ChunkBuffer {
   readonly #chunkBytes: number;
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** Where small parts are joined, and how far it is filled; what is filled is the last of the parts. */
+  /** Buffer in which small parts are joined, and how far it is filled. Its filled piece is the last of the parts. */
   #joined: Buffer | null = null;
   #joinedBytes = 0;
 
@@ -24,7 +26,7 @@ export class ChunkBuffer {
     return this.#bytes;
   }
 
-  /** There is a chunk of full size. */
+  /** Whether there is a chunk of full size. */
   get isWhole(): boolean {
     return this.#bytes >= this.#chunkBytes;
   }
@@ -34,13 +36,13 @@ export class ChunkBuffer {
     const fits = this.#joined !== null && this.#joinedBytes + part.length <= this.#joined.length;
     if (part.length < SMALL_BYTES || fits) return this.#join(part);
     this.#joined = null;
-    // In one piece, unless the window is a tiny one.
+    // The part stays in one piece, unless the window is tiny.
     for (let at = 0; at < part.length; at += this.#chunkBytes) {
       this.#parts.push(part.subarray(at, at + this.#chunkBytes));
     }
   }
 
-  /** How much the next chunk has: all there is, where that is less than a whole one. */
+  /** Size of the next chunk, which is everything when that is less than a whole chunk. */
   get nextBytes(): number {
     return this.#next().bytes;
   }

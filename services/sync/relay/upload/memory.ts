@@ -1,9 +1,9 @@
 /**
- * Frees the memory of a part of a request's body, which nobody may read from then on. Left to the garbage collector, the
- * parts count against the heap of the image, and the sending replica takes 1.7 to 2.5 times the CPU. Node 20, which has no
- * `transfer`, leaves them there; it is not in the image (services/decisions, 16).
+ * Frees the memory of a part of a request's body, which nobody may read afterwards. If the garbage collector had to
+ * free them, the parts would count against the heap of the image, and the sending replica would take 1.7 to 2.5 times
+ * the CPU. Node 20 has no `transfer` and leaves them to it; the image does not use Node 20 (services/decisions, 16).
  */
 export function freeMemory(part: Buffer): void {
-  // Else others share it.
+  // A smaller part shares its memory with others.
   if (part.length === part.buffer.byteLength) (part.buffer as ArrayBuffer).transfer?.(0);
 }

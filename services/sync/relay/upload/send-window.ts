@@ -5,13 +5,13 @@ import type { RelayStore } from '../store.ts';
 import { Wakeup } from '../wakeup/wakeup.ts';
 import { replaced } from './chunk-faults.ts';
 
-/** How late a sender finds space of which the notification was lost. */
+/** How late a sender finds space when the notification was lost. */
 const CHECK_AGAIN_MS = 1_000;
 
 export interface SendWindowParts {
   request: RelayRequest;
   generation: number;
-  /** What the receiver has taken when the request begins. */
+  /** Offset up to which the receiver has taken bytes when the request begins. */
   taken: number;
   windowBytes: number;
   stallMs: number;
@@ -20,7 +20,7 @@ export interface SendWindowParts {
 }
 
 /**
- * How far a sender may be ahead of its receiver. What it knows of the receiver's position only rises, so that it never
+ * How far a sender may be ahead of its receiver. The receiver's position that it knows only rises, so that it never
  * sends more than the window holds.
  */
 export class SendWindow {
@@ -39,36 +39,36 @@ export class SendWindow {
     return this.#isWaiting;
   }
 
-  /** Whether there is space for bytes up to this offset. */
+  /** Returns whether there is space for bytes up to this offset. */
   holds(end: number): boolean {
     return end <= this.#taken + this.#parts.windowBytes;
   }
 
-  /** The receiver has taken so much. */
+  /** Notes that the receiver has taken bytes up to this offset. */
   moved(taken: number): void {
     this.#taken = Math.max(this.#taken, taken);
   }
 
-  /** There may be space, or another request in its place. */
+  /** Tells a waiting sender that there may be space, or that another request may have replaced it. */
   notify(): void {
     this.#wakeup.notify();
   }
 
-  /** Nobody needs space any more. */
+  /** Ends the wait, because nobody needs space any more. */
   end(): void {
     this.#isOver = true;
     this.#wakeup.notify();
   }
 
-  /** Throws `upload_gone` when another request sends now. What the store cannot say the next chunk finds out. */
+  /** Throws `upload_gone` when another request sends now. If the store does not answer, the next chunk finds out. */
   async checkHeld(): Promise<void> {
     const taken = await this.#ask(0).catch(() => undefined);
     if (taken === null) throw replaced();
   }
 
   /**
-   * Resolves when half of the window is free behind what was sent, or nobody needs it any more. Throws `upload_gone`,
-   * and `window_full` when the receiver has taken nothing in the stall time.
+   * Resolves when half of the window is free behind what was sent, or when nobody needs space any more. Throws
+   * `upload_gone`, and `window_full` when the receiver has taken nothing in the stall time.
    */
   async waitForSpace(sent: number): Promise<void> {
     const { windowBytes, stallMs } = this.#parts;
@@ -92,7 +92,7 @@ export class SendWindow {
     }
   }
 
-  /** What the receiver has taken; null when another request sends now. A reader that waits is notified. */
+  /** Returns what the receiver has taken; null when another request sends now. Notifies a reader that waits. */
   async #ask(wanted: number): Promise<number | null> {
     const { store, request, generation, notifier } = this.#parts;
     const { taken, notify } = await store.waitWrite(request, { generation, wanted });

@@ -10,35 +10,35 @@ import { freeMemory } from './memory.ts';
 import { SendWindow, type SendWindowParts } from './send-window.ts';
 
 /**
- * What has come goes to the store when it is so much, in the parts that it came in (of 64 KiB at most), so that a chunk
- * with its surroundings fits an allocation of 512 KiB in Redis.
+ * Bytes that make a chunk, which goes to the store in the parts in which it came (of 64 KiB at most). A chunk of this
+ * size with its overhead fits an allocation of 512 KiB in Redis.
  */
 const CHUNK_BYTES = 440 * 1024;
 
-/** What a part counts at least for the scheduler: it costs something however small it is. */
+/** Least bytes that a part counts for the scheduler, because even a small part costs something. */
 const PART_BYTES = 1024;
 
 /** Chunks under way to the store. */
 const IN_FLIGHT = 2;
 
-/** What waits to become a chunk goes out when nothing more comes for so long. */
+/** How long bytes wait for more before they go out as a short chunk. */
 const LINGER_MS = 20;
 
-/** The sender went away: there is nobody to tell why the upload ended. */
+/** The sender went away. Nobody is left who could be told why the upload ended. */
 export class SenderGone extends Error {}
 
 export interface UploadParts extends SendWindowParts {
   req: IncomingMessage;
   size: number;
-  /** Where the body begins. */
+  /** Offset at which the body begins. */
   offset: number;
   scheduler: FairScheduler;
   onBytes: (bytes: number) => void;
 }
 
 /**
- * One request that sends bytes of a file. It reads its socket only as far as the receiver has space, and holds no more than
- * a few chunks; a body of any length is one request. What it has added stays, whatever ends it.
+ * One request that sends bytes of a file. It reads its socket only as far as the receiver has space, and holds no more
+ * than a few chunks; a body of any length is one request. The bytes that it has added stay, whatever ends it.
  *
  *   reading --a whole chunk is there, and two are under way, or the scheduler lets others go first--> paused --> reading
  *   reading, paused --the next chunk does not fit the window--> waiting for space --half of it is free--> reading
@@ -55,15 +55,15 @@ export class Upload {
   readonly #pace: Pace;
   #link: BulkLink | null = null;
   #isConnecting = false;
-  /** Up to where bytes were handed to the store, and up to where they are known to be there. */
+  /** Offset up to which bytes were handed to the store, and offset up to which they are known to be there. */
   #sent: number;
   #end: number;
   #inFlight = 0;
   #hasEnded = false;
   #isOver = false;
-  /** A chunk that is not whole goes out too. */
+  /** Whether a chunk that is not whole goes out too. */
   #isFlushing = false;
-  /** Others are read from first. */
+  /** Whether the scheduler lets others go first. */
   #isHeld = false;
   #failure: Error | null = null;
   /** The channel of a reader that waits for more than there is, or ''. */
@@ -80,7 +80,7 @@ export class Upload {
     this.#buffer = new ChunkBuffer(Math.max(1, Math.min(CHUNK_BYTES, parts.windowBytes >> 2)));
   }
 
-  /** Up to where the file is in the store. */
+  /** Offset up to which the file is in the store. */
   get end(): number {
     return this.#end;
   }
@@ -89,7 +89,7 @@ export class Upload {
     return this.#buffer.bytes + Math.max(0, this.#sent - this.#end);
   }
 
-  /** Resolves when the body is in the store; rejects with why it is not, all that can be kept of it being kept. */
+  /** Resolves when the body is in the store. Otherwise rejects with the cause, after storing all that can be kept. */
   async run(): Promise<void> {
     const { req } = this.#parts;
     const tick = setInterval(() => this.#tick(), LINGER_MS);
@@ -118,16 +118,16 @@ export class Upload {
     if (this.#failure) throw this.#failure;
   }
 
-  /** There may be space, or another request in its place. */
+  /** Tells the upload that there may be space, or that another request may have replaced it. */
   notify(): void {
     const window = this.#window;
     window.notify();
-    // A sender of whom nothing comes would not notice that it was replaced.
+    // An upload that receives nothing would not notice that it was replaced.
     if (window.isWaiting || this.#failure !== null) return;
     window.checkHeld().catch((error: unknown) => this.stop(error as Error));
   }
 
-  /** Ends it with this error; what has come is still stored, unless another request sends now. */
+  /** Ends the upload with this error. Bytes that have come are still stored, unless another request sends now. */
   stop(error: Error): void {
     if (this.#failure === null) {
       this.#failure = error;
@@ -157,7 +157,7 @@ export class Upload {
     this.#pump();
   };
 
-  /** Moves what can be moved: chunks to the store, then the socket's next bytes here. */
+  /** Moves what can move: first chunks to the store, then the next bytes of the socket to the buffer. */
   #pump(): void {
     const { req } = this.#parts;
     const buffer = this.#buffer;
@@ -166,7 +166,7 @@ export class Upload {
     const goesOut = () => buffer.bytes > 0 && (buffer.isWhole || isEnding || this.#isFlushing);
     while (this.#link !== null && this.#inFlight < IN_FLIGHT && goesOut()) {
       if (!this.#window.holds(this.#sent + buffer.nextBytes)) {
-        // Nobody is there to wait for space.
+        // After a failure nothing waits for space.
         if (this.#failure) buffer.clear();
         else void this.#waitForSpace();
         break;
@@ -180,7 +180,7 @@ export class Upload {
     else if (req.isPaused()) req.resume();
   }
 
-  /** A sender of whom nothing comes needs no connection to the store. */
+  /** Takes a connection to the store, if there is none. An upload that receives nothing needs none. */
   async #connect(): Promise<void> {
     if (this.#link !== null || this.#isConnecting) return;
     const { store, request } = this.#parts;

@@ -9,13 +9,13 @@ import type { Extent } from '../store.ts';
 import { watch } from '../requests/watch.ts';
 import { Upload } from './upload.ts';
 
-/** How far a file has come. */
+/** How much of a file is in the store. */
 export interface Progress {
   end: number;
   size: number;
 }
 
-/** Where a sender goes on. */
+/** The generation and the offset at which a sender goes on. */
 interface Target {
   generation: number;
   offset: number;
@@ -25,7 +25,7 @@ interface Target {
 interface Body extends Target {
   req: IncomingMessage;
   size: number;
-  /** What the receiver has taken. */
+  /** Offset up to which the receiver has taken bytes. */
   taken: number;
 }
 
@@ -80,11 +80,11 @@ export class Uploads {
     const { size } = known;
     const { offset, completes, length } = readAppendHeaders(req);
     const target = { generation, offset };
-    // What cannot begin leaves nothing behind.
+    // A request that cannot begin leaves nothing behind.
     if (known.generation === null) checkGoesOn(NOT_BEGUN, target);
     const announced = length === null ? null : offset + length;
     if (announced !== null && (announced > size || (completes && announced < size))) {
-      // The offset is checked first: where that is wrong the length may be right.
+      // The offset is checked first: if the offset is wrong, the length may be right.
       checkGoesOn(await this.#find(asked, known), target);
       throw wrongLength(size);
     }
@@ -95,7 +95,7 @@ export class Uploads {
     return { end, size };
   }
 
-  /** Where a file is now. For one that has not begun nothing is made. */
+  /** Returns how far a file is now. Makes nothing for a file that has not begun. */
   async #find(asked: Asked, known: RelayedFile): Promise<Pick<Extent, 'generation' | 'end'>> {
     return known.generation === null ? NOT_BEGUN : this.#parts.generations.find(asked, known);
   }
@@ -105,7 +105,7 @@ export class Uploads {
     const { generations, quota } = this.#parts;
     const { file } = request;
     const { size } = known;
-    // There is nothing to store of an empty file.
+    // An empty file has nothing to store.
     if (size === 0) {
       checkGoesOn({ generation: known.generation ?? 0, end: 0 }, { generation, offset });
       return 0;
@@ -123,7 +123,7 @@ export class Uploads {
     }
   }
 
-  /** Resolves to up to where the file is in the store. */
+  /** Receives a body; resolves to the offset up to which the file is in the store. */
   async #receive(request: RelayRequest, body: Body): Promise<number> {
     const { store, metrics, stallMs, transfers, generations, requests } = this.#parts;
     const { asker, file } = request;
@@ -158,14 +158,14 @@ export class Uploads {
         throw await this.#whyEnded(error, request, { generation: body.generation, offset: upload.end });
       } finally {
         unwatch();
-        // Where this fails the next request notifies one that is gone: no harm.
+        // A failure does no harm: the next request notifies a request that is gone.
         store.leave(request, 'w').catch(() => undefined);
       }
     });
     return upload.end;
   }
 
-  /** The answer to a sender whose upload did not get to its end. */
+  /** Returns the error for a sender whose upload did not reach its end. */
   async #whyEnded(error: unknown, asked: Asked, { generation, offset }: Target): Promise<unknown> {
     if (!(error instanceof BatonError)) return error;
     if (error.code === 'window_full') {

@@ -10,7 +10,7 @@ export interface NotifierParts {
   onNotified: (name: string) => void;
 }
 
-/** Notifies requests of something at their file, on whichever replica they run. */
+/** Notifies the requests for a file, on whichever replica they run. */
 export class Notifier {
   readonly #parts: NotifierParts;
 
@@ -18,7 +18,7 @@ export class Notifier {
     this.#parts = parts;
   }
 
-  /** A new name for a request of this replica. */
+  /** Makes the token and the channel of a new request of this replica. */
   newHolder(): Holder {
     return { token: randomBytes(9).toString('base64url'), channel: this.#parts.channel() };
   }
@@ -27,12 +27,12 @@ export class Notifier {
     return { asker, file, holder: this.newHolder() };
   }
 
-  /** Notifies the requests for a file on the replica with this channel; nobody, where it is ''. */
+  /** Notifies the requests for a file on the replica with this channel; does nothing when it is ''. */
   notify(channel: string, file: FileId): void {
     if (channel === '') return;
     const { onNotified, publish } = this.#parts;
     if (channel === this.#parts.channel()) return onNotified(nameOf(file));
-    // One that is lost costs a second: whoever waits checks again by itself.
+    // A lost notification costs a second, because a waiting request checks again by itself.
     publish(channel, payloadOf('relay', nameOf(file))).catch(() => undefined);
   }
 

@@ -1,4 +1,6 @@
-/** A wait that ends early when it is notified. A notification that finds nobody waiting ends the next wait at once. */
+/**
+ * A wait that ends early when it is notified. A notification that comes while nobody waits ends the next wait at once.
+ */
 export class Wakeup {
   #isNotified = false;
   #wake: (() => void) | null = null;

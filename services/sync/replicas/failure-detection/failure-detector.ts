@@ -1,10 +1,10 @@
 import { BEAT_MS, type LeaseTable, READ_GAP_MS } from '../lease-store.ts';
 import { LostReplicas } from './lost-replicas.ts';
 
-/** A counter unchanged for three beats; a little less, because a timer may fire a moment early. */
+/** How long a counter may stay unchanged: three beats, and a little less, because a timer may fire early. */
 const DEAD_AFTER_MS = 3 * BEAT_MS - 100;
 
-/** A reading that took longer proves nothing about the others. */
+/** A reading that took longer than this proves nothing about the others. */
 const SLOW_READ_MS = 1_000;
 
 interface FailureDetectorParts {
@@ -16,14 +16,15 @@ interface FailureDetectorParts {
 
 interface Observation {
   counter: string;
-  /** When this counter was first read. */
+  /** Time at which this counter was first read. */
   sinceMs: number;
 }
 
 /**
- * Which replicas are alive, by the lease table that is read with every beat. One is dead when its counter stood still for
- * 6 s of OUR monotonic clock with every reading in between successful, so that neither a failover of the store nor a
- * paused host makes a living one dead. The routes of replicas that are being reaped, or are lost, count as gone.
+ * Finds out which replicas are alive from the lease table, which is read with every beat. A replica is dead when its
+ * counter stood still for 6 s of THIS replica's monotonic clock, and every reading in between succeeded. So neither a
+ * failover of the store nor a paused host makes a living replica dead. The routes of replicas that are being reaped, or
+ * are lost, count as gone.
  */
 export class FailureDetector {
   readonly #parts: FailureDetectorParts;
@@ -40,7 +41,7 @@ export class FailureDetector {
     this.#lost = new LostReplicas(parts.isHeard);
   }
 
-  /** How many replicas are alive as far as we know, this one included. */
+  /** Number of replicas that seem alive, including this one. */
   get live(): number {
     return Math.max(1, this.#counters.size);
   }
@@ -50,7 +51,7 @@ export class FailureDetector {
     return this.#joinedDeadChannels;
   }
 
-  /** Living replicas but this one. */
+  /** Returns the living replicas except this one. */
   others(): string[] {
     const ownId = this.#parts.ownId();
     return [...this.#counters.keys()].filter((id) => id !== ownId);
@@ -60,22 +61,22 @@ export class FailureDetector {
     return this.#deadChannels.has(channel);
   }
 
-  /** Channels of all replicas that hold a lease as far as we know, and our own. */
+  /** Returns the channels of all replicas that hold a lease in the latest table, and of this one. */
   channels(): string[] {
     return [...new Set([this.#parts.ownId(), ...this.#counters.keys()])].map(this.#parts.channelOf);
   }
 
-  /** The counter of a replica in the latest table. */
+  /** Returns the counter of a replica in the latest table. */
   counterOf(id: string): string | undefined {
     return this.#counters.get(id);
   }
 
-  /** A reading failed: what was observed until now proves nothing any more. */
+  /** Drops all observations, because after a failed reading they prove nothing. */
   restartWindow(): void {
     this.#observed.clear();
   }
 
-  /** Takes the table that was asked for and read at these times of our clock. */
+  /** Observes a table that was requested and read at these times of this replica's clock. */
   observe({ counters, reaping }: LeaseTable, sentMs: number, readMs: number): void {
     if (readMs - sentMs > SLOW_READ_MS || sentMs - this.#readMs > READ_GAP_MS) this.restartWindow();
     this.#lost.observe(
@@ -94,8 +95,9 @@ export class FailureDetector {
   }
 
   /**
-   * Other replicas whose counter stood still for long enough, with that counter. Measured from reading to reading: the
-   * time since the last one, in which this process may have been paused together with all others, proves nothing.
+   * Returns the other replicas whose counter stood still for long enough, with that counter. Measures from reading to
+   * reading: the time since the last reading proves nothing, because this process may have been paused together with
+   * all others.
    */
   dead(): { id: string; counter: string }[] {
     const ownId = this.#parts.ownId();
@@ -104,7 +106,7 @@ export class FailureDetector {
       .map(([id, { counter }]) => ({ id, counter }));
   }
 
-  /** Replicas whose reaper is not alive, with that reaper; and those that are ours to go on with. */
+  /** Returns the replicas whose reaper is not alive, and those that this replica reaps itself, with the reaper. */
   orphans(): { id: string; reaper: string }[] {
     const ownId = this.#parts.ownId();
     return [...this.#reaping]
@@ -112,12 +114,14 @@ export class FailureDetector {
       .map(([id, reaper]) => ({ id, reaper }));
   }
 
-  /** Whether this replica is the reaper of that one in the latest table; its routes count as gone then. */
+  /**
+   * Returns whether this replica is the reaper of `id` in the latest table, so that the routes of `id` count as gone.
+   */
   isReaping(id: string): boolean {
     return this.#reaping.get(id) === this.#parts.ownId();
   }
 
-  /** Ids that had a lease or a reaper, and then neither for a while; each is named once. */
+  /** Returns the ids that had a lease or a reaper, and then neither for a while; each id once. */
   takeLost(): string[] {
     return this.#lost.take();
   }

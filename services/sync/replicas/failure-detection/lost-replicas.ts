@@ -1,10 +1,10 @@
-/** A replica that lost its lease has this long to take a new id and attach its streams there. */
+/** How long a replica that lost its lease has to take a new id and attach its streams there. */
 const LOST_AFTER_MS = 12_000;
 
-/** For longer no row of it can count as open, and somebody has reconciled its accounts. */
+/** After this time no row of a lost id can count as open, and another replica has reconciled its accounts. */
 const FORGOTTEN_AFTER_MS = 210_000;
 
-/** Nobody listened at so many checks in a row: this is no subscriber that is just being replaced. */
+/** Number of checks in a row without a listener, which a subscriber that is just being replaced does not explain. */
 const UNHEARD_CHECKS = 3;
 
 interface Missing {
@@ -15,11 +15,11 @@ interface Missing {
 }
 
 /**
- * Ids that had a lease or a reaper, and now have neither. Most were cleaned up, or belong to a replica that has another id
- * by now. But a row of such an id may come back when nobody waits for it any more: a failover loses the tail in which it
- * was removed, a store that was cut off carries out what was sent before, or the set of accounts is lost before the
- * reaper has read it. An id is never used again, so a row on its channel counts as gone once nobody listens there.
- * Somebody does where a living replica is only cut off from the leases.
+ * Ids that had a lease or a reaper, and now have neither. Most were cleaned up, or belong to a replica that has another
+ * id by now. But a row of such an id may come back when nobody expects it: a failover loses the tail in which it was
+ * removed, a store that was cut off runs what was sent before, or the set of accounts is lost before the reaper has
+ * read it. An id is never used again, so a row on its channel counts as gone once nobody listens there. A living
+ * replica that is only cut off from the leases still listens.
  */
 export class LostReplicas {
   readonly #missing = new Map<string, Missing>();
@@ -30,7 +30,7 @@ export class LostReplicas {
     this.#isHeard = isHeard;
   }
 
-  /** With every reading of the lease table: the ids of the one before, and whether the new one has an id. */
+  /** Called with every reading of the lease table: the ids of the table before, and whether the new one has an id. */
   observe(before: Iterable<string>, isThere: (id: string) => boolean): void {
     const now = performance.now();
     for (const id of before) {
@@ -43,7 +43,7 @@ export class LostReplicas {
     }
   }
 
-  /** Those that have been missing for a while; each is named once. They may have left accounts to reconcile. */
+  /** Returns the ids that have been missing for a while, each once. They may have left accounts to reconcile. */
   take(): string[] {
     const now = performance.now();
     const taken = [...this.#missing].filter(([, { isTaken, sinceMs }]) => !isTaken && now - sinceMs >= LOST_AFTER_MS);
@@ -51,7 +51,7 @@ export class LostReplicas {
     return taken.map(([id]) => id);
   }
 
-  /** Those on whose channel nobody listens. */
+  /** Returns the ids on whose channel nobody listens. */
   unheard(): string[] {
     return [...this.#missing].filter(([, { unheard }]) => unheard >= UNHEARD_CHECKS).map(([id]) => id);
   }
@@ -61,7 +61,7 @@ export class LostReplicas {
       (isHeard) => {
         missing.unheard = isHeard ? 0 : missing.unheard + 1;
       },
-      // Nobody knows: the next reading asks again.
+      // The answer is unknown: the next reading asks again.
       () => undefined,
     );
   }

@@ -1,20 +1,21 @@
 import { READ_GAP_MS } from '../lease-store.ts';
 
-/** Within this time after an outage every open stream has been attached again: two sweeps. */
+/** Time after an outage within which every open stream has been attached again: two sweeps. */
 const RENEWED_WITHIN_MS = 120_000;
 
-/** The store's clock and ours may drift apart by this much between two readings. */
+/** How much the clocks of the store and of this replica may drift apart between two readings. */
 const CLOCK_STEP_MS = 30_000;
 
-/** What the store's clock said is known as exactly as half of this. */
+/** Longest round trip of a reading that counts as exact; the store's time is known to half of it. */
 const EXACT_WITHIN_MS = 1_000;
 
 /**
- * How much older than usual the rows of open streams may look. A row counts as dead when it was not renewed for some
- * time of the store's clock. While the store is away nobody can renew one, and a clock that was set adds its step.
+ * Knows how much older than usual the rows of open streams may look. A row counts as dead when it was not renewed for
+ * some time by the store's clock. While the store is away nobody can renew a row, and a change of the clock adds its
+ * step.
  */
 export class StoreClock {
-  /** How far the store's clock is ahead of our monotonic one. */
+  /** How far the store's clock is ahead of this replica's monotonic one. */
   #aheadMs = Number.NaN;
   #readMs = Number.NaN;
   #lateMs = 0;
@@ -26,19 +27,19 @@ export class StoreClock {
     return this.#skewMs;
   }
 
-  /** Unix ms by the store's clock; by our own before the first reading. */
+  /** Returns Unix ms by the store's clock, or by this machine's before the first reading. */
   nowMs(): number {
     return this.#skewMs === null ? Date.now() : performance.now() + this.#aheadMs;
   }
 
-  /** So much older than usual may a row look now. */
+  /** Returns how much older than usual a row may look now. */
   lateMs(): number {
     return this.#lateAt(performance.now());
   }
 
   /**
-   * Takes a time of the store, asked for and read at these times of our clock. True: the store's clock was set since the
-   * last reading.
+   * Observes a time of the store that was requested and read at these times of this replica's clock. Returns true when
+   * the store's clock was set since the last reading.
    */
   observe(storeMs: number, sentMs: number, readMs: number): boolean {
     const gapMs = sentMs - this.#readMs;
@@ -46,7 +47,7 @@ export class StoreClock {
     const stepMs = Math.abs(storeMs - readMs - this.#aheadMs);
     this.#readMs = readMs;
     this.#aheadMs = storeMs - readMs;
-    // Read half a round trip ago; one that took long says too little.
+    // The time was read half a round trip ago; a reading that took long is too inexact.
     if (readMs - sentMs <= EXACT_WITHIN_MS || this.#skewMs === null) {
       const [wallMs, sinceMs] = [Date.now(), performance.now() - (sentMs + readMs) / 2];
       this.#skewMs = wallMs - storeMs - sinceMs;
@@ -56,7 +57,7 @@ export class StoreClock {
     return true;
   }
 
-  /** A row that was late already at `sinceMs`, when this began, is late by both. */
+  /** Adds a delay that began at `sinceMs`. A row that was already late then is late by both. */
   #addLate(ms: number, sinceMs: number): void {
     this.#lateMs = Math.round(ms + this.#lateAt(sinceMs));
     this.#lateSinceMs = performance.now();

@@ -1,7 +1,9 @@
-/** So many nonces in a row unheard, the last of which the store took (6 to 8 s): the subscriber is silent. */
+/**
+ * Number of unheard nonces in a row, the last of which the store took (6 to 8 s), after which the subscriber is silent.
+ */
 const SILENT_AFTER_NONCES = 3;
 
-/** So many nonces in a row that the store did not take: nobody can be heard on this channel (Redis Cluster). */
+/** Number of nonces in a row that the store did not take, after which the channel is unreachable (Redis Cluster). */
 const UNREACHABLE_AFTER_NONCES = 3;
 
 interface SubscriberCheckParts {
@@ -15,16 +17,16 @@ interface SubscriberCheckParts {
 }
 
 /**
- * Whether this replica hears what is published to its channel: it publishes a numbered nonce there with every beat, and
- * checks whether the ones before were heard. Apart from the lease, because in a cluster the two lie on different
- * primaries. While the store does not take nonces, silence proves nothing yet. It counts once one is taken, because a
- * network that swallowed the commands may have swallowed the subscription too.
+ * Checks whether this replica hears what is published to its channel: publishes a numbered nonce there with every beat,
+ * and checks whether the ones before were heard. It is separate from the lease, because in a cluster the two are on
+ * different primaries. While the store does not take nonces, silence proves nothing yet. It counts once a nonce is
+ * taken, because a network that swallowed the commands may have swallowed the subscription too.
  */
 export class SubscriberCheck {
   readonly #parts: SubscriberCheckParts;
   #number = 0;
   #sentMs = 0;
-  /** The latest nonce was taken by the store: hearing nothing then is our subscriber's fault. */
+  /** Whether the store took the latest nonce; silence is then the fault of this replica's subscriber. */
   #isTaken = false;
   #unheard = 0;
   #untaken = 0;
@@ -33,7 +35,7 @@ export class SubscriberCheck {
     this.#parts = parts;
   }
 
-  /** With every beat: judges the nonces so far, and publishes the next one. */
+  /** Judges the nonces so far, and publishes the next one. Called with every beat. */
   run(): void {
     this.#judgeSilence();
     this.#isTaken = false;
@@ -43,25 +45,25 @@ export class SubscriberCheck {
         this.#isTaken = true;
         this.#untaken = 0;
       },
-      // The next one that is heard shows that this number is missing. While the store is away this says nothing about
-      // the channel.
+      // The next nonce that is heard shows that this number is missing. While the store is away, a failure proves
+      // nothing about the channel.
       () => {
         this.#untaken = this.#parts.isUp() ? this.#untaken + 1 : 0;
       },
     );
   }
 
-  /** The store answers, but does not take what is published to this channel. */
+  /** Whether the store answers, but does not take what is published to this channel. */
   get isChannelUnreachable(): boolean {
     return this.#untaken >= UNREACHABLE_AFTER_NONCES && this.#parts.isUp();
   }
 
-  /** This replica listens on another channel now. */
+  /** Restarts the count, because this replica listens on another channel now. */
   channelChanged(): void {
     this.#untaken = 0;
   }
 
-  /** Counted in nonces, not in time: after a pause of this process nothing has been heard for long either. */
+  /** Counts nonces and not time, because after a pause of this process nothing has been heard for long either. */
   #judgeSilence(): void {
     const isSilent = this.#parts.silentForMs() > performance.now() - this.#sentMs;
     if (!isSilent) this.#unheard = 0;

@@ -1,4 +1,5 @@
--- Adds an account to the set of a replica that holds a stream of it: its reaper reconciles the accounts in there.
+-- Adds an account to the set of a replica that holds a stream of it. The replica's reaper reconciles the accounts in
+-- the set.
 -- Keys and arguments: accountAdd in scripts.ts.
 -- RETURNS OK
 redis.call('SADD', keys.accounts, account)

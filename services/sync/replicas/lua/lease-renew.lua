@@ -1,5 +1,5 @@
--- Renews the lease of a replica by raising its counter, and reads all leases. One that is gone is not made again: the
--- others took the replica for dead, or the store lost the lease, and it must come back under a new id.
+-- Renews the lease of a replica by raising its counter, and reads all leases. Does not recreate a lost lease: the
+-- others took the replica for dead, or the store lost the lease, and the replica must come back under a new id.
 -- Keys and arguments: leaseRenew in scripts.ts.
 -- uses: clock
 -- RETURNS OK, renewed ('1' | '0'), replicas (id, counter, ...), reaping (dead, reaper, ...), version or '', time in ms

@@ -1,4 +1,5 @@
--- Takes a lease, and writes the settings that all replicas must have alike. Those of replicas without a lease go.
+-- Takes a lease, and writes the settings that must agree on all replicas. Removes the settings of replicas without a
+-- lease.
 -- Keys and arguments: leaseStart in scripts.ts.
 -- RETURNS OK
 redis.call('HSET', keys.replicas, replica, 1)

@@ -1,4 +1,4 @@
--- Which routes of an account lead to streams that are there, as the replica knows it that runs the script.
+-- Which routes of an account lead to existing streams, as the replica that runs the script knows it.
 
 local function lines_of(text)
   local lines = {}
@@ -7,7 +7,8 @@ local function lines_of(text)
   return lines
 end
 
--- `late_ms`, and sets: `dead` and `former` channels, `held` ids of streams, `silent` channels (nil: that was not asked).
+-- Returns `late_ms`, and sets: `dead` and `former` channels, `held` ids of streams, `silent` channels (nil when not
+-- checked).
 local function liveness_of(text)
   local late_ms, dead, former, held, silent = string.match(text, '^([^\t]*)\t([^\t]*)\t([^\t]*)\t([^\t]*)\t(.*)$')
   return {

@@ -11,7 +11,7 @@ import type { Stream } from '../stream/stream.ts';
 /** Pages in memory at once over all streams of a replica: at most 16 MiB. */
 const PAGES_AT_ONCE = 64;
 
-/** An event that is sent again: without id, because its place in the log is behind the stream. */
+/** An event that is sent again. It has no id, because its place in the log is before the position of the stream. */
 export interface PendingEvent {
   name: EventName;
   /** The id of the message or transfer. */
@@ -24,18 +24,18 @@ interface CatchUpParts {
   store: Pick<StreamStore, 'readPage'>;
   streams: LocalStreams;
   metrics: Metrics;
-  /** What the stream's device has not taken yet and does not get from the log, page by page. */
+  /** Reads what the stream's device has not taken yet and does not get from the log, page by page. */
   pending: (stream: Stream, position: string) => AsyncIterable<PendingEvent[]>;
-  /** The log no longer has the position. Never rejects. */
+  /** Called when the log no longer has the position. Never rejects. */
   onLost: (stream: Stream) => Promise<void>;
   onLive: (stream: Stream) => void;
   onFailure: (stream: Stream, error: unknown) => void;
 }
 
 /**
- * Brings a stream up to the present: reads the log from its position page by page, whenever the socket takes more, until
- * a page reached the end AND no event was missed since that page was asked for. Then every later event is announced to a
- * stream that is live, and none can fall between.
+ * Brings a stream up to date: reads the log from its position page by page, as the socket takes more, until a page
+ * reached the end AND no event was missed since that page was requested. From then on every event is announced to a
+ * live stream, and none can be lost in between.
  */
 export class CatchUp {
   readonly #parts: CatchUpParts;
@@ -46,8 +46,8 @@ export class CatchUp {
   }
 
   /**
-   * Of a stream that is `catchingUp` since just now. Most that come back stand at the end, and are live at once. After a
-   * failure the stream is behind.
+   * Starts the catch-up of a stream that has just become `catchingUp`. Most streams that come back are at the end, and
+   * are live at once. After a failure the stream is behind.
    */
   start(stream: Stream, firstPage: Page | null = null): void {
     if (firstPage === null || !this.#isAllOf(firstPage, stream)) return void this.#catchUp(stream, firstPage);
@@ -55,7 +55,10 @@ export class CatchUp {
     this.#caughtUp(stream);
   }
 
-  /** It says that there is nothing to be read, nothing was missed since then, nothing is pending: nothing to wait for. */
+  /**
+   * Returns whether the stream need not wait: the page has nothing to read, nothing was missed since, and nothing is
+   * pending.
+   */
   #isAllOf({ entries, ended }: Page, { position, pending, socket }: Stream): boolean {
     return ended && entries.length === 0 && !position.hasMissed && pending === null && socket.writable;
   }
@@ -76,7 +79,7 @@ export class CatchUp {
     }
   }
 
-  /** Resolves when the end was reached or the stream is over; to false when the position is lost. */
+  /** Resolves to true when the end was reached or the stream is over, to false when the position is lost. */
   async #follow(stream: Stream, firstPage: Page | null): Promise<boolean> {
     let page = firstPage;
     let ended = false;
@@ -113,7 +116,10 @@ export class CatchUp {
     });
   }
 
-  /** Writes what fits; false when the socket was full before the end. The rest is read again from the new position. */
+  /**
+   * Writes what fits; returns false when the socket was full before the end. The rest is read again from the new
+   * position.
+   */
   #writePage(stream: Stream, page: Page): boolean {
     const { metrics } = this.#parts;
     const now = performance.now();
@@ -128,7 +134,10 @@ export class CatchUp {
     return true;
   }
 
-  /** False: the stream is over. May be repeated when it failed in the middle: nothing is written twice. */
+  /**
+   * Writes what is pending; resolves to false when the stream is over. May be repeated after a failure in the middle,
+   * because it writes nothing twice.
+   */
   async #writePending(stream: Stream, { position, written }: PendingFrom): Promise<boolean> {
     for await (const events of this.#readPending(stream, position)) {
       for (const { name, id, data } of events) {
@@ -141,7 +150,7 @@ export class CatchUp {
     return !stream.isOver;
   }
 
-  /** A device may have megabytes of it too, and open streams in a loop. */
+  /** Reads what is pending one page at a time, because a device may have megabytes of it and open streams in a loop. */
   async *#readPending(stream: Stream, position: string): AsyncGenerator<PendingEvent[]> {
     const pages = this.#parts.pending(stream, position)[Symbol.asyncIterator]();
     while (!stream.isOver) {
@@ -151,11 +160,11 @@ export class CatchUp {
     }
   }
 
-  /** One read at a time for the streams of an account. */
+  /** Runs one read at a time for the streams of an account. */
   #oneAtATime<T>(stream: Stream, act: () => Promise<T>): Promise<T> {
     const entry = this.#parts.streams.find(stream.account);
     const read = (entry?.reading ?? Promise.resolve()).then(act);
-    // Without the page, which would stay for as long as the account has a stream here.
+    // The promise drops the page, which would otherwise stay in memory as long as the account has a stream here.
     if (entry) {
       entry.reading = read.then(
         () => undefined,

@@ -8,22 +8,22 @@ import type { LocalStreams } from '../local-streams.ts';
 import { SUPERSEDED_RETRY_MS } from '../opening/opening.ts';
 import type { Stream } from '../stream/stream.ts';
 
-/** A client that is sent away to show who it is comes back after so long. */
+/** When a client that has to authenticate again should come back. */
 const SHOW_AGAIN_MS = 100;
 
 interface DeliveryParts {
   streams: LocalStreams;
   catchUp: CatchUp;
-  /** A newer presence of the account was announced; `snapshot` as in `BusListener`. */
+  /** Called when a newer presence of the account was announced; `snapshot` as in `BusListener`. */
   onPresence: (account: string, version: number, snapshot: string) => void;
-  /** Something was announced for an account of which no stream is here. */
+  /** Called when something was announced for an account that has no stream here. */
   onAbsent: (account: string) => void;
-  /** The clock by which events say when they were appended. */
+  /** Returns the time of the store's clock, which says when events were appended. */
   storeNowMs: () => number;
   metrics: Metrics;
 }
 
-/** What is announced to this replica, handed on to its streams. */
+/** Delivers the announcements to this replica to its streams. */
 export class Delivery {
   readonly #parts: DeliveryParts;
 
@@ -31,7 +31,10 @@ export class Delivery {
     this.#parts = parts;
   }
 
-  /** An event of the log. A live stream that stands right before it takes it; one that missed something reads the log. */
+  /**
+   * Delivers an event of the log. A live stream whose position is right before the event takes it; a stream that missed
+   * something reads the log.
+   */
   event(event: BusEvent): void {
     const entry = this.#parts.streams.find(event.account);
     if (!entry) return this.#parts.onAbsent(event.account);
@@ -53,7 +56,10 @@ export class Delivery {
     }
   }
 
-  /** What is in no log, for streams that are live and can be written to; the others learn it from the next event. */
+  /**
+   * Delivers an event that is in no log to live streams that can be written to. The others learn it from the next
+   * event.
+   */
   unlogged(account: string, name: string, to: string, data: string): void {
     const chunk = frame(name as EventName, data);
     for (const stream of this.#parts.streams.find(account)?.streams ?? []) {
@@ -61,20 +67,21 @@ export class Delivery {
     }
   }
 
-  /** The account's presence has this version. */
+  /** Announces that the account's presence has this version. */
   presence(account: string, version: number, snapshot: string): void {
     if (!this.#parts.streams.find(account)) return this.#parts.onAbsent(account);
     this.#parts.onPresence(account, version, snapshot);
   }
 
-  /** A newer stream of the same device took the place of this one. */
+  /** Ends a stream whose place a newer stream of the same device took. */
   superseded(streamId: string): void {
     this.#parts.streams.all.get(streamId)?.end('superseded', SUPERSEDED_RETRY_MS);
   }
 
   /**
-   * Ends the streams of a device that was signed out; without a device those of the session, of all when it is null. A
-   * stream of which nobody says whose session it is has its client come back, who is let in or refused then.
+   * Ends the streams of a device that was signed out. With `deviceId` null, ends those of the session without a device,
+   * or of all such sessions when `sessionId` is null. A stream whose session is unknown is ended so that its client
+   * comes back, and is accepted or refused then.
    */
   endRevoked(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void {
     for (const stream of this.#parts.streams.find(account)?.streams ?? []) {
@@ -85,19 +92,22 @@ export class Delivery {
     }
   }
 
-  /** Whoever holds a stream of the device comes back, and is let in or refused by what they show then. */
+  /**
+   * Makes the clients of a device's streams come back, to be accepted or refused by the credentials that they show
+   * then.
+   */
   showAgain(account: string, deviceId: string): void {
     for (const stream of this.#parts.streams.find(account)?.streams ?? []) {
       if (stream.caller.deviceId === deviceId) stream.end('rotate', SHOW_AGAIN_MS);
     }
   }
 
-  /** The store is away: streams stay, and say so. */
+  /** Tells all streams that the store is away. They stay open. */
   degrade(): void {
     for (const stream of this.#parts.streams.all.values()) stream.degrade();
   }
 
-  /** A live stream missed something, as `source` has found: it reads the log. */
+  /** Makes a live stream that missed something read the log; `source` says what found it. */
   fellBehind(stream: Stream, source: string): void {
     if (!stream.state.fellBehind()) return;
     this.#parts.metrics.gap_repairs_total.inc({ source });

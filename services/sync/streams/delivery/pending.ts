@@ -7,15 +7,15 @@ interface PendingParts {
   transfers: { pending(actor: { account: string; deviceId: string }, position: string): AsyncIterable<string[]> };
 }
 
-/** The first id in an event is that of what it is about. */
+/** Returns the first id in an event, which is that of its message, transfer or request. */
 const idOf = (json: string): string => /_id":"([^"]+)"/.exec(json)?.[1] ?? '';
 
 const eventsOf = (name: PendingEvent['name'], jsons: string[]): PendingEvent[] =>
   jsons.map((data) => ({ name, id: idOf(data), data }));
 
 /**
- * What is pending for a stream beside the log: its device's unacknowledged messages, the transfers it did not accept, and the
- * new devices that wait for its decision.
+ * Makes the reader of what is pending for a stream beside the log: unacknowledged messages of its device, transfers it
+ * has not accepted, and new devices that wait for its decision.
  */
 export const makePending = ({ messages, transfers, signin }: PendingParts) =>
   async function* pending({ account, caller: { deviceId } }: Stream, position: string): AsyncGenerator<PendingEvent[]> {

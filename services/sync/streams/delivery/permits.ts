@@ -1,4 +1,7 @@
-/** So many permits; who finds none waits for one, in order. Bounds what a reconnect storm holds in memory at once. */
+/**
+ * A number of permits. A caller that finds none waits for one, in order. They bound what a reconnect storm holds in
+ * memory at once.
+ */
 export class Permits {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +10,10 @@ export class Permits {
     this.#free = count;
   }
 
-  /** Null: it was there. Else it is when this resolves. Whoever takes one gives it back, whatever comes. */
+  /**
+   * Takes a permit: returns null if one was free, else a promise that resolves when the caller has one. The caller
+   * always gives it back.
+   */
   take(): Promise<void> | null {
     if (this.#free === 0) return new Promise((resolve) => this.#waiting.push(resolve));
     this.#free -= 1;

@@ -1,5 +1,5 @@
--- Attaches an open stream again: writes its route AND tells the end of the log, in one step on the account's slot, so that an
--- append either finds the route or is found here.
+-- Attaches an open stream again: writes its route AND returns the end of the log, in one step on the account's slot, so
+-- that an append either finds the route or is found here.
 -- Keys and arguments: streamAttach in scripts.ts.
 -- uses: clock routes route-rows replicas/liveness streams/own-routes log presence/version presence/ended-routes presence/presence
 -- RETURNS OK, gone: the stream was closed
@@ -15,7 +15,7 @@ if late then return { 'OK', late } end
 local own = { id = stream, channel = channel, device = device, generation = generation }
 write_own(keys.routes, rows, before, own, now)
 
--- Every position is that of an entry: an empty log gets one for nobody.
+-- Every position is that of an entry, so an empty log gets an entry that is addressed to nobody.
 local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')[1]
 local top = last and last[1] or append(keys.log, now, random, '', '', '')
 redis.call('EXPIRE', keys.log, LOG_SECONDS)

@@ -1,4 +1,4 @@
--- A stream has closed. Its row stays as closed for a time, so that an attach of it that arrives late is refused.
+-- Marks the row of a stream that has closed. The row stays for a time, so that a late attach of the stream is refused.
 -- Keys and arguments: streamDetach in scripts.ts.
 -- uses: clock routes route-rows
 -- RETURNS OK

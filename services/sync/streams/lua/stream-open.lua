@@ -1,5 +1,5 @@
--- Attaches a stream that opens: limits, its route AND what it missed, in one step on the account's slot, so that an append
--- either finds the route or is found here.
+-- Attaches a stream that opens: checks limits, writes its route AND reads what it missed, in one step on the account's
+-- slot, so that an append either finds the route or is found here.
 -- Keys and arguments: streamOpen in scripts.ts.
 -- uses: clock routes devices/names route-rows replicas/liveness streams/own-routes streams/stream-quota log space streams/position presence/version presence/ended-routes presence/presence messages/mail transfers/offers
 -- RETURNS as stream-attach.lua
@@ -24,17 +24,17 @@ if slot == 'replaces' then supersede(keys.routes, others, closed, device, now) e
 local own = { id = stream, channel = channel, device = device, generation = generation }
 local mine = write_own(keys.routes, rows, before, own, now)
 
--- Every position is that of an entry: an empty log gets one for nobody.
+-- Every position is that of an entry, so an empty log gets an entry that is addressed to nobody.
 local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')[1]
 local is_at_end = last and last[1] == position
 local reason = not is_at_end and lost_reason(keys.log, position, now) or nil
 local top = last and last[1] or append(keys.log, now, random, '', '', '')
 redis.call('EXPIRE', keys.log, LOG_SECONDS)
 
--- A connect is announced also where it changes nothing, to whoever else is there: one may be waiting for this device.
+-- A connect is announced to the other streams even if it changes nothing, because one may be waiting for this device.
 local arrived = #others > 0 and device or nil
 local version, _, on, off, states = reconcile(keys, rows, closed, devices, now, GRACE_MS, liveness.dead, arrived, mine)
--- Most accounts have nothing that waits: one command tells.
+-- Most accounts have nothing pending, and one command finds that out.
 local messages, transfers, clipboard, has_invites = 0, 0, '', '0'
 if redis.call('EXISTS', keys.inbox, keys.offers, keys.clipboard, keys.invites) > 0 then
   messages = count_mail(keys.inbox, device)

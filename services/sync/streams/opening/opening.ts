@@ -17,10 +17,12 @@ import type { Attached, StreamStore } from '../store.ts';
 import { Stream } from '../stream/stream.ts';
 import type { Sweeper } from '../upkeep/sweeper.ts';
 
-/** A superseded client must not come back by itself; should it, then late. */
+/** A superseded client must not come back by itself. If it does, it should come late. */
 export const SUPERSEDED_RETRY_MS = 60_000;
 
-/** Streams that open at once; in a reconnect storm the others wait, and the store answers each in time. */
+/**
+ * Number of streams that open at once. In a reconnect storm the others wait, so that the store answers each in time.
+ */
 const OPENING_AT_ONCE = 200;
 
 export interface OpenRequest {
@@ -28,7 +30,7 @@ export interface OpenRequest {
   caller: Caller;
   /** Device id, or `~<name>`. */
   device: string;
-  /** As the client sent it; null when it sent none. */
+  /** The id as the client sent it; null when it sent none. */
   lastEventId: string | null;
 }
 
@@ -43,9 +45,9 @@ interface OpeningParts {
   catchUp: CatchUp;
   closing: Closing;
   sweeper: Sweeper;
-  /** The attach of a stream has told what it changed in the account. */
+  /** Called when an attach has returned what it changed in the account. */
   onAttached: (stream: Stream, attached: Attached) => void;
-  /** A live stream can be written to again. */
+  /** Called when a live stream can be written to again. */
   onDrained: (stream: Stream) => void;
   metrics: Metrics;
   timing: { rotateMs: number; heartbeatMs: number };
@@ -53,7 +55,7 @@ interface OpeningParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Streams from the request to their first page, and those that are opened anew because something of theirs was lost. */
+/** Opens streams, from the request to the first page, and opens streams again whose position or presence was lost. */
 export class Opening {
   readonly #parts: OpeningParts;
   readonly #permits = new Permits(OPENING_AT_ONCE);
@@ -63,15 +65,16 @@ export class Opening {
   }
 
   /**
-   * Serves one stream. Rejects only with what a client can mend (`name_taken`, `session_revoked`): whatever is our own
-   * fault answers 200 and a `reconnect` event, because a native EventSource gives up on any other status.
+   * Serves one stream. Rejects only with an error that a client can mend (`name_taken`, `session_revoked`). For a
+   * failure of the service it answers 200 and a `reconnect` event, because a native EventSource gives up on any other
+   * status.
    */
   async open({ res, caller, device, lastEventId }: OpenRequest): Promise<void> {
     const { streams, maxStreams, isRevoked, closing, timing, onDrained } = this.#parts;
     const { account, deviceId } = caller;
-    // In the tick that places the stream: a revocation comes before this, or finds the stream.
+    // This check runs in the same tick that adds the stream: a revocation comes before it, or finds the stream.
     if (deviceId !== null && isRevoked(account, deviceId)) throw new BatonError('session_revoked');
-    // The client left while it was asked who it is: no event will tell of its end any more.
+    // The client left during authentication, so no later event will report its end.
     if (res.destroyed) return;
     const isMalformed = lastEventId !== null && !isPosition(lastEventId);
     const position = isMalformed ? '' : (lastEventId ?? '');
@@ -82,20 +85,23 @@ export class Opening {
     }
     stream.socket.listen({
       onClose: () => closing.close(stream),
-      // Presence that came while the socket was full was not written, and nobody else would ask again.
+      // Presence that came while the socket was full was not written, and nothing else would send it again.
       onDrain: () => stream.state.isLive && onDrained(stream),
     });
-    // Before the attach is sent: an event between the attach and its answer must find the stream.
+    // The stream is added before the attach is sent, because an event between the attach and its answer must find it.
     streams.add(stream);
     await this.#attach(stream, isMalformed);
   }
 
-  /** Opens a stream anew; nothing where its state does not allow it. Never rejects: such a stream has had its `ready`. */
+  /** Opens a stream again, if its state allows it. Never rejects, because such a stream has had its `ready`. */
   async restart(stream: Stream): Promise<void> {
     if (stream.restart()) await this.#attach(stream, false);
   }
 
-  /** The store did not attach it: it closed the stream, or holds as many as it may, or a later attach came first. */
+  /**
+   * Handles an attach that the store refused: it closed the stream, the account is at its limit, or a later attach came
+   * first.
+   */
   refuse(stream: Stream, outcome: Attached['outcome']): void {
     if (outcome === 'gone') return stream.end('superseded', SUPERSEDED_RETRY_MS);
     if (outcome === 'busy' || !stream.readySent) return stream.end('busy', spreadRetryMs(5_000, 15_000));
@@ -118,7 +124,10 @@ export class Opening {
     }
   }
 
-  /** Null: the stream closed while it waited. The broker is asked without a permit: a slow one holds up nobody else. */
+  /**
+   * Attaches a stream and restores a missing row; resolves to null when the stream closed while it waited. Asks the
+   * broker without a permit, so that a slow broker does not hold up others.
+   */
   async #askStore(stream: Stream): Promise<Attached | null> {
     const { rows } = this.#parts;
     const attached = await this.#askOnce(stream);
@@ -132,7 +141,7 @@ export class Opening {
     if (turn !== null) await turn;
     try {
       if (stream.isOver) return null;
-      // A reaper finds by it the accounts of a replica that died.
+      // A reaper uses this to find the accounts of a dead replica.
       void accounts.ensure(replica.id, stream.account);
       return await store.attach(stream, true, streams.idsOf(stream.account));
     } finally {
@@ -140,7 +149,7 @@ export class Opening {
     }
   }
 
-  /** Where one is due: the first, or after the position or the presence was lost. */
+  /** Sends `ready` if one is due: the first, or another after the position or the presence was lost. */
   #sendReady(stream: Stream, attached: Attached, opened: NonNullable<Attached['opened']>, isMalformed: boolean): void {
     const { metrics, replica, timing } = this.#parts;
     const lostReason = isMalformed ? 'expired' : opened.lostReason;
@@ -157,7 +166,7 @@ export class Opening {
     const isMendable = error instanceof BatonError && error.status < 500;
     if (stream.readySent || !(isAway || isMendable)) this.#parts.onFailure('open stream', error);
     if (stream.readySent && isAway) return this.#tryLater(stream);
-    // Somebody took its name meanwhile: a new request is told so.
+    // Another device may have taken its name meanwhile; a new request gets that error.
     if (stream.readySent) return stream.end('rotate', spreadRetryMs(500, 3_000));
     if (!isMendable) return stream.end('store', isAway ? spreadRetryMs(1_000, 3_000) : spreadRetryMs(5_000, 15_000));
     this.#parts.closing.close(stream);

@@ -14,7 +14,7 @@ interface ReadyParts {
   serverId: string;
 }
 
-/** The device that a stream stands for, as its row says; null without a device or without a row. */
+/** Returns the device of a stream, from its row; null without a device or without a row. */
 function deviceOf(stream: Stream, presence: Ready['presence']): DeviceRef | null {
   const entry = presence.devices.find(({ device_id: id }) => id === stream.caller.deviceId);
   if (!entry?.device_id || !entry.type) return null;
@@ -23,7 +23,7 @@ function deviceOf(stream: Stream, presence: Ready['presence']): DeviceRef | null
 
 /**
  * Writes `ready`, and moves the stream to the position from which it goes on: its own when that is valid, else the
- * present end, which then is the id of `ready`.
+ * current end of the log, which is then the id of `ready`.
  */
 export function sendReady(stream: Stream, { attached, opened, lostReason, heartbeatMs, serverId }: ReadyParts): void {
   const presence = presenceView(attached.presence ?? { devices: [], states: [] });
@@ -38,7 +38,7 @@ export function sendReady(stream: Stream, { attached, opened, lostReason, heartb
     server_id: serverId,
   };
   const resetTo = lostReason === null ? null : attached.top;
-  // Most streams have nothing pending, and are live after the one trip of their attach.
+  // Most streams have nothing pending, and are live after one trip, their attach.
   const hasPending = opened.hasInvites || opened.pendingMessages + opened.pendingTransfers > 0;
   const chunk = frame('ready', JSON.stringify(ready), resetTo ?? undefined);
   stream.sendReady(chunk, resetTo, attached.presenceVersion, hasPending);

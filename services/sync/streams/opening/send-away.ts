@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { reconnectFrame } from '../stream/frames.ts';
 import { spreadRetryMs } from '../upkeep/heartbeat.ts';
 
-/** As with the other limits of streams, the client comes back when its rate allows another one. */
+/** When the client should come back: as with other limits of streams, when its rate allows another one. */
 const BUSY_MS = [5_000, 15_000] as const;
 const STORE_MS = [1_000, 5_000] as const;
 
 /**
- * Answers for an event stream that cannot begin because something that we need is away (`store`) or because too many
- * were opened (`busy`): 200 and `reconnect`, since a native EventSource gives up for good on any other status (CONTRACT.md,
- * "Errors").
+ * Answers a request for an event stream that cannot begin because a dependency is away (`store`) or too many streams
+ * were opened (`busy`). It answers 200 and `reconnect`, because a native EventSource gives up for good on any other
+ * status (CONTRACT.md, "Errors").
  */
 export function sendAway(res: ServerResponse, reason: 'store' | 'busy'): void {
   res.writeHead(200, {

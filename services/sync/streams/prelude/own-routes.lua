@@ -1,17 +1,17 @@
--- What an attach finds of its own stream and of its replica among the routes.
+-- Functions by which an attach finds the routes of its own stream and of its replica.
 
--- A route of a moment ago may be that of a stream that came after the attach was sent.
+-- A route younger than this may belong to a stream that came after the attach was sent.
 local NEW_MS = 10000
 
--- The route of `stream`, nil when it has none.
+-- Returns the route of `stream`, nil when it has none.
 local function route_of(rows, stream)
   for _, row in ipairs(rows) do
     if row.id == stream then return row end
   end
 end
 
--- Routes to the caller that lead to no stream: their end was in a tail that the store lost, or an attach of them was
--- carried out after their end was lost. They count as closed, and `reconcile` drops them.
+-- Closes routes to the caller that lead to no stream: the store lost a tail that held their end, or ran an attach of
+-- them after their end was lost. They count as closed, and `reconcile` drops them.
 -- RETURNS ms until one of a moment ago can be told from that of a new stream (0: there is none), how many were closed.
 local function close_orphans(rows, channel, liveness, now)
   local wait, dropped = 0, 0
@@ -29,13 +29,13 @@ local function close_orphans(rows, channel, liveness, now)
   return wait, dropped
 end
 
--- Why an attach of this generation comes too late, nil when it does not: `gone`, its stream was closed; `old`, a later attach
--- came first. `row` and `closed`: the route of the stream, nil when it has none that is open, or closed.
+-- Returns why an attach of this generation comes too late, nil when it does not. `gone`: its stream was closed. `old`:
+-- a later attach came first. `row` and `closed`: the open and the closed route of the stream, nil when it has none.
 local function too_late(row, closed, generation)
   return closed and 'gone' or row and tonumber(row.generation) > tonumber(generation) and 'old' or nil
 end
 
--- Writes the route of a stream in place of `row`; one that had none is added to the rows.
+-- Writes the route of a stream in place of `row`; adds a row for a stream that had none.
 -- `own`: id, channel, device, generation. RETURNS the row.
 local function write_own(key, rows, row, own, now)
   local seen = int(now)

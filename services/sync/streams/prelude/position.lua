@@ -7,8 +7,8 @@ local function field(entry, name)
   end
 end
 
--- nil when the position is valid, else why it is not. An entry that exists is a valid position, and so is the `p` of
--- the oldest entry: nothing between the two was missed.
+-- Returns nil when the position is valid, else why it is not. An existing entry is a valid position, and so is the `p`
+-- of the oldest entry, because nothing between the two was missed.
 local function lost_reason(log, position, now)
   if position == '' then return 'new' end
   where_there_is_space(redis.call, 'XTRIM', log, 'MAXLEN', LIMITS.logEvents)
@@ -20,7 +20,7 @@ local function lost_reason(log, position, now)
   local born = field(oldest, 'p')
   if born == position then return nil end
   if at >= tonumber(string.match(oldest[1], '^%d+')) then return 'gap' end
-  -- A log whose first entry is still there was born after the position: its forerunner expired, or the store lost it.
+  -- A log that still has its first entry began after the position: the log before it expired, or the store lost it.
   return born == '' and lost_or_expired or 'expired'
 end
 
@@ -30,14 +30,15 @@ local function addressed(to, device)
   return to ~= '' and string.find('\t' .. to .. '\t', '\t' .. device .. '\t', 1, true) ~= nil
 end
 
--- The text of a message lives once, in the mailbox; nil when this device has acknowledged it.
+-- Returns the event of a message, whose text is stored once, in the mailbox; nil when this device has acknowledged it.
 local function joined_message(keys, id, message_id, device)
   if not redis.call('ZSCORE', keys.inbox, device .. ':' .. id .. ':' .. message_id) then return nil end
   local stored = redis.call('HGET', keys.mail, message_id)
   return stored and string.sub(stored, string.match(stored, '^.-\n.-\n.-\n.-\n()')) .. ',"redelivered":false}'
 end
 
--- id, event, data of each entry after `position`; event is '' for what is not for this device. Ends at `max_bytes`.
+-- Reads id, event, data of each entry after `position`; event is '' for an entry that is not for this device. Ends at
+-- `max_bytes`.
 -- RETURNS the flat list and whether the end of the log was reached ('1' or '0').
 local function read_page(keys, position, device, max_bytes)
   local flat, bytes, from, now = {}, 0, '(' .. position, now_ms()
@@ -45,7 +46,7 @@ local function read_page(keys, position, device, max_bytes)
     local chunk = redis.call('XRANGE', keys.log, from, '+', 'COUNT', 32)
     for _, entry in ipairs(chunk) do
       local id, event, data = entry[1], field(entry, 'e'), field(entry, 'd')
-      -- A signal whose peer has given up waiting is not replayed.
+      -- A signal is not replayed when its peer has given up waiting.
       local stale = event == 'signal' and now - tonumber(string.match(id, '^%d+')) > 1000 * LIMITS.signalSeconds
       if stale or not addressed(field(entry, 't'), device) then
         event, data = '', ''

@@ -1,8 +1,8 @@
--- How many streams an account and a device may have. A device that has as many as it may gets one more in the place of
--- its oldest, so that nothing is added to the account.
+-- Limits how many streams an account and a device may have. For a device at its limit, a new stream takes the place of
+-- its oldest, so that the account gets no more streams.
 
--- The open routes but that of `stream`, and but those of replicas that are dead. A silent channel is that of a replica
--- that has just died, unless the caller holds the stream, who may have had another channel.
+-- Returns the open routes except that of `stream` and those of dead replicas. A silent channel belongs to a replica
+-- that has just died, unless the caller, which may have had another channel, holds the stream.
 local function other_streams(rows, stream, liveness)
   local others = {}
   for _, row in ipairs(rows) do
@@ -13,7 +13,7 @@ local function other_streams(rows, stream, liveness)
   return others
 end
 
--- The others that are not of this device or name, as a list of `open_routes`.
+-- Returns the rows that are not of this device or name, as a list like that of `open_routes`.
 local function routes_beside(rows, device)
   local open = {}
   for _, row in ipairs(rows) do
@@ -36,7 +36,7 @@ local function slot_for(rows, device)
   return #rows >= LIMITS.streamsPerAccount and 'none' or 'free'
 end
 
--- The channels of the rows, without the caller's own.
+-- Returns the channels of the rows, without the caller's own.
 local function channels_of(rows, own)
   local channels = {}
   for _, row in ipairs(rows) do
@@ -45,8 +45,8 @@ local function channels_of(rows, own)
   return channels
 end
 
--- Closes the oldest of the device, so that one fewer than it may have are left. `closed`: the texts of closed rows, to which
--- they are added.
+-- Closes the oldest streams of the device, so that one fewer than the limit is left. Adds the texts of their rows to
+-- `closed`.
 local function supersede(key, rows, closed, device, now)
   local siblings = of_device(rows, device)
   table.sort(siblings, function(a, b) return a.opened < b.opened or (a.opened == b.opened and a.id < b.id) end)

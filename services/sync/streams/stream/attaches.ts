@@ -1,4 +1,4 @@
-/** The attaches of one stream: what was sent of them, and what became of it. */
+/** The attaches of one stream: which were sent, and their results. */
 export class Attaches {
   #generation = 0;
   #unrefused = 0;
@@ -7,22 +7,25 @@ export class Attaches {
   #failures = 0;
   #postponed: string | undefined;
 
-  /** An attach of it has written its route, or may have. */
+  /** Whether an attach has written the stream's route, or may have. */
   get mayBeRouted(): boolean {
     return this.#unrefused > 0;
   }
 
-  /** One that was sent may still be carried out. */
+  /** Whether the store may still run an attach that was sent. */
   get mayComeLate(): boolean {
     return this.#unanswered > 0;
   }
 
-  /** When the last one was sent, of `performance.now()`. */
+  /** Time of the last attach, by `performance.now()`. */
   get sentMs(): number {
     return this.#sentMs;
   }
 
-  /** An attach is sent. Returns its generation: of two the later one wins, whatever their order of arrival. */
+  /**
+   * Notes that an attach is sent, and returns its generation. The later of two attaches wins, whatever their order of
+   * arrival.
+   */
   sent(): number {
     this.#unrefused += 1;
     this.#unanswered += 1;
@@ -30,40 +33,40 @@ export class Attaches {
     return this.nextGeneration();
   }
 
-  /** One that was sent has certainly written nothing. */
+  /** Notes that an attach has certainly written nothing. */
   refused(): void {
     this.#unrefused -= 1;
     this.#unanswered -= 1;
   }
 
-  /** One that was sent once was answered: no copy of it is under way. */
+  /** Notes that an attach that was sent only once was answered, so that no copy of it is under way. */
   replied(): void {
     this.#unanswered -= 1;
   }
 
-  /** For a detach, which has to come after all attaches. */
+  /** Returns the next generation. A detach takes one too, because it has to come after all attaches. */
   nextGeneration(): number {
     this.#generation += 1;
     return this.#generation;
   }
 
-  /** One more was in vain. Returns how many were, one after the other. */
+  /** Notes a failed attach, and returns how many failed in a row. */
   failed(): number {
     this.#failures += 1;
     return this.#failures;
   }
 
-  /** The store has answered. */
+  /** Notes that the store has answered. */
   answered(): void {
     this.#failures = 0;
   }
 
-  /** It is to be attached again once it is open: the attach under way may be too early. */
+  /** Postpones another attach until the stream is open, because the attach under way may be too early. */
   postpone(cause: string): void {
     this.#postponed ??= cause;
   }
 
-  /** The cause of the one that was postponed, undefined when none was. */
+  /** Takes the cause of the postponed attach, undefined when there is none. */
   takePostponed(): string | undefined {
     const cause = this.#postponed;
     this.#postponed = undefined;

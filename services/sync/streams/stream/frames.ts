@@ -3,8 +3,9 @@ import type { EventName } from '../../../../shared/contract/events.ts';
 const LINE_END = 0x0a;
 
 /**
- * One server-sent event as bytes (WHATWG HTML, 9.2.5), `id`, `event` and `data` in one piece. `data` is JSON text, as a string
- * or in UTF-8, which never holds a raw line end; names and ids come from the catalogue and the store, never from a client.
+ * Returns one server-sent event as bytes (WHATWG HTML, 9.2.5), with `id`, `event` and `data` in one piece. `data` is
+ * JSON text, as a string or in UTF-8, which never holds a raw line end; names and ids come from the catalogue and the
+ * store, never from a client.
  */
 export function frame(name: EventName, data: string | Buffer, id?: string): Buffer {
   const head = `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: `;
@@ -16,18 +17,18 @@ export function frame(name: EventName, data: string | Buffer, id?: string): Buff
   return bytes;
 }
 
-/** The last frame of a stream: why it ends, and when this client in particular should come back. */
+/** Returns the last frame of a stream: why it ends, and when this client should come back. */
 export function reconnectFrame(reason: string, retryMs: number): Buffer {
   const data = JSON.stringify({ reason, retry_ms: retryMs });
   return Buffer.from(`retry: ${retryMs}\nevent: reconnect\ndata: ${data}\n\n`);
 }
 
-/** Whether an event with these addressees is for this device (the log's notation, see `prelude/log.lua`). */
+/** Returns whether an event with these addressees is for this device (the log's notation, see `prelude/log.lua`). */
 export function addressed(to: string, device: string): boolean {
   if (to === '*') return true;
   if (to.startsWith('!')) return to.slice(1) !== device;
   return to === device || (to !== '' && to.split('\t').includes(device));
 }
 
-/** Whether it can be an id of the log's; what a client sends may be anything. */
+/** Returns whether the text can be an id of the log, because a client may send anything. */
 export const isPosition = (text: string): boolean => /^\d{1,15}-\d{1,10}$/.test(text);

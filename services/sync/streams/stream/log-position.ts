@@ -1,33 +1,33 @@
-/** How many positions are remembered: an announcement may come this late and still be known as seen. */
+/** Number of positions that are remembered, so that an announcement this late is still recognized as seen. */
 const REMEMBERED = 64;
 
-/** What lies beside the log at a position, but for what was written already (ids of messages and transfers). */
+/** What is pending beside the log at a position, and the ids of messages and transfers that were written already. */
 export interface PendingFrom {
   readonly position: string;
   readonly written: Set<string>;
 }
 
-/** Where a stream stands in the log of its account, and what the client was sent of it. */
+/** The position of a stream in the log of its account, and the position that the client was sent. */
 export class LogPosition {
   #id: string;
-  /** Null until it has advanced: a quiet stream never does. */
+  /** Recent positions; null until the stream advances, which a quiet one never does. */
   #recent: string[] | null = null;
   #next = 0;
   #sentId = '';
   #sentMs = 0;
   #missed = false;
 
-  /** `id`: where the client says that it is; '' where it says nothing. */
+  /** `id`: the position that the client sent; '' when it sent none. */
   constructor(id: string) {
     this.#id = id;
   }
 
-  /** The id of the entry up to which the stream has everything. */
+  /** Id of the entry up to which the stream has everything. */
   get id(): string {
     return this.#id;
   }
 
-  /** Goes on to a new position; the old ones are remembered for announcements that come late. */
+  /** Advances to a new position, and remembers recent ones for announcements that come late. */
   advance(id: string): void {
     this.#id = id;
     this.#recent ??= [];
@@ -35,33 +35,36 @@ export class LogPosition {
     this.#next = (this.#next + 1) % REMEMBERED;
   }
 
-  /** It stood there not long ago. */
+  /** Returns whether the stream was at this position recently. */
   saw(id: string): boolean {
     return this.#recent?.includes(id) ?? false;
   }
 
-  /** The client is sent a frame with the present position as its id, or is there without being told. */
+  /** Notes that the client knows the current position, from the id of a frame or without one. */
   noteSent(nowMs: number): void {
     this.#sentId = this.#id;
     this.#sentMs = nowMs;
   }
 
-  /** For so long the client has not been sent a position, and it is no longer where it was sent last. */
+  /** Returns whether the client was sent no position for `forMs`, and the position has changed since the last one. */
   isUnsent(nowMs: number, forMs: number): boolean {
     return this.#id !== this.#sentId && nowMs - this.#sentMs >= forMs;
   }
 
-  /** An event was announced and not taken, because the stream was not live: a page that was read may be too old. */
+  /**
+   * Notes an event that was announced and not taken because the stream was not live. A page that was read may be too
+   * old.
+   */
   miss(): void {
     this.#missed = true;
   }
 
-  /** One was since the latest page was asked for. */
+  /** Whether an event was missed since the latest page was requested. */
   get hasMissed(): boolean {
     return this.#missed;
   }
 
-  /** A page is asked for. */
+  /** Notes that a page is requested. */
   startPage(): void {
     this.#missed = false;
   }

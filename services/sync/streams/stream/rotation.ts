@@ -1,4 +1,4 @@
-/** When a stream is ended to be opened anew, on whatever replica. */
+/** When a stream is ended so that its client opens it again, on any replica. */
 export class Rotation {
   readonly #dueAtMs: number;
   #notBeforeMs: number;
@@ -12,12 +12,12 @@ export class Rotation {
     return nowMs >= this.#notBeforeMs;
   }
 
-  /** For so long it should have been. */
+  /** Returns how long the rotation has been due. */
   overdueMs(nowMs: number): number {
     return nowMs - this.#dueAtMs;
   }
 
-  /** Not before that. */
+  /** Postpones the rotation until this time. */
   postpone(untilMs: number): void {
     this.#notBeforeMs = untilMs;
   }

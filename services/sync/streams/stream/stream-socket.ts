@@ -12,31 +12,31 @@ const HEAD = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'Cache-Control': 'no-store, no-transform',
   'X-Accel-Buffering': 'no',
-  // The next stream comes over a new connection. Nothing that was sent behind this request is carried out.
+  // The next stream comes over a new connection. A request that was sent behind this one is not processed.
   Connection: 'close',
 };
 
-/** A write that comes between the end of the connection and its `close`, which says all there is to say. */
+/** Ignores the error of a write between the end of the connection and its `close`, which reports the end. */
 const ignore = (): void => undefined;
 
-/** What happens to a connection that a stream has, or is about to have. */
+/** Receives what happens to a connection that a stream has, or is about to have. */
 interface SocketListener {
   onClose: () => void;
-  /** It can be written to again. */
+  /** Called when the connection can be written to again. */
   onDrain: () => void;
 }
 
 /**
- * The bytes of one stream: writes, and what is known of a client that does not take them. It knows nothing of what they
- * mean. After `farewell` or `release` nothing more is written.
+ * The bytes of one stream: writes them, and knows when a client does not take them. It does not know what they mean.
+ * After `farewell` or `release` nothing more is written.
  */
 export class StreamSocket {
   readonly #res: ServerResponse;
   #listener: SocketListener | null = null;
   #blocked = false;
-  /** Since when nothing was taken; 0: nothing is waiting. */
+  /** Time since which the client has taken nothing; 0 when nothing waits. */
   #stalledAtMs = 0;
-  /** When the last frame was written; 0: not yet. */
+  /** Time at which the last frame was written; 0 before that. */
   #farewellAtMs = 0;
   #released = false;
   #lastWriteMs = 0;
@@ -46,7 +46,7 @@ export class StreamSocket {
     res.on('drain', this.#onDrain).on('close', this.#onClose);
   }
 
-  /** Who is told. */
+  /** Sets the listener. */
   listen(listener: SocketListener): void {
     this.#listener = listener;
   }
@@ -59,12 +59,14 @@ export class StreamSocket {
 
   readonly #onClose = (): void => this.#listener?.onClose();
 
-  /** Nothing more can be written: the last frame is on its way, or the socket is no longer the stream's. */
+  /**
+   * Whether nothing more can be written: the last frame is on its way, or the socket no longer belongs to the stream.
+   */
   get isOver(): boolean {
     return this.#released || this.#farewellAtMs > 0;
   }
 
-  /** Another frame would be sent on, and not only buffered. */
+  /** Whether another frame would be sent, and not only buffered. */
   get writable(): boolean {
     return !this.#blocked && !this.isOver;
   }
@@ -74,22 +76,26 @@ export class StreamSocket {
     return this.#res.writableLength;
   }
 
-  /** When a frame was written last. */
+  /** Time at which a frame was written last. */
   get lastWriteMs(): number {
     return this.#lastWriteMs;
   }
 
-  /** Sends the response head at once, so that proxies and clients know the stream is up, with what this turn writes. */
+  /**
+   * Sends the response head at once, with what this turn writes, so that proxies and clients know that the stream is
+   * up.
+   */
   start(): void {
     const res = this.#res;
     if (res.headersSent) return;
-    // The body ends with the connection (RFC 9112, section 6.3): a frame is one write, and not four with its chunk.
+    // The body ends with the connection (RFC 9112, section 6.3): a frame is one write, where chunked encoding needs
+    // four.
     res.removeHeader('Transfer-Encoding');
     res.writeHead(200, HEAD).on('error', ignore);
     res.cork();
     res.flushHeaders();
     process.nextTick(() => res.uncork());
-    // The request has no body. One that is still open when its connection closes costs an error with its stack.
+    // The request has no body. Reading it to its end avoids an error with its stack when the connection closes.
     res.req.resume();
     traceOpening(res);
   }
@@ -107,7 +113,10 @@ export class StreamSocket {
     return false;
   }
 
-  /** Resolves when the socket takes more, to false when it is over instead: a sleeping laptop sends neither for long. */
+  /**
+   * Resolves to true when the socket takes more, to false when it is over. With a sleeping laptop neither happens for
+   * long.
+   */
   async whenWritable(): Promise<boolean> {
     if (this.isOver || !this.#blocked) return !this.isOver;
     const res = this.#res;
@@ -121,18 +130,18 @@ export class StreamSocket {
     return !this.isOver;
   }
 
-  /** The client has taken nothing for long, or leaves too much waiting. */
+  /** Returns whether the client has taken nothing for long, or has left too much waiting. */
   isTooSlow(nowMs: number): boolean {
     if (this.#stalledAtMs === 0) return false;
     return nowMs - this.#stalledAtMs > MAX_STALLED_MS || this.bufferedBytes > MAX_BUFFERED_BYTES;
   }
 
-  /** The last frame was not taken in time: the client is gone without a word. */
+  /** Returns whether the last frame was not taken in time: the client has gone without closing. */
   isLingering(nowMs: number): boolean {
     return this.#farewellAtMs > 0 && nowMs - this.#farewellAtMs > FAREWELL_MS;
   }
 
-  /** Writes the last frame, with the head before it where none was sent: always a 200, whatever the reason. */
+  /** Writes the last frame, after the head if that was not sent. The status is always 200, whatever the reason. */
   farewell(chunk: Buffer): void {
     if (this.isOver) return;
     this.start();
@@ -140,14 +149,14 @@ export class StreamSocket {
     this.#res.end(chunk);
   }
 
-  /** The connection has closed, or somebody else answers the request. */
+  /** Gives the connection up, because it has closed or another part answers the request. */
   release(): void {
     this.#released = true;
     this.#res.off('drain', this.#onDrain).off('close', this.#onClose);
     if (this.#res.headersSent) this.#res.destroy();
   }
 
-  /** Cuts the connection, with what its client has not taken. */
+  /** Cuts the connection, and drops what its client has not taken. */
   destroy(): void {
     this.#res.destroy();
   }

@@ -18,7 +18,7 @@ const TRANSITIONS = {
 } satisfies Record<string, Transition>;
 
 /**
- * What a stream is doing.
+ * The state of a stream.
  *
  *                 attached                caughtUp
  *     opening ----------------> catchingUp --------> live
@@ -34,8 +34,8 @@ const TRANSITIONS = {
  *
  *     each of these four --ended--> ending --closed--> closed        each of these four --closed--> closed
  *
- * These are all transitions. One that is not possible in the present state changes nothing and returns false. Who makes
- * them, and when, says services/sync/streams/README.md.
+ * These are all transitions. A transition that is not possible in the current state changes nothing and returns false.
+ * services/sync/streams/README.md says who makes them, and when.
  */
 export class StreamState {
   #name: StateName = 'opening';
@@ -48,27 +48,27 @@ export class StreamState {
     return this.#name === 'opening';
   }
 
-  /** Events are delivered to it as they come. */
+  /** Whether events are delivered to the stream as they come. */
   get isLive(): boolean {
     return this.#name === 'live';
   }
 
-  /** It waits for the sweeper to attach it. */
+  /** Whether the stream waits for the sweeper to attach it. */
   get isBehind(): boolean {
     return this.#name === 'behind';
   }
 
-  /** Nothing will be written any more: the last frame is on its way, or the stream has closed. */
+  /** Whether nothing more will be written: the last frame is on its way, or the stream has closed. */
   get isOver(): boolean {
     return this.#name === 'ending' || this.#name === 'closed';
   }
 
-  /** The store has the route, and the client its `ready` where one was due. */
+  /** The store has the route, and the client has its `ready` if one was due. */
   attached(): boolean {
     return this.#go('attached');
   }
 
-  /** A stream that has had its `ready` could not be attached anew. */
+  /** A stream that has had its `ready` could not be attached again. */
   openingFailed(): boolean {
     return this.#go('openingFailed');
   }
@@ -83,17 +83,17 @@ export class StreamState {
     return this.#go('catchUpFailed');
   }
 
-  /** One that was behind has been attached, and reads on. */
+  /** A stream that was behind has been attached, and reads on. */
   retried(): boolean {
     return this.#go('retried');
   }
 
-  /** It missed an event, or cannot be written to: it reads the log from its position. */
+  /** The stream missed an event, or cannot be written to, and reads the log from its position. */
   fellBehind(): boolean {
     return this.#go('fellBehind');
   }
 
-  /** Its position or its presence was lost: it is opened anew. */
+  /** The position or the presence was lost, and the stream is opened again. */
   restarted(): boolean {
     return this.#go('restarted');
   }

@@ -10,7 +10,7 @@ import { Rotation } from './rotation.ts';
 import { StreamSocket } from './stream-socket.ts';
 import { StreamState } from './stream-state.ts';
 
-/** Attaches in vain, one after the other: some seconds. */
+/** Number of failed attaches in a row after which the stream reports `degraded`: some seconds. */
 const FAILED_ATTACHES_TO_DEGRADE = 4;
 
 interface StreamParts {
@@ -18,31 +18,31 @@ interface StreamParts {
   caller: Caller;
   /** A device id, or `~<name>` for a stream without a device. */
   device: string;
-  /** Where the client says that it is; '' where it says nothing. */
+  /** The position that the client sent; '' when it sent none. */
   position: string;
   rotateAtMs: number;
 }
 
-/** One subscriber: a client's socket, where it stands in the log of its account, and what it is doing. */
+/** One subscriber: a client's socket, its position in the log of its account, and its state. */
 export class Stream {
   /** Never used again, so a row marked closed stays closed. */
   readonly id = randomId(9);
   readonly caller: Caller;
   readonly account: string;
   readonly device: string;
-  /** When the client asked for it. */
+  /** Time at which the client asked for the stream. */
   readonly askedAtMs = performance.now();
   readonly position: LogPosition;
   readonly attaches = new Attaches();
   readonly rotation: Rotation;
-  /** Ended by this class alone. */
+  /** Only this class ends it. */
   readonly socket: Omit<StreamSocket, 'farewell' | 'release'>;
-  /** Restarted, ended and closed by this class alone. */
+  /** Only this class restarts, ends and closes it. */
   readonly state: Omit<StreamState, 'restarted' | 'ended' | 'closed'>;
   readonly #socket: StreamSocket;
   readonly #state = new StreamState();
   #closeReason = 'client';
-  /** `outdated`: the client believes what only another `ready` takes back. */
+  /** `outdated`: the client has a presence that only another `ready` corrects. */
   #ready: 'due' | 'sent' | 'outdated' = 'due';
   #presenceVersion = 0;
   #pending: PendingFrom | null = null;
@@ -59,17 +59,20 @@ export class Stream {
     this.rotation = new Rotation(rotateAtMs);
   }
 
-  /** Nothing will be written any more. */
+  /** Whether nothing more will be written. */
   get isOver(): boolean {
     return this.#state.isOver;
   }
 
-  /** Why it was ended; `client` where nobody here ended it. */
+  /** Why the stream was ended; `client` when this replica did not end it. */
   get closeReason(): string {
     return this.#closeReason;
   }
 
-  /** Its position or its presence was lost: it is opened anew, and needs all of the presence. False: it cannot be. */
+  /**
+   * Opens the stream again after its position or presence was lost; it then needs all of the presence. Returns false
+   * when its state does not allow it.
+   */
   restart(): boolean {
     if (!this.#state.restarted()) return false;
     this.attaches.takePostponed();
@@ -77,7 +80,7 @@ export class Stream {
     return true;
   }
 
-  /** Tells the client why and when to come back, then ends the stream; nothing when it is over. */
+  /** Tells the client why and when to come back, then ends the stream; does nothing when it is over. */
   end(reason: ReconnectReason, retryMs: number): void {
     const isNews = this.#end(reason, reconnectFrame(reason, retryMs));
     // A socket that does not drain would keep its buffer for as long as the client sleeps.
@@ -89,26 +92,29 @@ export class Stream {
     this.#end('revoked', frame('session:revoked', JSON.stringify({ reason })));
   }
 
-  /** The response has closed, or another answer is given in its place. False: it has closed before. */
+  /**
+   * Closes the stream, because the response has closed or another answer is given in its place. Returns false when it
+   * was closed before.
+   */
   close(): boolean {
     if (!this.#state.closed()) return false;
     this.#socket.release();
     return true;
   }
 
-  /** `ready` was written; before that nothing else may be. */
+  /** Whether `ready` was written; nothing else may be written before it. */
   get readySent(): boolean {
     return this.#ready !== 'due';
   }
 
-  /** It needs a `ready`, the first or another one. */
+  /** Whether the stream needs a `ready`, the first or another one. */
   get needsReady(): boolean {
     return this.#ready !== 'sent';
   }
 
   /**
-   * Writes `ready`. `resetTo`: the end of the log, from which it goes on where its own position was lost; else a first
-   * one leaves the client where it said that it was.
+   * Writes `ready`. `resetTo` is the end of the log, from which the stream goes on if its own position was lost. With
+   * null, a first `ready` leaves the client at the position that it sent.
    */
   sendReady(chunk: Buffer, resetTo: string | null, presenceVersion: number, hasPending: boolean): void {
     if (resetTo !== null) this.position.advance(resetTo);
@@ -119,17 +125,17 @@ export class Stream {
     this.#socket.write(chunk);
   }
 
-  /** The store lost the presence that was sent last. */
+  /** Notes that the store lost the presence that was sent last. */
   outdateReady(): void {
     if (this.#ready === 'sent') this.#ready = 'outdated';
   }
 
-  /** The version of the presence that was sent last; 0: none is known to have arrived. */
+  /** Version of the presence that was sent last; 0 when none is known to have arrived. */
   get presenceVersion(): number {
     return this.#presenceVersion;
   }
 
-  /** Presence of this version can be written now, and is newer than what was sent. */
+  /** Returns whether presence of this version is newer than what was sent and can be written now. */
   lacksPresence(version: number): boolean {
     return this.readySent && this.#socket.writable && this.#presenceVersion < version;
   }
@@ -140,42 +146,45 @@ export class Stream {
     this.#socket.write(chunk);
   }
 
-  /** Writes a frame that has the position as its id. False: the socket is full. */
+  /** Writes a frame that has the position as its id. Returns false when the socket is full. */
   writePosition(chunk: Buffer, nowMs = performance.now()): boolean {
     this.position.noteSent(nowMs);
     return this.#socket.write(chunk, nowMs);
   }
 
-  /** What is pending beside the log; null: nothing. */
+  /** What is pending beside the log; null when nothing is. */
   get pending(): PendingFrom | null {
     return this.#pending;
   }
 
-  /** All of it was written. */
+  /** Notes that all that was pending was written. */
   pendingWritten(): void {
     this.#pending = null;
   }
 
-  /** The client was told that the store is away. */
+  /** Whether the client was told that the store is away. */
   get isDegraded(): boolean {
     return this.#degraded;
   }
 
-  /** The store is away: the stream stays, and says so once. */
+  /** Tells the client once that the store is away. The stream stays open. */
   degrade(): void {
     if (!this.readySent || this.#degraded) return;
     this.#degraded = true;
     this.#socket.write(frame('degraded', '{"reason":"store"}'));
   }
 
-  /** Returns the attaches in vain. In a cluster the primary of this account may be away alone: only they tell it. */
+  /**
+   * Notes a failed attach, and returns how many failed in a row. In a cluster only these show that the primary of this
+   * account alone is away.
+   */
   attachFailed(): number {
     const failures = this.attaches.failed();
     if (failures >= FAILED_ATTACHES_TO_DEGRADE) this.degrade();
     return failures;
   }
 
-  /** The store has answered for this stream. */
+  /** Notes that the store has answered for this stream. */
   attachAnswered(): void {
     this.attaches.answered();
     if (!this.#degraded) return;
@@ -183,7 +192,7 @@ export class Stream {
     this.#socket.write(frame('restored', '{"reason":"store"}'));
   }
 
-  /** For so long nothing was written, or its position has moved and no frame has carried it to the client. */
+  /** Returns whether for `forMs` nothing was written, or no frame has carried the changed position to the client. */
   isQuiet(nowMs: number, forMs: number): boolean {
     return nowMs - this.#socket.lastWriteMs >= forMs || this.position.isUnsent(nowMs, forMs);
   }

@@ -2,8 +2,8 @@ import type { LocalStreams } from '../local-streams.ts';
 import type { Stream } from '../stream/stream.ts';
 
 /**
- * One stream after the other, each of which goes to the end, behind those that came meanwhile: else, where streams come faster
- * than they are swept, those that have been here for long would never have their turn. Undefined where there is none.
+ * Yields one stream after the other, undefined when there is none. Each goes to the end, behind those that came
+ * meanwhile. Otherwise, when streams come faster than they are swept, old streams would never get their turn.
  */
 export function* roundAndRound(streams: Pick<LocalStreams, 'all' | 'toEnd'>): Generator<Stream | undefined> {
   for (;;) {
@@ -19,14 +19,14 @@ export function* roundAndRound(streams: Pick<LocalStreams, 'all' | 'toEnd'>): Ge
 export class AttachRounds {
   readonly #rounds = new Set<{ left: Set<Stream>; done: () => void }>();
 
-  /** Resolves when the last of them is settled. */
+  /** Begins a round; resolves when the last of its streams is settled. */
   begin(streams: Iterable<Stream>): Promise<void> {
     const left = new Set(streams);
     if (left.size === 0) return Promise.resolve();
     return new Promise((done) => this.#rounds.add({ left, done }));
   }
 
-  /** The stream was attached, or its end is known. */
+  /** Settles a stream that was attached, or whose end the store knows. */
   settle(stream: Stream): void {
     for (const round of this.#rounds) {
       round.left.delete(stream);

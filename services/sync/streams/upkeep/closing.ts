@@ -20,7 +20,7 @@ interface ClosingParts {
   graceMs: number;
 }
 
-/** Streams from their last frame until the store knows of their end. */
+/** Closes streams, from the last frame until the store knows of their end. */
 export class Closing {
   readonly #parts: ClosingParts;
   #draining = false;
@@ -29,19 +29,19 @@ export class Closing {
     this.#parts = parts;
   }
 
-  /** No stream is opened any more. */
+  /** Whether no more streams are opened. */
   get isDraining(): boolean {
     return this.#draining;
   }
 
-  /** The stream is no longer here; the sweeper detaches it where the store may have a route of it. */
+  /** Closes a stream; the sweeper detaches it if the store may have a route of it. */
   close(stream: Stream): void {
     if (!stream.close()) return;
     const { streams, sweeper, metrics } = this.#parts;
     streams.remove(stream);
     metrics.streams_closed_total.inc({ reason: stream.closeReason });
     if (stream.attaches.mayBeRouted) return sweeper.detachSoon(stream);
-    // What the store refused throughout an outage is not to be told to it afterwards, by the thousand.
+    // After an outage the store need not hear of the thousands of streams that it refused.
     this.#forget(stream);
     sweeper.forget(stream);
   }
@@ -73,7 +73,10 @@ export class Closing {
     for (const stream of streams.all.values()) stream.socket.destroy();
   }
 
-  /** The store has no route of it: not before, since a reconciliation that comes first finds it open, and is the last. */
+  /**
+   * Forgets a stream when the store has no open route of it. An earlier reconciliation would find the route open, and
+   * would be the last.
+   */
   #forget(stream: Stream): void {
     this.#parts.streams.forget(stream);
     this.#parts.reconciler.graceBegins(stream, this.#parts.graceMs + 20);

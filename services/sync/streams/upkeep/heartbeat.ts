@@ -8,13 +8,14 @@ interface HeartbeatParts {
 }
 
 /**
- * While the store is away no stream is rotated, because its client could not come back; afterwards they are rotated over
- * such a time. But not for ever: this replica may be the only one that does not reach the store.
+ * While the store is away no stream is rotated, because its client could not come back; it is tried again after one to
+ * two times this time. It does not wait for ever, because this replica may be the only one that does not reach the
+ * store.
  */
 const ROTATE_AGAIN_MS = 30_000;
 const ROTATE_AT_LAST_MS = 15 * 60_000;
 
-/** When a client that is sent away should come back: at a moment of its own, so that not all come at once. */
+/** Returns when a client that is sent away should come back: at a random moment, so that not all come at once. */
 export const spreadRetryMs = (fromMs: number, toMs: number): number =>
   Math.round(fromMs + Math.random() * (toMs - fromMs));
 
@@ -45,7 +46,7 @@ export class Heartbeat {
       else if (stream.socket.isTooSlow(now)) stream.end('slow', spreadRetryMs(1_000, 5_000));
       else if (stream.rotation.isDue(now)) this.#rotate(stream, now);
       else if (stream.readySent && stream.socket.writable && stream.isQuiet(now, this.#parts.heartbeatMs)) {
-        // The position as id: a quiet device must not fall behind the log's end.
+        // The ping carries the position as its id, so that a quiet client does not keep an old position.
         stream.writePosition(frame('ping', '{}', stream.position.id), now);
       }
     }

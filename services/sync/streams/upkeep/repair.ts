@@ -26,7 +26,7 @@ interface RepairParts {
   scheduleDue: (account: string, inMs: number) => Promise<void>;
 }
 
-/** Attaches open streams again, as the sweeper asks for it: renews their routes, and finds what they missed. */
+/** Attaches open streams again when the sweeper asks for it: renews their routes, and finds what they missed. */
 export class Repair {
   readonly #parts: RepairParts;
 
@@ -34,13 +34,13 @@ export class Repair {
     this.#parts = parts;
   }
 
-  /** Resolves to false when the stream is still opening: it is attached again after that. */
+  /** Attaches a stream; resolves to false when it is still opening, because it is attached again after that. */
   async attach(stream: Stream, cause: string): Promise<boolean> {
     const { streams, accounts, replica } = this.#parts;
     const [first] = streams.find(stream.account)?.streams ?? [];
-    // What concerns the account is done by one of its streams.
+    // Only one stream of an account does what concerns the account.
     const speaksForAccount = first === stream;
-    // Sent first and answered beside the attach, in whatever slot: it is done when both are.
+    // This call is sent first and runs beside the attach, whatever its slot. The repair is done when both are.
     const added = speaksForAccount ? accounts.add(replica.id, stream.account) : null;
     const isOpen = !stream.state.isOpening;
     if (!isOpen) stream.attaches.postpone(cause);
@@ -57,7 +57,7 @@ export class Repair {
     if (attached.outcome !== 'attached') return opening.refuse(stream, attached.outcome);
     onAttached(stream, attached);
     stream.attachAnswered();
-    // Only a `ready` takes back presence that the store lost, and one that is behind may get its own.
+    // Only a `ready` corrects presence that the store lost. A stream that is behind may still get its own.
     if (stream.state.isLive && attached.presenceVersion < stream.presenceVersion) stream.outdateReady();
     if (stream.needsReady && (stream.state.isLive || stream.state.isBehind)) return opening.restart(stream);
     if (rows.isMissing(stream, attached) && (await rows.restore(stream))) sweeper.attachSoon(stream);
@@ -66,10 +66,10 @@ export class Repair {
     this.#readOn(stream, attached.top, positionBefore, cause);
   }
 
-  /** `top`: the end of the log, as of when the stream stood at `positionBefore`. */
+  /** Makes a stream that is behind read on. `top`: the end of the log when the stream was at `positionBefore`. */
   #readOn(stream: Stream, top: string, positionBefore: string, cause: string): void {
     const { id } = stream.position;
-    // An end that lies before where the stream stood when it asked: the store lost its tail.
+    // When the end lies before the stream's position at the time of the request, the store lost its tail.
     const isBehind = top !== id && (id === positionBefore || !stream.position.saw(top));
     if (isBehind) this.#parts.delivery.fellBehind(stream, cause);
     if (stream.state.retried()) this.#parts.catchUp.start(stream);

@@ -8,37 +8,40 @@ import { againAt, TimedQueue } from './timed-queue.ts';
 const TICK_MS = 25;
 const PER_TICK = 50;
 
-/** Where nothing waits and a sweep takes no more streams than this a tick: an idle replica need not wake 40 times a second. */
+/**
+ * Tick while nothing waits and a sweep takes no more streams than this a tick, so that an idle replica does not wake 40
+ * times a second.
+ */
 const QUIET_TICK_MS = 250;
 const SWEPT_PER_QUIET_TICK = 25;
 
 /**
- * A stream that was attached within so much of a sweep's time is passed over. Where thousands come back at once a sweep would
- * do the work of one in ten of them twice.
+ * Part of the sweep's time within which an attached stream is skipped. When thousands come back at once, a sweep would
+ * otherwise do the work of one in ten of them twice.
  */
 const FRESH = 0.25;
 
-/** Calls without an answer yet: a slow store slows the sweep down. */
+/** Most calls without an answer yet, so that a slow store slows the sweep down. */
 const MAX_IN_FLIGHT = 200;
 
 /**
- * Of them so many detaches. Streams that close all at once are detached one after the other's answer: thousands on their
- * way at once would fill the gate, which refuses the streams that come back then.
+ * Most detaches among them. Of streams that close at once, each further one is detached after the answer for another.
+ * Thousands of detaches at once would fill the gate, which would then refuse the streams that come back.
  */
 const MAX_DETACHING = 100;
 
 /** After a failover the sweeps of all replicas together stay below this many a second. */
 const ALL_REPLICAS_PER_SECOND = 20_000;
 
-/** The cause of an attach for which nobody asked. */
+/** The cause of an attach that nobody requested. */
 const SWEEP = 'sweep';
 
 interface SweeperParts {
   streams: Pick<LocalStreams, 'all' | 'size' | 'toEnd'>;
   sweepMs: number;
-  /** Resolves to false when it cannot be done yet; it is asked for again then, by `attachSoon`. */
+  /** Attaches a stream; resolves to false when that is not possible yet, and `attachSoon` is called later. */
   attach: (stream: Stream, cause: string) => Promise<boolean>;
-  /** It did not succeed, and will be tried again. Returns how often that was so, one after the other. */
+  /** Called when an attach failed and will be tried again. Returns how many failed in a row. */
   onAttachFailed: (stream: Stream) => number;
   detach: (stream: Stream) => Promise<void>;
   /** Resolves to the ms after which to reconcile again, 0 when settled. */
@@ -49,21 +52,22 @@ interface SweeperParts {
 }
 
 /**
- * When streams are attached (each once in one to one and a quarter sweeps, and at once after whatever may have lost an
- * announcement), closed ones are detached, and accounts are reconciled. Each is tried again until it succeeds.
+ * Decides when streams are attached (each once in one to one and a quarter sweeps, and at once after anything that may
+ * have lost an announcement), closed ones are detached, and accounts are reconciled. Each is tried again until it
+ * succeeds.
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
   readonly #ticker = new Ticker(() => this.#tick(), TICK_MS, QUIET_TICK_MS);
   readonly #attaches = new TimedQueue<Stream>(this.#ticker.wake);
   readonly #causes = new Map<Stream, string>();
-  /** Streams that are to be attached when their time comes, if they are still there. */
+  /** Streams to attach when their time comes, if they are still open. */
   readonly #later = new TimedQueue<Stream>(this.#ticker.wake);
   readonly #detaches = new TimedQueue<Stream>(this.#ticker.wake);
   readonly #reconciliations = new TimedQueue<string>(this.#ticker.wake);
   readonly #rounds = new AttachRounds();
   readonly #sweep: Iterator<Stream | undefined>;
-  /** Streams of the sweep that are due by now. */
+  /** Number of streams of the sweep that are due by now. */
   #due = 0;
   #tickedMs = 0;
   #inFlight = 0;
@@ -83,62 +87,73 @@ export class Sweeper {
     this.#ticker.stop();
   }
 
-  /** `cause`: for the counters, should the stream turn out to be behind. */
+  /** Attaches a stream with the next ticks. `cause` is for the counters, if the stream turns out to be behind. */
   attachSoon(stream: Stream, cause = 'again'): void {
     if (!this.#causes.has(stream)) this.#causes.set(stream, cause);
     this.#attaches.add(stream, 0);
   }
 
-  /** Attaches it when this time is over, and not before it for this alone. */
+  /** Attaches a stream after this time, unless something else attaches it before. */
   attachLater(stream: Stream, inMs: number): void {
     this.#later.add(stream, performance.now() + inMs);
   }
 
-  /** Attaches every stream: announcements may have been missed. */
+  /** Attaches every stream, because announcements may have been missed. */
   attachAll(cause: string): void {
     for (const stream of this.#parts.streams.all.values()) this.attachSoon(stream, cause);
   }
 
-  /** After `attachAll`: resolves when each stream that is open now has been attached since, or is gone from the store. */
+  /**
+   * Resolves when each stream that is open now has been attached since, or is gone from the store. Called after
+   * `attachAll`.
+   */
   allAttached(): Promise<void> {
     return this.#rounds.begin(this.#parts.streams.all.values());
   }
 
-  /** Detaches until it is confirmed: an attach with unknown outcome must not leave a route behind. */
+  /**
+   * Detaches a stream, and repeats it until it is confirmed, because an attach with unknown outcome must not leave a
+   * route behind.
+   */
   detachSoon(stream: Stream): void {
     this.#dropAttach(stream);
     this.#detaches.add(stream, 0);
     this.#detachNext();
   }
 
-  /** A stream has closed of which the store never knew. */
+  /** Forgets a closed stream that the store never knew. */
   forget(stream: Stream): void {
     this.#dropAttach(stream);
     this.#rounds.settle(stream);
   }
 
-  /** The earliest time counts: the reconciliation itself says when it has to be repeated. */
+  /**
+   * Reconciles an account after this time, or earlier if an earlier time is set. The reconciliation says when to repeat
+   * it.
+   */
   reconcileLater(account: string, inMs: number): void {
     this.#reconciliations.addEarlier(account, performance.now() + inMs);
   }
 
-  /** The store knows of the end of every stream that has closed. */
+  /** Whether the store knows of the end of every stream that has closed. */
   get settled(): boolean {
     return this.#detaches.size === 0 && this.#inFlight === 0;
   }
 
   /**
-   * Each queue is served, however long the others are: a primary of a cluster that refuses everything must not keep the
-   * streams of the others from being swept, which would be taken for dead then. Returns whether the next tick may be late.
+   * Serves each queue, however long the others are. A primary of a cluster that refuses everything must not keep the
+   * streams of other primaries from being swept, because those would then be taken for dead. Returns whether the next
+   * tick may be late.
    */
   #tick(): boolean {
     const { streams, sweepMs, liveReplicas, isUp } = this.#parts;
-    // By the time, not by ticks, which come late where there is much to do: a row that is not renewed counts as gone.
+    // The share depends on the time and not on the number of ticks, which come late under load: a row that is not
+    // renewed counts as gone.
     const now = performance.now();
     const sinceMs = now - this.#tickedMs;
     this.#tickedMs = now;
     if (!isUp()) return false;
-    // A quiet tick has the share of the many that it stands for.
+    // A quiet tick gets the share of all the ticks that it stands for.
     const shareMs = Math.min(QUIET_TICK_MS, Math.max(TICK_MS, sinceMs));
     const fairShare = Math.floor((ALL_REPLICAS_PER_SECOND / liveReplicas()) * (shareMs / 1000));
     let budget = Math.max(0, Math.min(PER_TICK, fairShare, MAX_IN_FLIGHT - this.#inFlight));
@@ -157,7 +172,7 @@ export class Sweeper {
     return this.#attaches.size + this.#later.size + this.#detaches.size + this.#reconciliations.size === 0;
   }
 
-  /** Returns the cause. */
+  /** Drops a queued attach, and returns its cause. */
   #dropAttach(stream: Stream): string {
     const cause = this.#causes.get(stream) ?? SWEEP;
     this.#causes.delete(stream);
@@ -171,7 +186,7 @@ export class Sweeper {
       task,
       this.#parts.attach(stream, cause),
       (isDone) => {
-        // One that was under way when all were asked for may have been too early.
+        // An attach that was under way when all were requested may have been too early.
         if (isDone && !this.#attaches.has(stream)) this.#rounds.settle(stream);
       },
       () => {
@@ -182,7 +197,10 @@ export class Sweeper {
     );
   }
 
-  /** Beyond what a tick may: the next with each answer. While the store is away none; a tick begins again. */
+  /**
+   * Detaches beyond the limit of a tick: the next one with each answer. It stops while the store is away; a tick begins
+   * again.
+   */
   #detachNext(): void {
     if (!this.#parts.isUp()) return;
     this.#detaches.serve(MAX_DETACHING - this.#detaching, (stream) => this.#detach(stream));

@@ -1,4 +1,4 @@
-/** A timer that ticks often while there is something to do, and seldom while there is not. */
+/** A timer that ticks often while there is something to do, and rarely otherwise. */
 export class Ticker {
   readonly #act: () => boolean;
   readonly #busyMs: number;
@@ -6,7 +6,7 @@ export class Ticker {
   #timer: NodeJS.Timeout | null = null;
   #isQuiet = false;
 
-  /** `act` returns whether all is quiet: the next tick comes after `quietMs` then, else after `busyMs`. */
+  /** `act` returns whether all is quiet: then the next tick comes after `quietMs`, else after `busyMs`. */
   constructor(act: () => boolean, busyMs: number, quietMs: number) {
     this.#act = act;
     this.#busyMs = busyMs;
@@ -22,7 +22,7 @@ export class Ticker {
     this.#timer = null;
   }
 
-  /** There is something to do: the next tick comes after `busyMs`. */
+  /** Makes the next tick come after `busyMs`, because there is something to do. */
   readonly wake = (): void => {
     if (this.#timer !== null && this.#isQuiet) this.#schedule(false);
   };

@@ -1,6 +1,6 @@
 /**
- * What failed is tried again after this, and up to twice as long; longer with each try, because in a cluster one primary
- * may be away, or refuse, for long.
+ * Work that failed is tried again after one to two times this time. The time grows with each try, because in a cluster
+ * one primary may be away, or refuse, for long.
  */
 const AGAIN_MS = 400;
 const MAX_AGAIN_MS = 4_000;
@@ -11,16 +11,16 @@ const SLOT_MS = 25;
 const slotAt = (atMs: number): number => Math.ceil(atMs / SLOT_MS);
 const slotNow = (): number => Math.floor(performance.now() / SLOT_MS);
 
-/** When to try again after so many failures. */
+/** Returns when to try again after this many failures. */
 export const againAt = (failures: number): number =>
   performance.now() + Math.min(MAX_AGAIN_MS, AGAIN_MS * 2 ** (failures - 1)) * (1 + Math.random());
 
 /**
- * Work of which each item is done once, and not before its time (of `performance.now()`). Items lie in slots by their time,
- * as on a timer wheel: who asks for what is due does not go through the thousands that have yet to wait.
+ * A queue that runs each item once, and not before its time (of `performance.now()`). Items lie in slots by their time,
+ * as on a timer wheel, so that a search for due items does not visit the thousands that still have to wait.
  */
 export class TimedQueue<T> {
-  /** Which slot each item is in. */
+  /** The slot of each item. */
   readonly #items = new Map<T, number>();
   readonly #slots = new Map<number, Set<T>>();
   readonly #onAdded: () => void;
@@ -39,17 +39,20 @@ export class TimedQueue<T> {
     return this.#items.has(item);
   }
 
-  /** In place of the time that it had. What is due keeps its place: who is asked for again and again would never come. */
+  /**
+   * Sets the time of an item. An item that is due keeps its place, because an item that is added again and again would
+   * never run.
+   */
   add(item: T, atMs: number): void {
     const now = slotNow();
-    // What is to be done at once comes behind what has been due for some time.
+    // An item for now comes behind the items that have been due for some time.
     const slot = Math.max(slotAt(atMs), now);
     if (slot === now && (this.#items.get(item) ?? Infinity) <= now) return this.#onAdded();
     this.delete(item);
     this.#put(item, slot);
   }
 
-  /** The earlier one of this time and the one that it has. */
+  /** Sets the time of an item if it is earlier than its present one. */
   addEarlier(item: T, atMs: number): void {
     const slot = this.#items.get(item);
     if (slot === undefined || slotAt(atMs) < slot) this.add(item, atMs);
@@ -64,7 +67,7 @@ export class TimedQueue<T> {
     if (items?.size === 0) this.#slots.delete(slot);
   }
 
-  /** Takes out what is due, at most so many, and does it; returns how many these were. */
+  /** Takes out due items, at most `most`, and runs them; returns how many. */
   serve(most: number, act: (item: T) => void): number {
     const now = slotNow();
     let served = 0;
@@ -75,7 +78,7 @@ export class TimedQueue<T> {
         act(item);
         served += 1;
       }
-      // What was added meanwhile, to be done at once, may be in this slot.
+      // An item that was added meanwhile to run at once may be in this slot.
       if (!this.#slots.has(this.#first)) this.#first += 1;
     }
     this.#first = now;

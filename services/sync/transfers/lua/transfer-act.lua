@@ -1,5 +1,5 @@
--- The state machine of a transfer: compare-and-set in one step, with an event to both parties. A transition that already
--- happened answers again and changes nothing, so that a repeated request is harmless.
+-- The state machine of a transfer: compare-and-set in one step, with an event to both parties. A transition that
+-- already happened returns the same answer and changes nothing, so that a repeated request is harmless.
 --
 --   PENDING ---accept---> ACCEPTED ---p2p---> P2P_ACTIVE ---complete---> DONE
 --      |  |                  |                  |    ^
@@ -23,7 +23,7 @@ if not allowed[action] then return { 'not_a_party' } end
 local state = t.state
 local pending, final = state == 'PENDING', is_over(t)
 local active = state == 'P2P_ACTIVE' or state == 'RELAY_ACTIVE'
--- The state that the action leads to from here; nil when the state does not allow it.
+-- The state to which each action leads from here; nil when the present state does not allow it.
 local target = {
   accept = pending and (t.relay == '1' and 'RELAY_ACTIVE' or 'ACCEPTED') or nil,
   reject = pending and 'CANCELLED' or nil,

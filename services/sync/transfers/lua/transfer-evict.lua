@@ -1,10 +1,10 @@
--- Removes the record of a transfer that has ended, for the limit of records. May be repeated.
+-- Removes the record of a transfer that has ended, to stay within the limit of records. May be repeated.
 -- Keys and arguments: transferEvict in scripts.ts.
 -- uses: transfers/transfer transfers/offers transfers/transfer-end
 -- RETURNS OK
 local t = read_transfer(keys.record)
 if not t then
-  -- Its lists name it still: its expiry finds them.
+  -- Lists still name the transfer; its expiry finds them.
   redis.call('ZREM', keys.transfers, transfer_id)
 elseif is_over(t) then
   unlist_transfer(keys, t)

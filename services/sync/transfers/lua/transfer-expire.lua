@@ -1,4 +1,4 @@
--- Ends a transfer whose time is over: a live one is announced as failed, and everything of it goes.
+-- Ends a transfer whose time is over: announces a live one as failed, and removes all of it.
 -- Keys and arguments: transferExpire in scripts.ts.
 -- uses: clock routes log transfers/transfer transfers/transfer-view transfers/offers transfers/transfer-end
 -- RETURNS OK, expired ('1' | '0'), state in the relay, whether it was live ('1' | '0')
@@ -16,7 +16,7 @@ if t then
     append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
   end
 else
-  -- No sweep came for an hour after its time, and the record, which knows where it is listed, has expired.
+  -- No sweep came for an hour after the end of its time, so the record, which knows its lists, has expired.
   for _, member in ipairs(redis.call('ZRANGE', keys.offers, 0, -1)) do
     local last = string.sub(member, -#transfer_id - 1)
     if last == ':' .. transfer_id or last == '-' .. transfer_id then redis.call('ZREM', keys.offers, member) end

@@ -1,7 +1,7 @@
--- The generation of a file in the relay, compare-and-set, in the account's record, which survives when the relay's own store
--- loses its state. Any but the first causes an event to the sender. The generation that the file has already causes the
--- event again, if it differs from the last one or that is half a minute old, and the record stays. Without an event the
--- offset moves: a file that the receiver has whole has its offset at its end.
+-- Sets the generation of a file in the relay by compare-and-set. It is in the account's record, which survives when the
+-- relay's own store loses its state. Any generation but the first causes an event to the sender. The generation that
+-- the file already has causes the event again if the event differs from the last one or that is half a minute old; the
+-- record stays. Without an event the offset moves: a file that the receiver has whole has its offset at its end.
 -- Keys and arguments: transferGeneration in scripts.ts.
 -- uses: clock routes log transfers/transfer
 -- RETURNS OK, generation, '' or the state that refuses: of an ended one nothing begins, whether it has this one since now
@@ -14,7 +14,8 @@ if is_over(t) then return { 'OK', generation, (known_generation == '' or tells) 
 if (known and string.match(known, '^%d+') or '') ~= known_generation then return { 'OK', string.match(known or '', '^%d+') or '', '', '0' } end
 if known_generation ~= generation or not tells then redis.call('HSET', keys.record, 'r' .. file, begun_at) end
 local sent, at = string.match(found[5] or '', '^(.*) (%d+)$')
--- A receiver that asks again and again for what its sender has not begun to send must not push other events out of the log.
+-- A receiver that repeatedly asks for bytes that its sender has not begun to send must not push other events out of the
+-- log.
 if tells and not (sent == begun_at and math.abs(now - tonumber(at)) < TELL_AGAIN_MS) then
   redis.call('HSET', keys.record, 'w' .. file, begun_at .. ' ' .. int(now))
   local data = '{"transfer_id":"' .. t.id .. '","index":' .. file .. ',"upload_url":"' .. relay_url(t.id, file, generation)

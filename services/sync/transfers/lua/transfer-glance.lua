@@ -1,5 +1,5 @@
--- One transfer as lists have it, for one of its parties: without a long list of files. Nothing of it when it is not in
--- `state`.
+-- Reads one transfer for one of its parties as lists show it, without a long list of files. Returns nothing of it when
+-- it is not in `state`.
 -- Keys and arguments: transferGlance in scripts.ts.
 -- uses: clock transfers/transfer transfers/transfer-view
 -- RETURNS OK, transfer as JSON without its end or '', files or '', state in the relay | not_found | not_a_party

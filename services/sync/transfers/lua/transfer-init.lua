@@ -1,5 +1,5 @@
--- Offers files to a device: record, lists, announcement, expiry: one step.
--- Thirteen keys: a refused offer must leave nothing behind, so one script does it all.
+-- Offers files to a device: record, lists, announcement and expiry in one step.
+-- It takes thirteen keys, because a refused offer must leave nothing behind, so one script does it all.
 -- Keys and arguments: transferInit in scripts.ts.
 -- uses: clock routes log operation rate devices/names transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
 -- RETURNS OK, transfer as JSON without its end, receiver, open routes and jobs to push at once, both in lines;
@@ -15,7 +15,7 @@ if first then
   first[4], first[5] = table.concat(open, '\n'), ''
   return first
 end
--- Its id is made for this request: it was sent before and carried out.
+-- The id is made for this request, so a record with it means that the request was sent before and took effect.
 local made = resent_after_ms and read_transfer(keys.record)
 RECALLED = made and true or false
 if made then return { 'OK', open_json(made), made.receiver, table.concat(open, '\n'), '' } end

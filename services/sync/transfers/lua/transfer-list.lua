@@ -1,4 +1,4 @@
--- A page of a device's transfers, newest first, as entries of its list.
+-- Returns a page of a device's transfers, newest first, as entries of its list.
 -- Keys and arguments: transferList in scripts.ts.
 -- uses: transfers/offers
 -- RETURNS OK, <created>-<transfer>, ...

@@ -1,4 +1,4 @@
--- The offers that a device has not accepted, without those that a stream which starts at the position gets from the log.
+-- Returns the offers that a device has not accepted, without those that a stream from this position gets from the log.
 -- Keys and arguments: transferPending in scripts.ts.
 -- uses: clock transfers/offers
 -- RETURNS OK, transfer id, ...

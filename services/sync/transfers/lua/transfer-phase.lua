@@ -1,6 +1,7 @@
--- The phase of one side: kept in the record, and forwarded to both parties at most four times a second, without an entry in
--- the log. The newest wins: what came too early is forwarded by a later call without phase and file. The bytes that the
--- receiver has acknowledged of all files count as received, which never falls. Of progress each side tells its own number.
+-- Records the phase of one side, and forwards it to both parties at most four times a second, without an entry in the
+-- log. The newest phase wins: a later call without phase and file forwards a phase that came too early. The bytes of
+-- all files that the receiver has acknowledged count as received; such a report never lowers that number. Each side
+-- reports only its own number of progress.
 -- Keys and arguments: transferPhase in scripts.ts.
 -- uses: clock routes transfers/transfer transfers/transfer-view
 -- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay, '' or the state that refuses,

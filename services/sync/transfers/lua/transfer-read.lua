@@ -1,4 +1,4 @@
--- One transfer, for one of its parties, with all of its files and what was sealed while it is live.
+-- Reads one transfer for one of its parties; while it is live, with all of its files and the sealed text.
 -- Keys and arguments: transferRead in scripts.ts.
 -- uses: clock transfers/transfer transfers/transfer-view
 -- RETURNS OK, transfer as JSON without its end, files, state in the relay | not_found | not_a_party

@@ -1,4 +1,4 @@
--- `{u}:offers`: which transfers a device has. All members have score 0, so that they sort by device, then by age:
+-- `{u}:offers`: the transfers of each device. All members have score 0, so that they sort by device, then by age:
 --   <device> pending <log id>:<transfer>   was offered to the device, which has not accepted it yet
 --   <device> all <created>-<transfer>      the device takes part in it, as sender or receiver
 
@@ -18,7 +18,8 @@ local function count_pending_offers(key, device)
   return redis.call('ZLEXCOUNT', key, '[' .. device .. ' pending ', '(' .. device .. ' pending!')
 end
 
--- The newest `count` transfers of the device, before `cursor` (`<created>-<transfer>`; '' for the newest of all).
+-- Returns the newest `count` transfers of the device before `cursor` (`<created>-<transfer>`; '' for the newest of
+-- all).
 local function listed_transfers(key, device, cursor, count)
   local from = cursor == '' and '(' .. device .. ' all!' or '(' .. device .. ' all ' .. cursor
   return redis.call('ZREVRANGEBYLEX', key, from, '[' .. device .. ' all ', 'LIMIT', 0, count)

@@ -1,10 +1,10 @@
--- The limit of an account on records of transfers. `{u}:transfers`: a live one is `<id>:<bytes>:<scope>` with score 0,
--- an ended one `<id>` with the time of its end.
+-- The limit of an account on records of transfers. In `{u}:transfers` a live transfer is `<id>:<bytes>:<scope>` with
+-- score 0, and an ended one is `<id>` with the time of its end as score.
 local LISTED_SECONDS = 604800
--- So many ended ones are removed at a time.
+-- Number of ended transfers that are removed at a time.
 local EVICTED = 8
 
--- What is live: all and those of guests, each { count, bytes }.
+-- Returns the share of live transfers: of all, and of guests, each { count, bytes }.
 local function live_share(key)
   local all, guests = { 0, 0 }, { 0, 0 }
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, 0, 0)) do
@@ -15,7 +15,8 @@ local function live_share(key)
   return all, guests
 end
 
--- The oldest ended ones, to be removed when there are `most` records; nil when there are fewer, or none has ended.
+-- Returns the oldest ended transfers, to be removed when there are `most` records; nil when there are fewer, or none
+-- has ended.
 local function surplus_transfers(keys, most)
   if redis.call('ZCARD', keys.transfers) < most then return nil end
   local ids = redis.call('ZRANGEBYSCORE', keys.transfers, '(0', '+inf', 'LIMIT', 0, EVICTED)

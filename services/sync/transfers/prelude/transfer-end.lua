@@ -1,6 +1,6 @@
--- The end of a transfer, and of its record. (After `transfer` and `offers`.)
+-- The end of a transfer, and of its record. (Comes after `transfer` and `offers`.)
 
--- It has ended: long parts of the record go, and it counts as an ended one.
+-- Settles a transfer that has ended: removes long parts of its record, and counts it as ended.
 local function settle_transfer(keys, t, now)
   local stale = { 'slot', 'brief' }
   t.begun = relay_words(t)
@@ -12,7 +12,8 @@ local function settle_transfer(keys, t, now)
   if #t.sealed > LIMITS.endedListBytes then t.sealed = 'null' end
   -- A record of an earlier version has its long list in it. A list that no event carried is not kept.
   if tonumber(t.count) > LIMITS.filesInEvents and not t.slot then t.files = '[]' end
-  -- The caller drops what the relay has of these files. Of very many this is not kept: what is left there expires by itself.
+  -- The caller drops these files from the relay. A very long `begun` is not kept: the rest in the relay expires by
+  -- itself.
   if #t.begun > LIMITS.endedListBytes then t.begun = t.relay end
   redis.call('HSET', keys.record, 'begun', t.begun, 'files', t.files, 'sealed', t.sealed)
   redis.call('DEL', keys.files, keys.sealed)
@@ -20,7 +21,7 @@ local function settle_transfer(keys, t, now)
   redis.call('ZADD', keys.transfers, now, t.id)
 end
 
--- Removes all that leads to a transfer; the record, which says where it is listed, goes last.
+-- Removes all entries that lead to a transfer, and last the record, which says where it is listed.
 local function unlist_transfer(keys, t)
   redis.call('ZREM', keys.due, 'transfer:' .. t.id)
   redis.call('ZREM', keys.transfers, t.id, t.slot or t.id)

@@ -1,18 +1,19 @@
--- A transfer as answers and events show it, and how it is written. (After `transfer`.)
+-- A transfer as answers and events show it, and how it is written. (Comes after `transfer`.)
 
--- Files and state in the relay for lists, events and answers of actions: without long lists.
+-- Returns files and state in the relay for lists, events and answers of actions, without long lists.
 local function brief_parts(t)
   if tonumber(t.count) > LIMITS.filesInEvents then return '', t.relay end
   return t.files, relay_words(t)
 end
 
--- The whole list of a live transfer; of an ended one what is kept of it.
+-- Returns the whole list of a live transfer, and the part that is kept of an ended one.
 local function list_of(key, t)
   local list = tonumber(t.count) > LIMITS.filesInEvents and redis.call('GETRANGE', key, 8 * t.count, -1) or ''
   return list ~= '' and list or t.files
 end
 
--- A transfer as events carry it: with a short list of files, and the relay's addresses once it is in use.
+-- Returns a transfer as events carry it: with a short list of files, and the relay's addresses once the relay is in
+-- use.
 local function event_json(t)
   local count = tonumber(t.count)
   if count > LIMITS.filesInEvents then return open_json(t) .. '}' end
@@ -31,7 +32,8 @@ end
 
 local CHANGING = { 'state', 'mode', 'phase', 'sent', 'received', 'error', 'relay', 'accepted', 'forwarded', 'dirty' }
 
--- Writes the fields that can change. The record outlives its time a little, so that its expiry can still be announced.
+-- Writes the fields that can change. The record lives a little longer than the transfer, so that its expiry can still
+-- be announced.
 local function save_transfer(keys, t, now)
   t.updated, t.expires = int(now), int(now + 1000 * LIMITS.transferSeconds)
   local flat = { 'updated', t.updated, 'expires', t.expires }

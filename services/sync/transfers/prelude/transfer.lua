@@ -1,21 +1,23 @@
 -- The transfer record: a hash. `sealed` and `error` are JSON; `relay` is '1' once its uploads are open, `accepted` once
--- the receiver took it; `log` is the position of its announcement; `slot` its member among the live ones.
--- `files` is the list as a JSON array when it has up to 16, else the few that are kept after the end (in records of an
--- earlier version always the whole list); `brief` those few of a list of up to 16 that is too long to be kept.
--- What was sealed has a key of its own, which goes when the transfer ends; `sealed` is '""' then and before, or 'null' (in
--- records of an earlier version it is the text itself).
--- A longer list has a key of its own, which goes when the transfer ends: for each file eight hex digits that say where it
--- ends in the JSON array behind them, so that one file is read without the others.
+-- the receiver took it; `log` is the position of its announcement; `slot` is its member among the live ones.
+-- `files` is the list as a JSON array when it has up to 16 files, else the few that are kept after the end (in records
+-- of an earlier version always the whole list). `brief` is those few for a list of up to 16 that is too long to be
+-- kept.
+-- The sealed text has a key of its own, which is deleted when the transfer ends. `sealed` is '""' before and after
+-- that, or 'null' without one (in records of an earlier version it is the text itself).
+-- A longer list has a key of its own, which is deleted when the transfer ends: for each file eight hex digits for the
+-- offset of its end in the JSON array behind them, so that one file is read without the others.
 -- `r<file>` is the generation of a file in the relay and the offset at which it began, or the file's end once it was
--- delivered; `w<file>` is what the last event to its sender said of that, and when; `a<file>` is how far the receiver has
--- acknowledged it. `begun` has all `r<file>` in one text, once the transfer has ended.
+-- delivered; `w<file>` is the generation and offset in the last event to its sender, and the time of that event;
+-- `a<file>` is how far the receiver has acknowledged it. `begun` has all `r<file>` in one string, once the transfer has
+-- ended.
 
 local function read_transfer(key)
   local flat, record = redis.call('HGETALL', key), nil
   if #flat == 0 then return nil end
   record = {}
   for i = 1, #flat, 2 do record[flat[i]] = flat[i + 1] end
-  -- A record of an earlier version does not say who ended it.
+  -- A record of an earlier version does not say who ended the transfer.
   local said = record.error
   if said and said ~= 'null' and not string.find(said, '"by_device_id":', 1, true) then
     record.error = string.sub(said, 1, -2) .. ',"by_device_id":null}'
@@ -27,7 +29,8 @@ local function party(id, name)
   return '{"device_id":"' .. id .. '","name":' .. cjson.encode(name) .. '}'
 end
 
--- The transfer as JSON without its end, and without the parts that depend on which party asks: files, uploads, downloads.
+-- Returns the transfer as JSON without its end, and without the parts that depend on which party asks: files, uploads,
+-- downloads.
 local function open_json(t)
   return '{"transfer_id":"' .. t.id .. '","state":"' .. t.state .. '","mode":"' .. t.mode .. '","phase":"' .. t.phase
     .. '","sender":' .. party(t.sender, t.sender_name) .. ',"receiver":' .. party(t.receiver, t.receiver_name)
@@ -40,7 +43,7 @@ local function relay_url(id, file, generation)
   return '/api/relay/' .. id .. '/' .. file .. '/' .. generation
 end
 
--- '0': the relay is not in use; else '1' and for each file that has begun ` <file>:<generation>:<offset>`.
+-- Returns '0' when the relay is not in use; else '1' and for each file that has begun ` <file>:<generation>:<offset>`.
 local function relay_words(t)
   local words = { t.begun or t.relay }
   for field, value in pairs(t) do
