@@ -147,8 +147,8 @@ export interface BatonClient {
   eraseAccountData(settings?: CallSettings): Promise<void>;
 
   /**
-   * Sends a signal to another device, which gets it as the event `signal`. The service keeps it for a minute. Resolves to true when
-   * the device is connected. The library itself sends the signals of transfers.
+   * Sends a signal to another device, which gets it as the event `signal`. The service keeps it for a minute. Resolves to
+   * true when the device is connected. The library itself sends the signals of transfers.
    */
   sendSignal(to: Target, signal: SignalRequest, settings?: CallSettings): Promise<boolean>;
 

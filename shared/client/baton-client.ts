@@ -159,7 +159,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     if (life.signal.aborted) life = new AbortController();
     if (state === 'stopped') stopKeeping = keeper?.keepAlive() ?? stopKeeping;
     stream.start();
-    // Without a session nobody can wait for a stream, so the client ends.
+    // Without a session there is no stream to wait for, so the client reports that it is signed out.
     keeper
       ?.current()
       .then((known) => (known === null ? keeper.end('logout') : undefined))
