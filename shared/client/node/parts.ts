@@ -42,7 +42,7 @@ export interface Parts {
    * the name is not the one with this id.
    */
   name(key: string, id: string, place: Place): true | null;
-  /** Claims beside the part files, for parts that belong to no transfer. */
+  /** Makes a claim beside the part files, for parts that belong to no transfer. */
   claim(id: string): Claim | null;
   /** Gives the part file a name in the folder around the part files, and replaces what has that name. */
   replace(key: string, name: string): void;
