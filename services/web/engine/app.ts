@@ -95,6 +95,6 @@ export async function openApp(entry: SignedIn): Promise<App> {
 
 export interface App extends Parts {
   outbox: Outbox;
-  /** Signs out for that reason, and removes the account's data from this browser. */
+  /** Leaves the app for that reason. The account's data in this browser is removed, except after an expiry. */
   end: (reason: string) => Promise<void>;
 }

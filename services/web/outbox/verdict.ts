@@ -21,7 +21,7 @@ export function verdictOf({ action, code, status }: BatonClientError): 'wait' | 
   if (code === 'aborted' || action === 'sign-in') return 'stop';
   // Something in front of the service answered: a login page of a network, or a proxy during a change.
   if (code === 'unexpected_answer') return 'wait';
-  // The mailbox is full, maybe for days, so the user is told.
+  // A full mailbox may stay full for days, so the user is told.
   if (status === 409) return 'refused';
   return action === 'retry' ? 'wait' : 'refused';
 }
