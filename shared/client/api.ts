@@ -50,7 +50,7 @@ export type Target = string | { device_id: string };
 export interface BatonClientOptions {
   /** The address of the service; `''` in a page that it serves. A function is called before every attempt. */
   baseUrl: string | (() => string);
-  /** Where the session is kept. Without it requests carry `headers` alone (development, or a page with only a cookie). */
+  /** Where the session is kept. Without it requests carry only `headers` (development, or a page with only a cookie). */
   session?: SessionStore;
   /** Further headers for every request. A function is called before each attempt. */
   headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
@@ -68,7 +68,7 @@ export interface BatonClientOptions {
 
 /** Made by `peerToPeer` of `@baton/client/peer-to-peer`. */
 export interface PeerToPeer {
-  /** For the library itself. */
+  /** Used only by the library itself. */
   readonly kind: 'peer-to-peer';
 }
 
@@ -104,9 +104,9 @@ export interface ClientEvents {
   transfer: Transfer;
   /** The session is over. Emitted once, when everything has stopped and the store is empty. */
   'signed-out': SignedOutReason;
-  /** Something in the background failed, or a listener threw. The client goes on. */
+  /** Work in the background failed, or a listener threw. The client continues. */
   problem: BatonClientError;
-  /** Every event of the stream as the contract has it, duplicates included. */
+  /** Every event of the stream as the contract has it, including duplicates. */
   event: StreamedEvent;
 }
 
@@ -167,9 +167,9 @@ export interface Devices {
   readonly known: readonly Device[];
   /** Presence as last heard, with live streams that have no device. */
   readonly presence: readonly PresenceEntry[];
-  /** Asks the service anew. */
+  /** Asks the service again. */
   list(settings?: CallSettings): Promise<Device[]>;
-  /** Asks the service anew. */
+  /** Asks the service again. */
   listPresence(settings?: CallSettings): Promise<PresenceEntry[]>;
   /** Gives the device a new name; its stream stays open. */
   rename(deviceId: string, name: string, settings?: CallSettings): Promise<Device>;

@@ -103,7 +103,7 @@ export interface Message {
   from_name: string;
   /** Empty where it is sealed. */
   content: string;
-  /** Base64url, which only devices can open. */
+  /** Base64url. Only devices can open it. */
   sealed?: string;
   created_at: number;
   redelivered: boolean;
@@ -146,7 +146,7 @@ export interface ClipboardChange {
 export interface ClipboardEntry {
   /** Empty where it is sealed. */
   content: string;
-  /** Base64url, which only devices can open. */
+  /** Base64url. Only devices can open it. */
   sealed?: string;
   content_type: 'text/plain' | null;
   source_device_id: string | null;

@@ -96,7 +96,7 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
     await history.sources.forget(item.id);
   }
 
-  /** How long to wait before it is tried again; null when it is not. */
+  /** Returns how long to wait before the next try; null when there is none. */
   async function failed(waiting: Waiting, error: unknown): Promise<number | null> {
     const failure = failureOf(error);
     if (failure.outcome === 'none') await queue.release(waiting);
@@ -114,7 +114,7 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
   return {
     stop: (id: string): void => preparing.get(id)?.abort(),
 
-    /** How long to wait before it is tried again; null when it is not. */
+    /** Returns how long to wait before the next try; null when there is none. */
     async attempt(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[]): Promise<number | null> {
       const reason = await readiness.look();
       if (reason !== null) return patience.wait(item.id, [item.id], reason);

@@ -40,7 +40,7 @@ export interface Pieces {
   close(): void;
 }
 
-/** Where a file that is received goes. */
+/** The destination of a received file. */
 export interface FileSink {
   /** How many bytes are stored already; the transfer continues after them. Default 0. Any other offset needs `read`. */
   readonly offset?: number;

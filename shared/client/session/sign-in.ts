@@ -43,7 +43,7 @@ export interface SignInRequest {
   readonly requestId: string;
   /** The link for whoever approves, shown as a QR code and as text. By itself it signs nobody in. */
   readonly link: string;
-  /** In Unix milliseconds. */
+  /** The end of the request, in Unix milliseconds. */
   readonly expiresAt: number;
   /**
    * Waits for the approval. Resolves with the session when it is saved and the service has seen it in use, which must happen

@@ -1,4 +1,4 @@
-/** Time as the client sees it. A test hands in its own. */
+/** Time as the client sees it. A test provides its own. */
 export interface Clock {
   /**
    * Returns the milliseconds of the wall clock. A monotonic clock stops while a laptop sleeps, and a stream that slept must

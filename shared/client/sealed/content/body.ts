@@ -21,7 +21,7 @@ import { sealedError } from '../sealed-error.ts';
 /** The device that a signature proves, by the ring that the body names. */
 export interface Sender {
   readonly device_id: string;
-  /** As {@link Member.kind}, or `guest`. */
+  /** The {@link Member.kind}, or `guest`. */
   readonly kind: string;
   /** True: the device does not belong to the account any more. */
   readonly isRemoved: boolean;

@@ -21,7 +21,7 @@ export interface LinkKey {
 export interface LinkCode {
   readonly request_id: string;
   readonly approval_code: string;
-  /** Null: the device will have no keys. Say so before it is let in. */
+  /** Null: the device will have no keys. Tell the user before it is let in. */
   readonly key: LinkKey | null;
 }
 
