@@ -26,7 +26,7 @@ function makeReceivingFiles({ client, entry, history }: Parts, running: RunningF
   async function accept(transferId: string): Promise<void> {
     const why = await whyNoFiles();
     if (why !== null) throw new BatonClientError(why, 'No file system', { action: 'tell-user' });
-    // Otherwise a browser that runs out of space may delete the stored files.
+    // Without this request a browser that runs out of space may delete the stored files.
     void navigator.storage.persist?.().catch(() => false);
     const offer = await find(transferId);
     const item = await history.transfer(offer.transfer, false);

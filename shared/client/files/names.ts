@@ -127,7 +127,7 @@ function treeOf(paths: readonly (readonly string[])[]): Folder {
   return top;
 }
 
-/** The longest folder path: with the name of a file and a number after it, the path has the length limit. */
+/** The most bytes of a folder path: with the longest file name, including its number, the path reaches its limit. */
 const FOLDER_BYTES = LIMITS.fileNameBytes - LIMITS.fileNamePartBytes - 1;
 
 /**
