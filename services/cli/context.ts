@@ -91,10 +91,7 @@ export function makeContext({ json, progress }: { json?: boolean; progress?: boo
   };
 }
 
-/**
- * Never resolves. Rejects when the device is signed out, or when the command is interrupted. An endless command waits for
- * it.
- */
+/** Never resolves. Rejects at sign-out, or when the command is interrupted. An endless command waits for it. */
 export function untilOver({ signal }: Context, baton: BatonClient): Promise<never> {
   return new Promise((_, reject) => {
     const interrupted = () => reject(signal.reason as Error);
@@ -110,9 +107,7 @@ export function untilOver({ signal }: Context, baton: BatonClient): Promise<neve
 const tooManyPrograms = (): CliError =>
   new CliError('Too many programs run on this device at once: four may be connected.', { code: 'superseded' });
 
-/**
- * Finds the device with that name or id, or with the only name that looks the same. Throws an error that lists the others.
- */
+/** Finds the device with that name or id, or with the only name that looks the same. The error lists the others. */
 export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal) {
   const devices = await baton.devices.list({ signal });
   const loosely = devices.filter((each) => each.device_id === name || looksOf(each.name) === looksOf(name));

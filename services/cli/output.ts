@@ -10,9 +10,7 @@ import pc from 'picocolors';
 
 /** Emoji as Unicode lists them. The invisible characters that join one are part of the emoji. */
 const EMOJI = '\\p{RGI_Emoji}';
-/**
- * Controls (C0, DEL, C1), formats (including bidi marks), line separators, lone surrogates, and blank or empty characters.
- */
+/** Controls (C0, DEL, C1), formats (with bidi marks), line separators, lone surrogates, and blank or empty characters. */
 const UNSEEN =
   '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Co}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}\\u2800]';
 /** Built from text, because the compiler's syntax is older than the `v` flag. */

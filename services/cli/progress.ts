@@ -91,9 +91,7 @@ const inJson = (output: Output): ProgressLine => ({
   },
 });
 
-/**
- * Shows how far transfers are: on a terminal one moving line, with `--json --progress` lines of JSON, and nothing elsewhere.
- */
+/** Shows how far transfers are: on a terminal one moving line, with `--json --progress` lines of JSON, else nothing. */
 export function makeProgressLine(output: Output): ProgressLine {
   if (output.isJson && output.tellsProgress) return inJson(output);
   if (output.isJson || !output.stderr.isTTY) return QUIET;

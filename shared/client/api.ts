@@ -173,9 +173,7 @@ export interface Devices {
   listPresence(settings?: CallSettings): Promise<PresenceEntry[]>;
   /** Gives the device a new name; its stream stays open. */
   rename(deviceId: string, name: string, settings?: CallSettings): Promise<Device>;
-  /**
-   * Signs the device out and removes everything that waits for it. True: everywhere; false: the auth broker is told later.
-   */
+  /** Signs the device out and removes what waits for it. True: everywhere; false: the auth broker is told later. */
   remove(deviceId: string, settings?: CallSettings): Promise<boolean>;
 }
 
@@ -270,10 +268,7 @@ export interface Transfers {
 export interface SendSettings extends OnceSettings {
   /** Passed to the receiver untouched: base64url without padding, at most 512 KB once it is decoded. */
   sealed?: string;
-  /**
-   * How long to wait for an absent receiver, until `peer_offline`; default 60,000. `null`: the service keeps what fits for
-   * it.
-   */
+  /** How long to wait for an absent receiver, until `peer_offline`; default 60,000. `null`: the service keeps what fits. */
   offlineMs?: number | null;
   /** False: the library reads nothing before the offer, and the receiver has no digest to compare. Default true. */
   digest?: boolean;

@@ -90,9 +90,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     isTriedAgain = true;
   }
 
-  /**
-   * Returns the headers of the stream. Reports an error that keeps the stream from being requested and that does not pass.
-   */
+  /** Returns the headers of the stream. Reports a lasting error that keeps the stream from being requested. */
   async function streamHeaders(base: string): Promise<Record<string, string>> {
     try {
       return await caller.headers(base);

@@ -177,9 +177,7 @@ export type TransferPhase =
 /** One file of a transfer. */
 export interface TransferFile {
   index: number;
-  /**
-   * A relative path with `/` between folders. The service has checked it, but the receiver's file system may not take it.
-   */
+  /** A relative path with `/` between folders. The service has checked it; the receiver's file system may not take it. */
   name: string;
   size: number;
   type: string | null;

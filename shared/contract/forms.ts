@@ -82,9 +82,7 @@ function makeForm(schema: TSchema): Form {
 
 const made = new WeakMap<TSchema, Form>();
 
-/**
- * Returns the form of a schema. Where the tables hold forms already, as in the build for pages, it returns the form itself.
- */
+/** Returns the form of a schema. Where the tables hold forms, as in the build for pages, it returns the form itself. */
 export function formOf(schema: TSchema): Form {
   if (!made.has(schema)) made.set(schema, makeForm(schema));
   return made.get(schema) as Form;

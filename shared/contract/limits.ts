@@ -16,15 +16,9 @@ export const LIMITS = {
   idempotencyKeyChars: 64,
   /** How long an `Idempotency-Key` gets the first result. */
   idempotencySeconds: 600,
-  /**
-   * The devices of an account together may send this many times the limit that a rate group of the store gives to one
-   * device.
-   */
+  /** The devices of an account together may send this many times the limit of one device in a rate group of the store. */
   accountRates: 10,
-  /**
-   * The remembered device lists of messages to all devices. A retry finds its devices unless this many lists have come
-   * since.
-   */
+  /** The remembered device lists of messages to all. A retry finds its devices unless this many lists have come since. */
   targetLists: 256,
   ackIds: 100,
 
@@ -179,8 +173,6 @@ export const ACCOUNT_BYTES = {
   targets: LIMITS.targetLists * 7_680,
   /** A target for each platform of a device. */
   subscriptions: LIMITS.devicesPerAccount * (2 * LIMITS.pushTokenChars + 2 * LIMITS.pushEndpointChars),
-  /**
-   * One push is pending for a device for each kind and sender on each of three platforms, with its place in the schedule.
-   */
+  /** One push is pending for a device for each kind and sender on each of three platforms, with its place in time. */
   pushes: 9 * LIMITS.devicesPerAccount ** 2 * 512,
 } as const;

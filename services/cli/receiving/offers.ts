@@ -1,10 +1,7 @@
 import type { BatonClient, IncomingTransfer, Transfer } from '../../../shared/client/index.ts';
 import { looksOf } from '../../../shared/contract/vocabulary/device-names.ts';
 
-/**
- * The offers that wait to be taken, oldest first. Offers of connected senders come before the others, which may bring
- * nothing.
- */
+/** The waiting offers, oldest first. Offers of connected senders come before the others, which may bring nothing. */
 export interface Offers {
   /** Removes and returns the next offer that `isFit`. */
   next(isFit?: (offer: IncomingTransfer) => boolean): IncomingTransfer | undefined;

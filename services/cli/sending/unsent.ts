@@ -31,16 +31,10 @@ function say({ output }: Context, transferId: string | null, code: string, names
   output.result({ transfer_id: transferId, error: { code, message }, not_sent: names }, null);
 }
 
-/**
- * The states of an offer without a record. A sender records an offer before it sends any of it, so such an offer got no
- * further.
- */
+/** The states of an offer without a record, which got no further: a sender records an offer before it sends any of it. */
 const OFFERED = ['PENDING', 'ACCEPTED'] as const;
 
-/**
- * Cancels the offer of a program that was killed while it made the offer: it may have arrived, and nobody would send the
- * files.
- */
+/** Cancels the offer of a program that was killed meanwhile: it may have arrived, and nobody would send the files. */
 async function withdraw({ context, baton, sends }: Parts, { to, offering }: BegunSend): Promise<void> {
   if (offering === null) return;
   const { signal } = context;

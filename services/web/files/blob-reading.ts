@@ -1,8 +1,6 @@
 /** Reads a file in order, into memory that the caller gives and gets back with the bytes. */
 export interface BlobReader {
-  /**
-   * Reads the next bytes: as many as the memory holds, or fewer at the end. Rejects when the file cannot be read any more.
-   */
+  /** Reads the next bytes: as many as the memory holds, or fewer at the end. Rejects when the file is unreadable. */
   read(memory: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>>;
   close(): void;
 }

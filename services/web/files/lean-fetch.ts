@@ -33,8 +33,7 @@ function inOnePlace(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array
 }
 
 /**
- * Calls the platform's `fetch`. Files from the relay share one memory, because our sink copies a part before it requests the
- * next.
+ * Calls the platform's `fetch`. Files from the relay share one memory: our sink copies a part before it requests the next.
  */
 export const leanFetch: NonNullable<BatonClientOptions['fetch']> = async (url, init) => {
   const response = await timedFetch(url, init);

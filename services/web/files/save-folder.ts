@@ -18,10 +18,7 @@ async function unlessMissing<T>(look: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/**
- * Returns a harmless name, because browsers have further rules than file systems, such as against shortcuts of Windows
- * (`.lnk`).
- */
+/** Returns a harmless name: browsers have more rules than file systems, such as against shortcuts of Windows (`.lnk`). */
 const plainest = (name: string): string => `${name.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, '_')}_`;
 
 /** Takes the first name, numbered where needed, that `take` does not find in use. */

@@ -117,9 +117,7 @@ function archiveName(wanted: readonly Wanted[], otherwise: string): string {
   return `${tops.size === 1 && (wanted[0]?.path.length ?? 0) > 1 ? top : otherwise}.zip`;
 }
 
-/**
- * Hands files to the downloads: one file unchanged, several as one archive, or one by one where there is no space for it.
- */
+/** Hands files to the downloads: one file unchanged, several as one archive, or one by one where space is short. */
 async function handOver(saving: Saving, wanted: readonly Wanted[], title: string): Promise<SaveResult> {
   if (wanted.length > 1) {
     const lock = `baton-archive-${saving.item.ref}`;

@@ -163,10 +163,7 @@ const makeArrivals = (
   byRef: (ref: string) => Promise<Item | undefined>,
   add: (item: Item, name: string) => Promise<void>,
 ) => ({
-  /**
-   * Stores a message safely before it resolves, because the message is acknowledged then. The same message twice is one
-   * item.
-   */
+  /** Stores a message safely before it resolves: the message is acknowledged then. The same message twice is one item. */
   async receive(message: Message): Promise<MessageItem | null> {
     if ((await byRef(message.message_id)) !== undefined) return null;
     const item: MessageItem = {

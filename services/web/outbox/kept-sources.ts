@@ -27,10 +27,7 @@ async function hasSpaceFor(history: History, item: FilesItem, waiting: readonly 
   return quota === 0 || item.totalBytes <= (quota - usage) * SHARE_OF_SPACE;
 }
 
-/**
- * Keeps what the files can be read from after a reload: handles, or copies of small files. Keeps nothing where there is no
- * space.
- */
+/** Keeps handles, or copies of small files, to read them from after a reload. Keeps nothing where there is no space. */
 export async function keepSources(
   history: History,
   item: FilesItem,
@@ -54,9 +51,7 @@ type Kept = Awaited<ReturnType<History['sources']['of']>>;
 const handlesOf = (kept: Kept): Handle[] =>
   (kept ?? []).flatMap(({ handle }) => (handle === undefined ? [] : [handle as Handle]));
 
-/**
- * Returns the files of an item; `allow` when the user has to allow reading them, `choose` when they have to be chosen again.
- */
+/** Returns the files of an item; `allow` when the user has to allow reading, `choose` when they have to be chosen again. */
 export async function keptSources(history: History, item: FilesItem): Promise<ChosenFile[] | 'allow' | 'choose'> {
   const kept = await history.sources.of(item.id);
   if (kept === null) return 'choose';

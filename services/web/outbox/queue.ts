@@ -155,10 +155,7 @@ const makeDeliveries = (inStep: InStep, onChange: Told) => ({
     if (accepted !== undefined) onChange(accepted.thread);
   },
 
-  /**
-   * Notes that the receiver has taken these messages. Unknown ones are remembered, because the response to the sender may be
-   * late.
-   */
+  /** Notes that the receiver has taken these. Unknown ones are remembered: the response to the sender may be late. */
   async delivered(refs: readonly string[]): Promise<void> {
     const threads = await inStep(async (transaction) => {
       const items = transaction.objectStore('items');

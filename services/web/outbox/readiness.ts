@@ -48,9 +48,7 @@ export function makeReadiness({ client, entry }: { client: BatonClient; entry: S
       mustAsk = true;
     },
 
-    /**
-     * Calls `again` whenever sending may have become possible: the stream is open, the store is back, or there is a network.
-     */
+    /** Calls `again` when sending may have become possible: the stream is open, the store is back, or there is a network. */
     watch(again: () => void): void {
       let before: Pick<Shared, 'connection' | 'isDegraded'> = shared.peek();
       shared.subscribe(({ connection, isDegraded }) => {

@@ -21,10 +21,7 @@ interface Of {
 /** The longest wait for a browser that gives up a subscription. */
 const GIVE_UP_MS = 3_000;
 
-/**
- * The longest wait for a subscription. Without a push service some browsers never answer, and the start of the app must not
- * wait.
- */
+/** The longest wait for a subscription: without a push service some browsers never answer, and the app must start. */
 const SUBSCRIBED_WITHIN_MS = 30_000;
 
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
@@ -84,10 +81,7 @@ async function tell(of: Of, subscription: PushSubscription, keyId: string | null
   await keepPushChoice(choiceOf(of, { preview, told: { subscriptionId, digest: await digestOf(parts) } }));
 }
 
-/**
- * Removes the subscription on both sides. The choice is stored first, so that the next start removes what cannot be removed
- * now.
- */
+/** Removes the subscription on both sides. The choice is stored first, so that the next start removes the rest. */
 async function removeBoth(of: Of, worker: ServiceWorkerRegistration): Promise<void> {
   await (await worker.pushManager.getSubscription())?.unsubscribe();
   await removeOwn(of);

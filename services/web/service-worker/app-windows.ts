@@ -7,10 +7,7 @@ export interface OpenWindow {
   postMessage(message: unknown): void;
 }
 
-/**
- * Returns the windows that show the app, which is one page at the root of the scope. Other pages of the origin get no
- * messages.
- */
+/** Returns the windows that show the app, a page at the root of the scope. Other pages of the origin get no messages. */
 export function windowsOfApp<W extends Pick<OpenWindow, 'url'>>(windows: readonly W[], scope: string): W[] {
   const root = new URL(scope);
   return windows.filter(({ url }) => {

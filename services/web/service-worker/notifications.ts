@@ -5,10 +5,7 @@ const TYPES = ['message', 'transfer', 'device', 'test'] as const;
 const MOST_COUNT = 9_999;
 const MOST_CHARS = 4_096;
 
-/**
- * The content of a push: kind and number, and with a preview the sender and the text (contract, "Push"). `unknown`:
- * unreadable.
- */
+/** The content of a push: kind, number, and with a preview sender and text (contract, "Push"). `unknown`: unreadable. */
 export interface PushPayload {
   type: (typeof TYPES)[number] | 'unknown';
   count: number;

@@ -55,10 +55,7 @@ const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms);
   });
 
-/**
- * Tells whether a response belongs to the shell. The page of this version names only files of this version. Texts are in no
- * shell.
- */
+/** Tells whether a response belongs to the shell. The page names only files of its own version. Texts are in no shell. */
 async function isOfShell(path: string, answer: Response): Promise<boolean> {
   if (!answer.ok || path !== '/') return answer.ok;
   const named = (await answer.clone().text()).match(/\/assets\/[\w.-]+/g) ?? [];

@@ -7,10 +7,7 @@ export type Outcome = 'none' | 'unknown';
 /** Errors of calls whose earlier attempts may have had an effect, whatever the last response says. */
 const afterUnknown = new WeakSet<Error>();
 
-/**
- * The service answers with these before it does anything. `store_unavailable` is not one: the store may have got the
- * command.
- */
+/** The service sends these before it does anything. `store_unavailable` is not one: the store may have got the command. */
 const BEFORE_ANYTHING = ['draining', 'broker_unavailable', 'broker_contract', 'relay_busy', 'store_full'];
 
 /** Tells whether the request behind this error may have had an effect, as far as its own response says. */

@@ -1,8 +1,6 @@
 import type { TransferFile } from '../wire.ts';
 
-/**
- * A file to be sent. `blobSource`, `streamSource`, or `fileSource` of `@baton/client/node` makes one, or the application.
- */
+/** A file to send. `blobSource`, `streamSource`, or `fileSource` of `@baton/client/node` makes one, or the application. */
 export interface FileSource {
   /** A relative path with `/` between folders. */
   readonly name: string;
@@ -32,9 +30,7 @@ export interface Pieces {
    * after the next. Throws `source_failed`.
    */
   at(offset: number, bytes: number): Promise<Uint8Array<ArrayBuffer>>;
-  /**
-   * Returns the same for the service, as a part of a file that the platform reads by itself: a page copies nothing of it.
-   */
+  /** Returns the same for the service, as a part of a file that the platform reads itself: a page copies nothing of it. */
   body?(offset: number, bytes: number): Promise<Blob>;
   /** Frees what it holds. */
   close(): void;

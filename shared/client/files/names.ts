@@ -16,9 +16,7 @@ const DEVICES = /^(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt
 /** Characters that several file systems ignore when they compare names. */
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 const LEADING_DOT = /^\p{Default_Ignorable_Code_Point}*\./u;
-/**
- * Our own folders in the folder that files are stored in. The second form is the short name that NTFS gives such a folder.
- */
+/** Our own folders in the folder that files go to. The second form is the short name that NTFS gives such a folder. */
 const OURS = /^(?:\.baton-|baton-?~\d)/;
 /** The folder of incomplete files, at any depth. No file or folder that was sent gets this name. */
 export const PARTS_NAME = '.baton-parts';
@@ -49,18 +47,13 @@ function firstOf(letters: readonly string[], bytes: number): string {
 const cut = (text: string, bytes: number): string =>
   firstOf(lettersOf(text), bytes) || firstOf(Array.from(text), bytes);
 
-/**
- * Splits a name into the part before the ending and the ending with its dot. A name that begins with its only dot has no
- * ending.
- */
+/** Splits off the ending of a name, with its dot. A name that begins with its only dot has no ending. */
 function splitEnding(name: string): [stem: string, ending: string] {
   const at = name.search(ENDING);
   return at > 0 ? [name.slice(0, at), name.slice(at)] : [name, ''];
 }
 
-/**
- * Returns the name with a number from 2 on, as `photo (2).jpg`. A name that has to be cut keeps the number and its ending.
- */
+/** Returns the name with a number from 2 on, as `photo (2).jpg`. A cut name keeps the number and its ending. */
 export function numberedName(name: string, number: number, most: number = Number.POSITIVE_INFINITY): string {
   const mark = number === 1 ? '' : ` (${number})`;
   const [stem, ending] = splitEnding(name);
@@ -68,10 +61,7 @@ export function numberedName(name: string, number: number, most: number = Number
   return (bytesOf(stem) > left ? cut(stem, left) : stem) + mark + ending;
 }
 
-/**
- * Returns the same text for names that some file system takes for one: they differ in case, composition or unseen
- * characters.
- */
+/** Returns the same text for names that some file system takes for one: of other case, composition or unseen characters. */
 export const foldedName = (name: string): string =>
   name.replace(IGNORED, '').normalize('NFD').toUpperCase().toLowerCase().normalize('NFC');
 

@@ -4,10 +4,7 @@ import type { ROUTES, RouteName } from '../../contract/routes.ts';
 /** The types of calls, all derived from the route table. */
 type Table = typeof ROUTES;
 
-/**
- * Every route but the event stream (`makeStream`) and the routes that answer with bytes or headers
- * (`transfers/relay-calls.ts`).
- */
+/** Every route but the event stream (`makeStream`) and those of bytes or headers (`transfers/relay-calls.ts`). */
 export type CallName = {
   [N in RouteName]: Table[N]['answers'] extends Readonly<Record<number, 'text/event-stream'>>
     ? never

@@ -28,8 +28,7 @@ export interface Caller {
   /** Notes that the service accepted the caller's token. */
   accepted(): void;
   /**
-   * Finds why the service refused a request. Resolves when an immediate retry makes sense, otherwise throws the error to
-   * report.
+   * Finds why the service refused a request. Resolves when an immediate retry makes sense, or throws the error to report.
    */
   mend(error: unknown, token: string | null): Promise<void>;
 }

@@ -115,9 +115,7 @@ function isFree(path: string, nowMs: number, me: Owner): boolean {
   return Math.abs(nowMs - touchedMs) > DEAD_MS;
 }
 
-/**
- * Makes the file unless it exists. On a file system without hard links it exists for a moment before it names its process.
- */
+/** Makes the file unless it exists. Without hard links it exists for a moment before it names its process. */
 function makeExclusively(path: string, written: string): boolean {
   try {
     return unlessTaken(() => linkSync(written, path)) !== null;
@@ -128,9 +126,7 @@ function makeExclusively(path: string, written: string): boolean {
 
 const pathOf = (folder: string, name: string, number: number): string => join(folder, `${name}.${number}.claim`);
 
-/**
- * Returns the numbers of a name, the highest first. Skips other file names: a number without a next one would never be free.
- */
+/** Returns the numbers of a name, the highest first. Skips other names: a number without a next one would never be free. */
 const numbersOf = (folder: string, name: string): number[] =>
   readdirSync(folder)
     .filter((file) => file.startsWith(`${name}.`) && /^[1-9]\d{0,14}\.claim$/.test(file.slice(name.length + 1)))

@@ -82,10 +82,7 @@ function seen(path: DiskPath, parts: readonly string[], into: Found, skip: (why:
   }
 }
 
-/**
- * Tells whether a file or folder is left out, by its path below the folder that is sent. A folder is left out with its
- * content.
- */
+/** Tells whether a file or folder is left out, by its path below the sent folder. A folder is left out with its content. */
 export type IsExcluded = (path: string) => boolean;
 
 async function walk(folder: DiskPath, parts: readonly string[], into: Found, isExcluded: IsExcluded): Promise<void> {
@@ -126,10 +123,7 @@ export async function findFile(path: string): Promise<SeenFile> {
   return fileOf(at, about);
 }
 
-/**
- * Finds a file, or every file under a folder that is not excluded. Throws where the path itself is neither, or cannot be
- * read.
- */
+/** Finds a file, or every file under a folder that is not excluded. Throws where the path is neither, or unreadable. */
 export async function findFiles(path: string, isExcluded: IsExcluded = () => false): Promise<Found> {
   const at = await diskPathOf(path);
   if (!statSync(at).isDirectory()) return { files: [await findFile(path)], skipped: [] };

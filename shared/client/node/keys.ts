@@ -51,10 +51,7 @@ async function recordIn(text: string): Promise<KeyRecord> {
   return { keys: await keysOf(keys), account, rings, seen };
 }
 
-/**
- * Removes the drafts of processes that died while they saved: they hold secrets, like the file itself. Called under the
- * lock.
- */
+/** Removes the drafts of processes that died while they saved: they hold secrets. Called under the lock. */
 async function removeDrafts(path: string): Promise<void> {
   const start = `${basename(path)}.`;
   const names = await readdir(dirname(path)).catch(() => []);

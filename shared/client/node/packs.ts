@@ -75,10 +75,7 @@ function readInto(archive: Uint8Array, at: number, { path, size }: FoundFile): v
     throw unreadable(`${String(path)} has ${bytes > size ? 'more' : bytes} bytes now, and not ${size}`);
 }
 
-/**
- * The memory for archives that were made for their digests. They are kept until they are sent, so that their files are read
- * once.
- */
+/** The memory for archives that were made for their digests. They stay until they are sent, so that files are read once. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 
 function packSource(name: string, packed: readonly FoundFile[], memory: { freeBytes: number }): PackSource {

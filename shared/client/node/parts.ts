@@ -137,9 +137,7 @@ function giveName(part: string, path: string): true | null {
 export function partsIn(top: Folder): Parts {
   let known: Folder | null = null;
 
-  /**
-   * Runs `work` in the folder. Another process that leaves it may have removed it at this very moment, so it is made again.
-   */
+  /** Runs `work` in the folder, which is made again where another process that leaves it has just removed it. */
   function inParts<T>(work: (at: string, folder: Folder) => T): T {
     for (let tries = 0; ; tries += 1) {
       try {

@@ -197,10 +197,7 @@ export async function fileSink(path: string): Promise<FileSink> {
   });
 }
 
-/**
- * Writes a file to a Node stream, from its beginning. `end: false` leaves the stream open afterwards, as for standard
- * output.
- */
+/** Writes a file to a Node stream, from its beginning. `end: false` leaves the stream open, as for standard output. */
 export function writableSink(stream: Writable, { end = true } = {}): FileSink {
   // `write` and `end` report errors too. A stream emits the error once more afterwards, when nobody may listen.
   stream.on('error', () => {});

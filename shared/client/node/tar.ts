@@ -108,9 +108,7 @@ function longName(record: Buffer): string {
   return name;
 }
 
-/**
- * Returns every file of an archive; the bytes share the memory of `archive`. Throws an `Error` where it holds anything else.
- */
+/** Returns every file of an archive; bytes share the memory of `archive`. Throws an `Error` where it has anything else. */
 export function readTar(archive: Uint8Array): { name: string; bytes: Uint8Array }[] {
   const all = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
   const files: { name: string; bytes: Uint8Array }[] = [];

@@ -47,10 +47,7 @@ export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetch
     if (!isOver && channel.readyState === 'open') channel.send(JSON.stringify(word));
   }
 
-  /**
-   * Rejects all wanted files. Each is requested another way from its present offset, which includes the bytes being taken
-   * now.
-   */
+  /** Rejects all wanted files. Each is requested another way from its offset, which includes the bytes being taken now. */
   function rejectAll(): void {
     for (const one of wanted.splice(0)) one.reject(closed());
   }

@@ -7,10 +7,7 @@ import { NoAnswerError } from '../errors/no-answer.ts';
 /** More attempts than an honest sender makes. */
 const MOST_ATTEMPTS = 24;
 
-/**
- * Makes the receiver's side of the path from device to device. It answers offers, and asks for its files while the path is
- * open.
- */
+/** Makes the receiver's side of the direct path. It answers offers, and asks for its files while the path is open. */
 export function makePeerReceiving(
   policy: PeerPolicy,
   { run, caller, clock, tell, onOpen }: PeerReceivingParts,

@@ -7,9 +7,7 @@ import { type Guest, readGuests } from './ring/guests.ts';
 import { memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
-/**
- * The knowledge of a device at one moment: who belongs to the account, and the keys that the device has. It does not change.
- */
+/** The knowledge of a device at one moment: who belongs to the account, and the keys of the device. It does not change. */
 export interface Keyring extends Signer {
   readonly account: KeyedAccount;
   /** Oldest first; the last one is in force. */
@@ -37,9 +35,7 @@ async function keyringOf({ keys, account, seen }: KeyRecord, rings: readonly Rin
   return { ...{ account, device_id, keys, rings, ring, accountKeys, seen }, guests: [], removed: new Set<string>() };
 }
 
-/**
- * Loads what the device knew last. Throws `unkeyed` where it was not linked yet, and `keys_lost` where its keys are gone.
- */
+/** Loads what the device knew last. Throws `unkeyed` where it is not linked yet, and `keys_lost` where its keys are gone. */
 export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring> {
   const record = await store.load();
   if (record === null) throw sealedError('keys_lost');
@@ -120,10 +116,7 @@ async function guestsIn(text: string, { ring, account }: Keyring, now: number): 
   return readGuests(text, ring, account, now).catch(() => []);
 }
 
-/**
- * Notes the ring number that genuine content named. A newer ring than the known one has to be fetched before anything is
- * sealed.
- */
+/** Notes the ring number that genuine content named. A newer ring has to be fetched before anything is sealed. */
 export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<Keyring> {
   if (n <= keyring.seen) return Promise.resolve(keyring);
   return store.lock(async () => {
@@ -133,10 +126,7 @@ export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<
   });
 }
 
-/**
- * Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until there is a ring without the
- * device.
- */
+/** Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device. */
 export const noteRemoved = (keyring: Keyring, deviceId: string): Keyring => ({
   ...keyring,
   removed: new Set([...keyring.removed, deviceId]),

@@ -73,13 +73,10 @@ export type ReceivedText =
 
 /** The rings of the account, as this device knows and changes them. */
 export interface Rings {
-  /**
-   * Walks to the newest ring. Null: this device has no keys in its account. Throws where it has keys and cannot use them.
-   */
+  /** Walks to the newest ring. Null: this device has no keys in its account. Throws where it cannot use its keys. */
   current(): Promise<Keyring | null>;
   /**
-   * Signs the next ring and puts it, and retries where another device was faster. Returns the ring in force where nothing
-   * changes.
+   * Signs and puts the next ring, again where another device was faster. Returns the ring in force where nothing changes.
    */
   change(wanted: RingChange): Promise<Keyring>;
   /** Pins the ring that an approval names. Null where there is none to pin. Throws `bad_grant` where it does not fit. */

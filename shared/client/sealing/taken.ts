@@ -1,13 +1,9 @@
-/**
- * The sealed texts that this device has shown. A text that comes again, under another id of the service, is not shown as
- * new.
- */
+/** The sealed texts that this device has shown. A text that comes again under another id is not shown as new. */
 export interface TakenTexts {
   /** Returns the service's id under which this text was taken; null: it was not taken. */
   messageOf(id: string): Promise<string | null>;
   /**
-   * Notes a text. `n`: the ring that the text names. A text whose ring is no longer known cannot be opened, and may be
-   * forgotten.
+   * Notes a text. `n`: the ring that it names. A text whose ring is no longer known cannot be opened, and may be forgotten.
    */
   addMessage(id: string, messageId: string, n: number): Promise<void>;
   /** Returns the time of the newest clipboard that this device has taken from that one; 0 before the first. */

@@ -9,9 +9,7 @@ import type { Session } from './session.ts';
 /** Names and addresses of this machine. Requests to them cross no network. */
 const LOOPBACK = /^(?:localhost|(?:[a-z0-9_-]+\.)+localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
-/**
- * Returns scheme, host and port. Null for a page's own origin, which has no address. Throws where `base` is not an address.
- */
+/** Returns scheme, host and port. Null for a page's own origin, which has no address. Throws for any other text. */
 export function originOf(base: string): string | null {
   if (base === '') return null;
   const url = URL.canParse(base) ? new URL(base) : null;
@@ -50,8 +48,7 @@ export function checkService({ origins, plain_http: isPlain = false }: Session, 
 }
 
 /**
- * Returns the origins of a session: the one where it was made, and those that the service calls its own, except unencrypted
- * ones.
+ * Returns the origins of a session: where it was made, and those that the service calls its own, except unencrypted ones.
  */
 export function originsOf(madeAt: string | null, told: readonly string[] = [], isPlain = false): string[] {
   const wellFormed = told.filter((origin) => URL.canParse(origin) && new URL(origin).origin === origin);
@@ -59,9 +56,7 @@ export function originsOf(madeAt: string | null, told: readonly string[] = [], i
   return [...new Set([...(madeAt === null ? [] : [madeAt]), ...safe])];
 }
 
-/**
- * Makes the link that an asking device shows, with its own address and checked parts. Throws when the link leads elsewhere.
- */
+/** Makes the link that an asking device shows, of its own address and checked parts. Throws when it leads elsewhere. */
 export function ownLink(payload: string, requestId: string, base: string): string {
   const own = originOf(base) ?? location.origin;
   const url = URL.canParse(payload) ? new URL(payload) : null;

@@ -32,10 +32,7 @@ interface Parts {
 /** One session of one client. Its store may be shared, and all waiting calls share one renewal. */
 export interface SessionKeeper {
   current(): Promise<Session | null>;
-  /**
-   * Returns the authorization headers of a request to `base`. Throws `signed_out`, and `other_service` before anything is
-   * sent.
-   */
+  /** Returns the headers that identify the device at `base`. Throws `signed_out`, and `other_service` before it sends. */
   authorization(base: string): Promise<Record<string, string>>;
   /**
    * Renews `token`, which the service refused. True: an immediate retry makes sense. In a row of refusals that happens once;
@@ -90,9 +87,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
   }
 
   const remainingMs = (of: Session): number => of.access_token_expires_at - clock.now();
-  /**
-   * Tells whether a token ends soon. The margin is limited, because a token with a short life would be renewed at each call.
-   */
+  /** Tells whether a token ends soon. The margin is limited: a token with a short life would be renewed at each call. */
   const isEnding = (of: Session): boolean =>
     remainingMs(of) <= Math.min(MARGIN_MS, (of.access_token_seconds ?? Infinity) * 250);
 
@@ -124,10 +119,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     }
   }
 
-  /**
-   * Renews the session, unless another process has done so: then the stored one is in force, and the secret before it ends
-   * soon.
-   */
+  /** Renews the session, unless another process has: then the stored one is in force, and the secret before it ends soon. */
   async function renewOnce(token: string | null): Promise<void> {
     const known = await load();
     if (known === null) return end('logout');

@@ -12,10 +12,7 @@ export interface Session {
   access_token_expires_at: number;
   /** The lifetime of a token. */
   access_token_seconds?: number;
-  /**
-   * The origins that this session may be sent to. A session of an older version has none, and is bound where it is used
-   * first.
-   */
+  /** The origins that this session may be sent to. One of an older version has none, and is bound where it is used first. */
   origins?: readonly string[];
   /** The name of the service. */
   service?: string | undefined;

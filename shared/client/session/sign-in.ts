@@ -20,9 +20,7 @@ export interface SignInOptions extends CallSettings, Pick<BatonClientOptions, 'b
   deviceType: DeviceType;
   /** Where the session is saved. */
   session?: SessionStore;
-  /**
-   * True: the session may cross a network unencrypted, such as a private one. Otherwise `http:` works only for this machine.
-   */
+  /** True: the session may cross a network, such as a private one, unencrypted. Else `http:` works only for this machine. */
   plainHttp?: boolean;
 }
 
@@ -32,9 +30,7 @@ export interface RequestOptions extends SignInOptions {
   invite?: string;
   /** The public keys of the device, to which the approver seals (`@baton/client/sealed`). */
   keys?: { enc: string; sig: string };
-  /**
-   * Called with the approver's sealed grant, and awaited, before the session is saved, because the grant comes only once.
-   */
+  /** Called with the approver's sealed grant, and awaited, before the session is saved: the grant comes only once. */
   onApproved?: (requestId: string, sealed?: string) => Promise<void>;
 }
 

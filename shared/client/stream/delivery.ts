@@ -74,8 +74,5 @@ export function makeDelivery({ lastEventId, dropDuplicates, onProblem }: Start):
   };
 }
 
-/**
- * Copies an id. The id is a slice of a chunk, and in V8 a slice keeps the whole string, so that every chunk would stay in
- * memory.
- */
+/** Copies an id, which is a slice of a chunk. In V8 a slice keeps the whole string, so every chunk would stay in memory. */
 const ownCopy = (id: string): string => ` ${id}`.slice(1);

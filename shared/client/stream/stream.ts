@@ -32,9 +32,7 @@ export interface StreamOptions {
   onProblem?: (error: unknown) => void;
   /** Default true. False hands out duplicates too, marked `duplicate`, so that a message can be acknowledged once more. */
   dropDuplicates?: boolean;
-  /**
-   * The expected heartbeat before the server's `ready` names it; default 15 s. A connection attempt may take 2.5 heartbeats.
-   */
+  /** The heartbeat until the server's `ready` names it; default 15 s. A connection attempt may take 2.5 heartbeats. */
   heartbeatMs?: number;
   fetch?: Fetch;
   random?: () => number;

@@ -24,9 +24,7 @@ const PIECE = {
  */
 const SPACE_MS = { usual: 1_000, soon: 10, late: 500 };
 
-/**
- * A receiver that has a part of a file from another path reports that at once. An old service does not handle the report.
- */
+/** A receiver that has a part of a file from another path reports it at once. An old service does not handle the report. */
 const SETTLE_MS = { atMost: 4_000, between: 400 };
 
 const spaceAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): number =>

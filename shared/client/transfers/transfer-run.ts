@@ -62,10 +62,7 @@ interface Parts {
 
 export type Side = 'sender' | 'receiver';
 
-/**
- * Returns a code of the service only where it is credible: only a receiver rejects, and the other side cannot report
- * `peer_offline`.
- */
+/** Returns a credible code: only a receiver rejects, and a device that reports `peer_offline` is not away itself. */
 function codeOf({ state, error, receiver }: Transfer, byOther: boolean): BatonClientError['code'] {
   const isRejected = state === 'CANCELLED' && error?.by_device_id === receiver.device_id;
   if (error?.code === 'rejected' && isRejected) return 'rejected';
@@ -83,7 +80,7 @@ function sentenceOf(code: BatonClientError['code'], byOther: boolean): string {
 }
 
 /**
- * Returns how an incomplete transfer ended. It blames the other side only where the service says that it ended the transfer.
+ * Returns how an incomplete transfer ended. Blames the other side only where the service says that it ended the transfer.
  */
 function endOf(transfer: Transfer, side: Side): BatonClientError {
   const { error } = transfer;

@@ -39,13 +39,10 @@ export interface Route {
    */
   endsSession: boolean;
   /**
-   * The same-origin rule (CONTRACT.md, "Identity"): for unsafe methods unless a row says no, and for GET its rule for
-   * streams.
+   * The same-origin rule (CONTRACT.md, "Identity"): for unsafe methods unless a row says no; for GET its rule for streams.
    */
   sameOrigin: boolean;
-  /**
-   * Pages of `APP_CORS_ORIGINS` may call it with a bearer token: routes of the API with an identity, unless a row says no.
-   */
+  /** Pages of `APP_CORS_ORIGINS` may call it with a bearer token: API routes with an identity, unless a row says no. */
   cors: boolean;
   /** Never null for a route with an identity. */
   rate: RateGroup | null;

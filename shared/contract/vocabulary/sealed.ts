@@ -13,9 +13,7 @@ const PublicKey = Type.String({
 export const DeviceKeys = Type.Object({ enc: PublicKey, sig: PublicKey });
 export type DeviceKeys = Static<typeof DeviceKeys>;
 
-/**
- * Groups the digits of a number as in English. `toLocaleString` would load the data of all languages, 20 ms of each start.
- */
+/** Groups the digits of a number as in English. `toLocaleString` loads the data of all languages: 20 ms of each start. */
 const grouped = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /** Any text. The rules of each module refuse text that is not base64url, or too long, with codes of their own. */

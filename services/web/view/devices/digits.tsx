@@ -5,10 +5,7 @@ import { serverNow } from '../../server-time.ts';
 import { secretsOf } from '../../session/joining.ts';
 import { texts } from '../../texts/texts.ts';
 
-/**
- * The tries at the digits. After them the request is denied, because an honest user reads the right digits on the new
- * device.
- */
+/** The tries at the digits. Then the request is denied, because an honest user sees the right digits. */
 const MOST_TRIES = 3;
 
 /** Asks for the digits that the new device shows. `onRight`: they belong to a code that this tab has shown. */

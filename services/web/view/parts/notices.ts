@@ -15,10 +15,7 @@ let last = 0;
 
 /** Notices that are shown for a moment, and read by screen readers. */
 export const notices = signal<readonly Notice[]>([]);
-/**
- * A text that only screen readers read, because it is visible anyway. Only the newest one, so that they do not read too
- * much.
- */
+/** A visible text that screen readers read. Only the newest one, so that they do not read too much. */
 export const announcement = signal('');
 
 export function dismiss(id: number): void {
@@ -38,10 +35,7 @@ export function notify(text: string, isError = false, href?: string): void {
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
 
-/**
- * Runs the action of a button. A failure is shown: `failed` names what did not happen, followed by the reason and the
- * remedy.
- */
+/** Runs the action of a button. Shows a failure: `failed` names what did not happen; the reason and the remedy follow. */
 export function attempt(work: () => Promise<unknown>, failed: string): void {
   work().catch((error: unknown) => {
     const code = codeOf(error);

@@ -18,10 +18,7 @@ export type FindLinks = (text: string) => FoundLink[];
 /** Tells whether a text may have links. Most texts have none, and are not searched. */
 export const mayHaveLinks = (text: string): boolean => /:\/\/|mailto:|www\.|@/i.test(text);
 
-/**
- * A span with one backtick on each side, neither inside a word nor beside another backtick, and with a single line between
- * them.
- */
+/** A span on one line with one backtick on each side, neither inside a word nor beside another backtick. */
 const SPAN = /(?<![\p{L}\p{N}_\\`])`([^\s`]|[^\s`][^`\n]*[^\s`])`(?![\p{L}\p{N}_`])/gu;
 /** The opening line of a fence. The text after the backticks has no backtick. */
 const OPENING = /^(`{3,})[^`]*$/;

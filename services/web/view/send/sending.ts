@@ -35,10 +35,7 @@ export async function sendFiles({ outbox }: App, to: readonly To[], files: reado
 /** Puts a message into the history and the outbox at once, whatever happens to it later. */
 export const sendMessage = ({ outbox }: App, to: To, text: string): Promise<void> => outbox.message(to, text);
 
-/**
- * Returns the size that the service counts: bytes of UTF-8, with every space. Only the check for an empty text ignores
- * spaces.
- */
+/** Returns the bytes of UTF-8 that the service counts, with every space. Only the check for an empty text ignores spaces. */
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 export const textFile = (text: string): ChosenFile => {

@@ -16,10 +16,7 @@ import { bytesOf, sendFiles, sendMessage, textFile } from '../send/sending.ts';
 const MESSAGE_BYTES = 4_096;
 const MOST_HEIGHT_PX = 200;
 
-/**
- * The key code of an input method's last key. Safari sends Enter after the composition has ended, and only this code shows
- * it.
- */
+/** The key code of an input method's last key. Safari sends Enter after the composition, and only this code shows it. */
 const OF_INPUT_METHOD = 229;
 
 // oxlint-disable-next-line typescript/no-deprecated -- nothing else tells it

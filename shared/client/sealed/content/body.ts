@@ -61,8 +61,7 @@ export const letterParts = ({ account }: Keyring, { label, from, target }: Lette
 ];
 
 /**
- * Makes `id 16 || t u64 || n u64 || ring hash 16 || length u32 || content || signature 64`, with zeros up to the Padmé
- * length.
+ * Makes `id 16 || t u64 || n u64 || ring hash 16 || length u32 || content || signature 64`, zeros up to the Padmé length.
  */
 export async function makeBody(
   keyring: Keyring,

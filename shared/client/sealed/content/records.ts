@@ -100,9 +100,7 @@ export function recordAt(sealedOffset: number): { record: number; sealedStart: n
   return { record, sealedStart: record * SEALED_RECORD, start: record * RECORD_BYTES };
 }
 
-/**
- * Takes the sealed bytes in pieces of any length, and gives the bytes of each record as soon as it is complete and genuine.
- */
+/** Takes sealed bytes in pieces of any length, and gives the bytes of each record when it is complete and genuine. */
 export interface Opening {
   /** Returns the bytes of the records that this piece completes. */
   push(piece: Uint8Array): Promise<Bytes[]>;

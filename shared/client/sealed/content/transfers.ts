@@ -59,9 +59,7 @@ function descriptionIn(content: Bytes): Description | null {
   }
 }
 
-/**
- * Opens the description of a transfer to this device. The names come from the sender: check them as any name from outside.
- */
+/** Opens the description of a transfer to this device. Names come from the sender: check them as any name from outside. */
 export async function openTransfer(
   keyring: Keyring,
   { sealed, from }: { sealed: string; from: string },

@@ -10,9 +10,7 @@ const DIGITS = 6;
 const TRIES = 3;
 const SECRET_BYTES = 16;
 
-/**
- * Returns `1.` and the secret, which follow `#k=` in the link of an invite. The keys of the new device are not known yet.
- */
+/** Returns `1.` and the secret, which follow `#k=` in the link of an invite. The new device's keys are not known yet. */
 export const inviteKeyText = (secret: Bytes): string => `1.${toBase64url(secret)}`;
 
 /** Reads the secret of an invite from its link. Throws `bad_code`. */

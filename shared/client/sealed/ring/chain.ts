@@ -15,9 +15,7 @@ export const KEPT_RINGS = 64;
 
 const last = (rings: readonly Ring[]): Ring | undefined => rings.at(-1);
 
-/**
- * Appends the rings of this list that follow the known ones. Throws where they belong to another chain, or one is missing.
- */
+/** Appends the rings of this list that follow the known ones. Throws where they are of another chain, or one is missing. */
 async function readOn(known: readonly Ring[], texts: readonly string[], account: Account): Promise<Ring[]> {
   const rings = [...known];
   for (const text of texts) {
@@ -65,9 +63,7 @@ export async function pinRing(
   throw sealedError('link_again');
 }
 
-/**
- * Reads the rings before the oldest known one. Each later ring names the hash of the one before, so no signature is checked.
- */
+/** Reads the rings before the oldest known one. Each ring names the hash of the one before, so no signature is checked. */
 export async function readBack(known: readonly Ring[], texts: readonly string[], account: Account): Promise<Ring[]> {
   const rings = [...known];
   for (const text of texts.toReversed()) {
