@@ -14,7 +14,7 @@ export async function askYesNo(question: string, signal: AbortSignal): Promise<b
   }
 }
 
-/** What is typed on the terminal in answer to a question. */
+/** Asks a question on the terminal, and returns what the user types. */
 export async function askText(question: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -24,7 +24,10 @@ export async function askText(question: string, signal: AbortSignal): Promise<st
   }
 }
 
-/** Everything on standard input; throws when it is more than `most` bytes, or no text: nothing could give those bytes back. */
+/**
+ * Reads all of standard input. Throws for more than `most` bytes, and for bytes that are not text, because they could not be
+ * restored.
+ */
 export async function readInput(most: number, what: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

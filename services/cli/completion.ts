@@ -6,10 +6,10 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const longOf = (command: Command): string[] =>
   command.options.flatMap(({ long }) => (long === undefined || long === null ? [] : [long]));
 
-/** Options and arguments that name a device, as the commands have them. */
+/** The options and commands that take the name of a device. */
 const NAMING_OPTIONS = ['--to', '--from'];
 const NAMING_COMMANDS = ['rename', 'remove', 'message'];
-/** Nothing is completed where nobody is signed in, or the service cannot be reached. */
+/** The command that lists names. It gives none where nobody is signed in, or the service cannot be reached. */
 const NAMES = 'baton devices --names 2>/dev/null';
 
 function forBash(program: Command): string {
@@ -71,7 +71,7 @@ function forFish(program: Command): string {
   return `${[...lines, names].join('\n')}\n`;
 }
 
-/** For the PowerShell of Windows, and of the other systems. */
+/** Makes the completion for PowerShell, on Windows and elsewhere. */
 function forPowerShell(program: Command): string {
   const text = (words: readonly string[]) => `@(${words.map((word) => `'${word.replaceAll("'", "''")}'`).join(', ')})`;
   const cases = program.commands.map((each) => `        '${each.name()}' { ${text(longOf(each))} }`);
@@ -96,7 +96,7 @@ ${cases.join('\n')}
 `;
 }
 
-/** The text that a shell reads once to complete the commands of \`program\`. */
+/** Returns the text that a shell reads once to complete the commands of `program`. */
 export function completionFor(program: Command, shell: string): string {
   const makers: Readonly<Record<string, (program: Command) => string>> = {
     ...{ bash: forBash, zsh: forZsh, fish: forFish, powershell: forPowerShell },

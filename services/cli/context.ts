@@ -11,7 +11,7 @@ import { CliError, EXIT, notSignedIn, usageError } from './failure.ts';
 import { makeOutput, type Output, oneLine } from './output.ts';
 import { loadSettings, type Settings } from './settings.ts';
 
-/** What every command has. */
+/** The context of every command. */
 export interface Context {
   readonly output: Output;
   readonly settings: Settings;
@@ -28,8 +28,8 @@ const originOf = (url: string): string => {
 };
 
 /**
- * The session, which says of which service it is. One of an older version does not: it is of the address that `login` kept, or
- * of the default one, and `BATON_URL` alone says nothing of where it was made.
+ * Returns the session, bound to its service. A session of an older version does not name its service: it belongs to the
+ * address that `login` kept, or to the default one. `BATON_URL` alone does not show where it was made.
  */
 async function boundSession(session: SessionStore, settings: Settings): Promise<Session> {
   const bind = async (): Promise<Session> => {
@@ -50,7 +50,7 @@ async function boundSession(session: SessionStore, settings: Settings): Promise<
   return known.origins === undefined && session.lock ? session.lock(bind) : bind();
 }
 
-/** Where to ask: `BATON_URL`, else where it signed in. */
+/** Returns the address of the service: `BATON_URL`, otherwise the address of the sign-in. */
 function urlOf({ origins = [] }: Session, { givenUrl, keptUrl, url }: Settings): string {
   if (givenUrl !== null) return givenUrl;
   const isKept = keptUrl !== null && origins.includes(originOf(keptUrl));
@@ -91,10 +91,7 @@ export function makeContext({ json, progress }: { json?: boolean; progress?: boo
   };
 }
 
-/**
- * Resolves to never, and rejects when the device is signed out, or when it is interrupted: what a command that goes on for
- * ever waits for.
- */
+/** Never resolves. Rejects at sign-out, or when the command is interrupted. An endless command waits for it. */
 export function untilOver({ signal }: Context, baton: BatonClient): Promise<never> {
   return new Promise((_, reject) => {
     const interrupted = () => reject(signal.reason as Error);
@@ -110,7 +107,7 @@ export function untilOver({ signal }: Context, baton: BatonClient): Promise<neve
 const tooManyPrograms = (): CliError =>
   new CliError('Too many programs run on this device at once: four may be connected.', { code: 'superseded' });
 
-/** The device of that name or id, or of the one name that looks the same. Throws what lists the others. */
+/** Finds the device with that name or id, or with the only name that looks the same. The error lists the others. */
 export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal) {
   const devices = await baton.devices.list({ signal });
   const loosely = devices.filter((each) => each.device_id === name || looksOf(each.name) === looksOf(name));

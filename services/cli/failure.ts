@@ -1,7 +1,7 @@
 import { BatonClientError } from '../../shared/client/index.ts';
 import { durationOf } from './output.ts';
 
-/** What a script can tell from the exit status. Listed in README.md. */
+/** The exit statuses for scripts. README.md lists them. */
 export const EXIT = {
   failed: 1,
   usage: 2,
@@ -12,7 +12,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** What failed beside the sentence: all names, of which the sentence says the first. */
+/** The details of a failure beside its sentence: all names, of which the sentence has the first. */
 interface About {
   status?: number;
   code?: string;
@@ -21,11 +21,11 @@ interface About {
   notReceived?: readonly string[] | undefined;
 }
 
-/** A failure with the sentence for the person, and the status and the names for the script. */
+/** A failure, with a sentence for the user, and a status and names for scripts. */
 export class CliError extends Error {
   readonly status: number;
   readonly code: string;
-  /** What the service asked to wait before the same is tried again; null when it said nothing. */
+  /** How long the service asks to wait before a retry; null when it does not say. */
   readonly retryAfterMs: number | null;
   readonly notSent: readonly string[] | undefined;
   readonly notReceived: readonly string[] | undefined;
@@ -85,19 +85,19 @@ const SENTENCE_OF: Readonly<Record<string, string>> = {
   guest_forbidden: 'A guest may not do this: ask a device with full access.',
 };
 
-/** The same where it is known that the other device did it. */
+/** The sentences for errors that the other device is known to have caused. */
 const SENTENCE_OF_OTHER: Readonly<Record<string, string>> = {
   rejected: 'The other device refused the files.',
   cancelled: 'The other device cancelled the transfer.',
 };
 
-/** Where the error itself says which addresses it is about. */
+/** Advice for errors whose message names the addresses. */
 const ADVICE_OF: Readonly<Record<string, string>> = {
   other_service: 'Unset BATON_URL, or sign in there with a BATON_CONFIG_DIR of its own.',
   plain_http: 'In a network that you trust, sign in with --plain-http.',
 };
 
-/** The same for the device that lets another one in. */
+/** The sentences for the device that lets another one in. */
 const SENTENCE_OF_APPROVER: Readonly<Record<string, string>> = {
   not_found: 'This link is not known. A link lives for two minutes: show a new one on the other device.',
   login_expired: 'The time of this link is over. Show a new one on the other device.',
@@ -116,14 +116,14 @@ export async function asApprover<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** When to come again, where the service said it. */
+/** Returns when to retry, where the service says so. */
 const againIn = ({ status, retryAfterMs }: BatonClientError): string =>
   status === 429 && retryAfterMs !== null ? ` Try again in ${durationOf(Math.ceil(retryAfterMs / 1_000))}.` : '';
 
-/** With the full stop that a title of the contract does not have. */
+/** Adds the full stop that a title of the contract does not have. */
 const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-/** What is to be said and which status to end with, for whatever was thrown. */
+/** Turns anything that was thrown into the sentence and the exit status of the program. */
 export function failureOf(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof BatonClientError) {

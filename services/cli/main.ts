@@ -13,7 +13,7 @@ function fail(error: unknown): number {
   return failure.status;
 }
 
-// Node would write it as it is.
+// Node would write the error unescaped.
 process.on('uncaughtException', (error) => process.exit(fail(error)));
 
 try {

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 
-/** Text as roff takes it: no backslash, and no line that could be a request. */
+/** Escapes text for roff: no backslash, and no line that could be a request. */
 const roff = (text: string): string =>
   text
     .replaceAll('\\', '\\e')
@@ -20,7 +20,7 @@ function commandLines(command: Command): string[] {
   ];
 }
 
-/** What the program says of itself, as a page of section 1 of the manual. `notes`: what its help says at the end. */
+/** Makes a page of section 1 of the manual from the help of the program. `notes`: the end of its help. */
 export function manualOf(program: Command, { version, notes }: { version: string; notes: string }): string {
   return [
     `.TH BATON 1 "" "Baton ${version}"`,

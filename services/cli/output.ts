@@ -4,16 +4,16 @@ import type { WriteStream } from 'node:tty';
 import pc from 'picocolors';
 
 /*
- * Everything that this program says goes through here, and is made harmless here: names, texts, addresses and errors come
- * from other devices and from the service, and a terminal obeys what is in them.
+ * All output of this program passes through here and is made harmless here. Names, texts, addresses and errors come from
+ * other devices and from the service, and a terminal obeys control characters in them.
  */
 
-/** Emoji as Unicode lists them: the invisible characters that hold one together are shown as that emoji. */
+/** Emoji as Unicode lists them. The invisible characters that join one are part of the emoji. */
 const EMOJI = '\\p{RGI_Emoji}';
-/** Controls (C0, DEL, C1), formats (bidi marks among them), separators of lines, halves of letters, and what is blank or nothing. */
+/** Controls (C0, DEL, C1), formats (with bidi marks), line separators, lone surrogates, and blank or empty characters. */
 const UNSEEN =
   '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Co}\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}\\u2800]';
-/** The `v` flag is younger than the syntax that the compiler takes. */
+/** Built from text, because the compiler's syntax is older than the `v` flag. */
 const unseenOrEmoji = new RegExp(`${EMOJI}|${UNSEEN}`, 'gv');
 const isUnseen = new RegExp(`^${UNSEEN}$`, 'v');
 
@@ -26,19 +26,19 @@ function escaped(letter: string): string {
   return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`;
 }
 
-/** Text from elsewhere as a terminal may show it: line ends and tabs stay, everything else that is not seen is written out. */
+/** Makes foreign text safe for a terminal: line ends and tabs stay, and every other invisible character is written out. */
 export const plain = (text: string): string =>
   text.replace(unseenOrEmoji, (found) =>
     found === '\n' || found === '\t' || !isUnseen.test(found) ? found : escaped(found),
   );
 
-/** The same in one line. */
+/** Does the same, in one line. */
 export const oneLine = (text: string): string => plain(text).replace(/[\t\n]/g, (found) => SHORT[found] as string);
 
-/** The last letters of a name that is cut: its ending says what a program makes of it. */
+/** How many last letters a cut name keeps, because the ending shows the type of the file. */
 const LAST_LETTERS = 20;
 
-/** In quotes, at most so many letters of it. */
+/** Puts a name in quotes, with at most `most` letters of it. */
 const inQuotes = (name: string, most: number): string => {
   const ends = [name.slice(0, most - LAST_LETTERS), name.slice(-LAST_LETTERS)].map((part) => part.toWellFormed());
   return oneLine(JSON.stringify(name.length > most ? ends.join('…') : name));
@@ -46,19 +46,19 @@ const inQuotes = (name: string, most: number): string => {
 
 const PLAIN_DEVICE = /^[\p{L}\p{N}][\p{L}\p{N} ._'()-]{0,39}$/u;
 
-/** The name of a device: as it is, or in quotes where it could be taken for a name and the beginning of a text. */
+/** Shows the name of a device, in quotes where it could look like a name and the beginning of a text. */
 export const deviceNameOf = (name: string): string => (PLAIN_DEVICE.test(name) ? name : inQuotes(name, 64));
 
-/** Words of letters and a few signs; no sentence of this program is made of such alone, but for the number of others. */
+/** Words of letters and a few signs. No sentence of this program has only these, except the number of further names. */
 const PLAIN_FILE = /^[\p{L}\p{N}\p{M}._()+@#~/-]+(?: [\p{L}\p{N}\p{M}._()+@#~/-]+)*$/u;
-/** Of whatever script, since letters of several look like those of `more` and `files`. */
+/** A number and a word of any script, because letters of several scripts look like those of `more` and `files`. */
 const LIKE_A_NUMBER = /\p{N} \p{L}/u;
 
-/** The name of a file: as it is, or in quotes where it could be taken for what this program says of files. `most`: letters. */
+/** Shows the name of a file, in quotes where it could look like this program's own words about files. `most`: letters. */
 export const fileNameOf = (name: string, most: number = Number.POSITIVE_INFINITY): string =>
   PLAIN_FILE.test(name) && !LIKE_A_NUMBER.test(name) && name.length <= most ? name : inQuotes(name, most);
 
-/** JSON in which nothing is invisible. It says exactly the same. */
+/** Writes equivalent JSON without invisible characters. */
 const harmlessJson = (value: unknown): string =>
   JSON.stringify(value).replace(unseenOrEmoji, (found) =>
     isUnseen.test(found)
@@ -90,8 +90,8 @@ export function durationOf(seconds: number): string {
 const letters = new Intl.Segmenter();
 
 /**
- * At most so many columns: of what is not Latin a terminal may show a sign in two, and the signs of one letter beside each
- * other (Hangul in parts, conjuncts of Indic scripts).
+ * Returns the most columns that a letter can take. A terminal may show a sign that is not Latin in two columns, and the
+ * signs of one letter side by side (decomposed Hangul, conjuncts of Indic scripts).
  */
 const columnsOf = (letter: string): number =>
   Array.from(letter).reduce(
@@ -102,13 +102,13 @@ const columnsOf = (letter: string): number =>
 const columnsOfLine = (line: string): number =>
   [...letters.segment(line)].reduce((sum, { segment }) => sum + columnsOf(segment), 0);
 
-/** Where a style begins or ends. It is another one in each run, so that no text from elsewhere can have it. */
+/** The mark where a style begins or ends. It differs in each run, so that no foreign text can contain it. */
 const STYLE = `\ufdd0${randomUUID()}`;
 const stylesIn = new RegExp(`${STYLE}(\\d{1,2})m`, 'g');
 
 const width = (text: string): number => [...letters.segment(text.replace(stylesIn, ''))].length;
 
-/** A row in lines that are no wider than a terminal with so many columns; one that goes on loses its styles. */
+/** Breaks a row into lines that fit a terminal with `columns` columns. A broken row loses its styles. */
 function fitted(row: string, columns: number): string {
   const text = row.replace(stylesIn, '');
   if (columns === 0 || columnsOfLine(text) < columns) return row;
@@ -117,8 +117,8 @@ function fitted(row: string, columns: number): string {
 }
 
 /**
- * Columns side by side, as wide as what is in them. No line is wider than the terminal: a row that is goes on in lines that look
- * like no other row.
+ * Lays out columns side by side, as wide as their content. No line is wider than the terminal: a wider row continues in
+ * lines that look like no other row.
  */
 export function tableOf(rows: readonly (readonly string[])[], columns: number = process.stdout.columns ?? 0): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => width(row[column] ?? ''))));
@@ -130,22 +130,22 @@ export function tableOf(rows: readonly (readonly string[])[], columns: number = 
 
 const style = (open: number, close: number) => (text: string) => `${STYLE}${open}m${text}${STYLE}${close}m`;
 
-/** Of what `rendered` makes a terminal show, where it shows colours. */
+/** The styles that `rendered` turns into colours, where the terminal supports them. */
 export const colours = { bold: style(1, 22), dim: style(2, 22), green: style(32, 39), cyan: style(36, 39) };
 
-/** Text as it is written: harmless, with the styles that are this program's own. */
+/** Makes text ready for the terminal: harmless, with this program's own styles. */
 export const rendered = (text: string): string =>
   text
     .split(stylesIn)
     .map((part, at) => (at % 2 === 0 ? plain(part) : pc.isColorSupported ? `\x1b[${part}m` : ''))
     .join('');
 
-/** A line cut into some that are no wider than `columns`. */
+/** Cuts a line into lines that are no wider than `columns`. */
 function wrapped(line: string, columns: number): string[] {
   const lines: string[] = [];
   let [text, taken] = ['', 0];
   for (const { segment } of letters.segment(line)) {
-    // A letter that no line has place for is cut.
+    // A letter that is too wide for a line is cut.
     for (const part of columnsOf(segment) > columns ? segment : [segment]) {
       const wide = columnsOf(part);
       if (taken + wide > columns) {
@@ -159,12 +159,12 @@ function wrapped(line: string, columns: number): string[] {
   return [...lines, text];
 }
 
-/** Before each further line of a text. No line of a list of texts begins like that but these. */
+/** The beginning of each further line of a text. No other line of a list of texts begins like this. */
 const CONTINUED = '    | ';
 
 /**
- * A text of somebody behind `head`, so that none of its lines looks like another head: not where it ends a line, and not where
- * a terminal of so many columns would.
+ * Shows somebody's text after `head`, so that none of its lines looks like another head, neither after a line end nor where
+ * a terminal with `columns` columns breaks the line.
  */
 export function quoted(head: string, text: string, columns: number = process.stdout.columns ?? 0): string {
   const space = columns > 0 ? Math.max(16, columns - CONTINUED.length - 1) : Number.POSITIVE_INFINITY;
@@ -179,23 +179,23 @@ export function quoted(head: string, text: string, columns: number = process.std
 }
 
 /**
- * What a command says. Results go to standard output, as lines of JSON with `--json`; everything else, progress among it, to
- * standard error.
+ * The output of a command. Results go to standard output, as lines of JSON with `--json`. Everything else, including
+ * progress, goes to standard error.
  */
 export interface Output {
   readonly isJson: boolean;
-  /** With `--json`, progress is written as results are. */
+  /** True: with `--json`, progress is written like results. */
   readonly tellsProgress: boolean;
   readonly stderr: WriteStream;
-  /** A result. `text` is for people; nothing is written for them when it is null. */
+  /** Writes a result. `text` is for people; null writes nothing for them. */
   result(value: unknown, text: string | null): void;
-  /** What goes on, for people alone. */
+  /** Writes a note for people only. */
   note(text: string): void;
-  /** Standard output for the bytes of a file: whoever writes them hears that nobody reads them any more. */
+  /** Returns standard output for the bytes of a file. The writer gets an error when nobody reads them any more. */
   bytes(): Writable;
 }
 
-/** Of the process: its standard output may be closed by whoever reads it, as by `head`. */
+/** Makes the output of the process. A reader such as `head` may close its standard output. */
 export function makeOutput({ isJson, tellsProgress }: Pick<Output, 'isJson' | 'tellsProgress'>): Output {
   let isForBytes = false;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -223,7 +223,7 @@ export function makeOutput({ isJson, tellsProgress }: Pick<Output, 'isJson' | 't
   };
 }
 
-/** What is said of a failure. */
+/** The reported fields of a failure. */
 interface SaidFailure {
   readonly code: string;
   readonly message: string;
@@ -232,7 +232,7 @@ interface SaidFailure {
   readonly notReceived: readonly string[] | undefined;
 }
 
-/** Why the program ends, in one line. */
+/** Writes in one line why the program ends. */
 export function writeFailure(failure: SaidFailure, isJson: boolean): void {
   const { code, message, retryAfterMs, notSent, notReceived } = failure;
   const error = { code, message, retry_after_ms: retryAfterMs ?? undefined };

@@ -19,18 +19,18 @@ Exit status: 0 done, 1 failed, 2 wrong use, 3 not signed in, 4 no such device or
 
 Environment: BATON_URL (the service), BATON_CONFIG_DIR (where the session is kept), NO_COLOR.`;
 
-/** What was typed, or came from elsewhere by way of a script, is said again in errors. */
+/** Errors repeat arguments, which a script may have got from elsewhere. */
 const harmless = {
   writeOut: (text: string) => void process.stdout.write(rendered(text)),
   writeErr: (text: string) => void process.stderr.write(rendered(text)),
 };
 
-/** Makes a command; its action has the context before its arguments. */
+/** Makes a command. Its action gets the context before its arguments. */
 type Define = (usage: string, about: string) => Command;
 
 const contextOf = (made: Command): Context => makeContext(made.optsWithGlobals());
 
-/** Who this device is. */
+/** Adds the commands for signing in and out. */
 function addSignIn(command: Define): void {
   command('login [url]', 'sign this device in: shows a QR code and a link, and waits for the approval')
     .option('--name <name>', 'what this device is called; default its host name')
@@ -57,7 +57,7 @@ function addSignIn(command: Define): void {
     .action(async (link: string, options: object, made: Command) => approve(contextOf(made), link, options));
 }
 
-/** Letting others in. */
+/** Adds the commands that let other devices in. */
 function addInvite(command: Define): void {
   command('invite', 'show a code that a new device scans, and let it in')
     .option('--guest', 'as a guest')
@@ -65,7 +65,7 @@ function addInvite(command: Define): void {
     .action(async (options: object, made: Command) => invite(contextOf(made), options));
 }
 
-/** What encrypts. */
+/** Adds the commands for keys. */
 function addKeys(command: Define): void {
   command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate')
     .summary('encrypt the account: which devices have keys')
@@ -83,7 +83,7 @@ rotate   replaces the key of the account, without devices that are not signed in
     );
 }
 
-/** The devices of the account. */
+/** Adds the commands for devices. */
 function addDevices(command: Define): void {
   command('devices', 'the devices of the account')
     .option('--watch', 'again at each change, until Ctrl-C')
@@ -97,7 +97,7 @@ function addDevices(command: Define): void {
   );
 }
 
-/** Files. */
+/** Adds the commands for files. */
 function addFiles(command: Define): void {
   command('send [files...]', 'send files, folders, or - for standard input')
     .option('--to <name>', 'the device')
@@ -127,7 +127,7 @@ function addFiles(command: Define): void {
   );
 }
 
-/** Messages, the clipboard, and everything that happens. */
+/** Adds the commands for messages, the clipboard and events. */
 function addTexts(command: Define): void {
   command('message <name> [text...]', "send a short text; '*' is all other devices, - is standard input")
     .option('--plain', 'also to devices without keys, so that the service can read it')
@@ -152,7 +152,7 @@ function addTexts(command: Define): void {
   );
 }
 
-/** The commands, their options and what each says of itself. */
+/** Makes the program with its commands, their options and their help. */
 export function makeProgram(version: string): Command {
   const program = new Command('baton')
     .description('Files, messages and one clipboard between the devices of one account.')
@@ -164,7 +164,7 @@ export function makeProgram(version: string): Command {
     .exitOverride();
   const command: Define = (usage, about) => {
     const made = program.command(usage).description(about).exitOverride().configureOutput(harmless);
-    // Where somebody puts it behind the command.
+    // The option may also follow the command.
     return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
   };
   for (const add of [addSignIn, addInvite, addKeys, addDevices, addFiles, addTexts]) add(command);

@@ -28,7 +28,7 @@ function lineOf(progress: Progress, bar: string): string {
   return parts.join('  ');
 }
 
-/** All of them as one. */
+/** Adds up all progress. */
 function sumOf(all: readonly Progress[]): Progress {
   const sum = (of: (one: Progress) => number) => all.reduce((total, one) => total + of(one), 0);
   const [bytes, totalBytes, bytesPerSecond] = [
@@ -46,15 +46,15 @@ function sumOf(all: readonly Progress[]): Progress {
   };
 }
 
-/** One line for all transfers that run here. */
+/** One progress line for all transfers that run here. */
 export interface ProgressLine {
-  /** Until it is over, or what this gives is called. */
+  /** Shows a transfer until it is over, or the returned function is called. */
   add(transfer: RunningTransfer): () => void;
-  /** Takes the line away while something else is said, or asked. */
+  /** Hides the line while `work` writes or asks something else. */
   aside<T>(work: () => T): T;
 }
 
-/** Shows, on a terminal, how much of the files was read before they are offered. */
+/** Shows on a terminal how much of the files was read before they are offered. */
 export function showPreparing(output: Output, totalBytes: number): { read: (bytes: number) => void; end: () => void } {
   if (output.isJson || !output.stderr.isTTY) return { read: () => undefined, end: () => undefined };
   const bar = new SingleBar({
@@ -71,7 +71,7 @@ export function showPreparing(output: Output, totalBytes: number): { read: (byte
 
 const QUIET: ProgressLine = { add: () => () => undefined, aside: (work) => work() };
 
-/** A line of JSON a second for each transfer, and one at its end. */
+/** Writes a line of JSON each second for each transfer, and one at its end. */
 const inJson = (output: Output): ProgressLine => ({
   ...QUIET,
   add(transfer) {
@@ -91,9 +91,7 @@ const inJson = (output: Output): ProgressLine => ({
   },
 });
 
-/**
- * Shows how far transfers are: on a terminal one line that moves, with `--json --progress` lines of JSON, and nothing elsewhere.
- */
+/** Shows how far transfers are: on a terminal one moving line, with `--json --progress` lines of JSON, else nothing. */
 export function makeProgressLine(output: Output): ProgressLine {
   if (output.isJson && output.tellsProgress) return inJson(output);
   if (output.isJson || !output.stderr.isTTY) return QUIET;
@@ -154,6 +152,6 @@ export function makeProgressLine(output: Output): ProgressLine {
   };
 }
 
-/** The same for one transfer. Gives what takes the line away before something else is said. */
+/** Shows the progress of one transfer. Returns a function that removes the line before other output. */
 export const showProgress = (transfer: RunningTransfer, output: Output): (() => void) =>
   makeProgressLine(output).add(transfer);

@@ -5,23 +5,21 @@ import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
 import type { Context } from './context.ts';
 
-/*
- * What encrypts is loaded where this device has keys, or gets some: a device without them works as it did before there were any.
- */
+/* The code that encrypts is loaded only where this device has keys, or gets some. A device without keys works without it. */
 
 const FILES = ['keys.json', 'grant.json'];
 
-/** Where this device keeps its keys. */
+/** Returns the stores of this device's keys. */
 export const sealingFilesOf = ({ settings }: Pick<Context, 'settings'>) => sealingFiles(settings.folder);
 
-/** Sealing at this address, whether this device has keys or not. */
+/** Makes sealing for this address, whether this device has keys or not. */
 export async function sealingAt(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Sealing> {
   const { makeSealing } = await import('../../shared/client/sealing.ts');
   const { session } = context;
   return makeSealing({ baseUrl: url, session, fetch: leanFetch, ...sealingFilesOf(context) });
 }
 
-/** Whether there is anything on this device that could seal. */
+/** Tells whether this device has files for sealing. */
 export const hasFiles = ({ settings }: Pick<Context, 'settings'>): boolean =>
   FILES.some((name) => existsSync(join(settings.folder, name)));
 
@@ -31,7 +29,7 @@ export interface Keyed {
   readonly keyring: Keyring;
 }
 
-/** The ring as the service has it now; null where this device has no keys in its account. */
+/** Returns the ring as the service has it now; null where this device has no keys in its account. */
 export async function keyedAt(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Keyed | null> {
   if (!hasFiles(context)) return null;
   const sealing = await sealingAt(context, url);
@@ -39,14 +37,14 @@ export async function keyedAt(context: Pick<Context, 'settings' | 'session'>, ur
   return keyring === null ? null : { sealing, keyring };
 }
 
-/** Removes the keys of this device: whoever has them is this device. */
+/** Removes the keys of this device, because whoever has them can act as this device. */
 export async function removeKeys(context: Pick<Context, 'settings'>): Promise<void> {
   if (!hasFiles(context) && !existsSync(join(context.settings.folder, 'asking-keys.json'))) return;
   const { keys, asking, grant } = sealingFilesOf(context);
   for (const store of [grant, asking, keys]) await store.clear();
 }
 
-/** Marks what nobody but the devices of the account could read. */
+/** Marks content that only the devices of the account can read. */
 export const LOCK = '\u{1F512}';
-/** Said of what anybody could have read, and written, who runs the service. */
+/** The note on content that the operator of the service could have read and written. */
 export const NOT_ENCRYPTED = 'not encrypted: the service could have written this';

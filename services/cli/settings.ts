@@ -10,16 +10,16 @@ export interface Settings {
   readonly sessionPath: string;
   /** `BATON_URL`; null where it is not set. */
   readonly givenUrl: string | null;
-  /** Of the last `login`; null before it. */
+  /** The address of the last `login`; null before it. */
   readonly keptUrl: string | null;
-  /** The one of these that counts for a `login`, or the default. */
+  /** The address for a `login`: one of these, or the default. */
   readonly url: string;
   keepUrl(url: string): Promise<void>;
 }
 
 /**
- * The address of a service, as it is kept: http or https, nothing but host, port and path, no slash at the end; null for
- * any other text.
+ * Returns the address of a service in the form that is kept: http or https, only host, port and path, no slash at the end;
+ * null for any other text.
  */
 export function serviceAddress(text: string): string | null {
   const url = URL.canParse(text) ? new URL(text) : null;
@@ -27,7 +27,10 @@ export function serviceAddress(text: string): string | null {
   return isAddress && url.search === '' && url.hash === '' ? url.href.replace(/\/+$/, '') : null;
 }
 
-/** `BATON_URL`; null where it is not set. Throws a usage error, which does not repeat it: it may hold a password. */
+/**
+ * Reads `BATON_URL`; null where it is not set. Throws a usage error, which does not repeat the value, because it may contain
+ * a password.
+ */
 function readGivenUrl(): string | null {
   const text = process.env['BATON_URL'] || null;
   if (text === null) return null;
@@ -47,7 +50,7 @@ function readKeptUrl(path: string): string | null {
   }
 }
 
-/** Writes a file that its owner alone can read; whoever reads it meanwhile has the old one or the new one. */
+/** Writes a file that only its owner can read. A reader finds the whole old file or the whole new one. */
 export async function writePrivately(path: string, value: unknown): Promise<void> {
   const written = `${path}.${process.pid}`;
   await writeFile(written, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });

@@ -3,12 +3,12 @@ import type { Context } from './context.ts';
 import { colours, deviceNameOf, quoted } from './output.ts';
 import { type Keyed, keyedAt, LOCK, NOT_ENCRYPTED } from './sealing.ts';
 
-/** What became of a message that came. */
+/** A received message as it is shown. */
 interface Shown {
-  /** As a line of JSON: `content` is null where it is not shown, and `problem` says why. */
+  /** The line of JSON: `content` is null where it is not shown, and `problem` gives the reason. */
   readonly json: object;
   readonly line: string;
-  /** False: it stays where it is. */
+  /** False: the message stays where it is. */
   readonly isTaken: boolean;
 }
 
@@ -78,11 +78,11 @@ export async function makeReader(context: Context, url: string, plain: boolean) 
   }
 
   return {
-    /** The ring may be another one: it is asked for before the next message is opened. */
+    /** Called when the ring may have changed: it is fetched before the next message is opened. */
     onKeys(): void {
       isStale = true;
     },
-    /** Shows it; true where it is to be acknowledged. With `keep` it will be shown again. */
+    /** Shows a message; true where it is to be acknowledged. With `keep` it will be shown again. */
     async show(message: Message, keep: boolean): Promise<boolean> {
       if (isStale) await refresh();
       let received = await open(message);
@@ -100,7 +100,7 @@ export async function makeReader(context: Context, url: string, plain: boolean) 
   };
 }
 
-/** Sends a text as a device with keys. Says of each receiver whether the service could read it. */
+/** Sends a text as a device with keys. Reports for each receiver whether the service could read it. */
 export async function sendSealed(
   { output, signal }: Context,
   baton: BatonClient,

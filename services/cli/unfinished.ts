@@ -3,31 +3,31 @@ import { join } from 'node:path';
 import { type Claim, makeClaim } from '../../shared/client/node.ts';
 import { writePrivately } from './settings.ts';
 
-/** A transfer that this device has begun to send: the same command goes on with it. */
+/** A transfer that this device has begun to send. The same command resumes it. */
 export interface Unfinished {
-  /** What was asked to be sent to whom; the same for the same command on files that have not changed. */
+  /** The key of files and receiver; the same for the same command on unchanged files. */
   key: string;
   transferId: string;
   to: string;
-  /** As they were given, absolute. */
+  /** The given paths, made absolute. */
   paths: string[];
-  /** Standard input as it was kept; removed with the entry. */
+  /** The stored standard input; removed with the entry. */
   spool: { path: string; name: string } | null;
-  /** Small files of folders go in archives. */
+  /** True: small files of folders go in archives. */
   packs?: boolean;
-  /** Patterns of what is left out of folders. */
+  /** The patterns of entries that are left out of folders. */
   excludes?: readonly string[];
   startedAt: number;
 }
 
-/** A command that has begun, until all of it is offered: what is known of it when it is killed. */
+/** The record of a running command until all of it is offered, in case it is killed. */
 export interface BegunSend {
   readonly id: string;
   readonly to: string;
   readonly toName: string;
   readonly paths: readonly string[];
   readonly spool: { path: string; name: string } | null;
-  /** What is being offered; it may be known to the service already. `key`: that it is noted under. */
+  /** The piece that is being offered; the service may already have it. `key`: the key of its record. */
   readonly offering: { key: string; files: number; bytes: number; isLast: boolean } | null;
 }
 
@@ -36,21 +36,21 @@ const KEPT_MS = 3 * 24 * 60 * 60_000;
 
 export interface UnfinishedSends {
   list(): Promise<Unfinished[]>;
-  /** Also that of programs that run. */
+  /** Lists begun commands, including those of running programs. */
   listBegun(): Promise<BegunSend[]>;
-  /** Null: another program goes on with it. `id`: of a transfer, or of a command that has begun. */
+  /** Claims a send; null: another program has it. `id`: of a transfer, or of a begun command. */
   claim(id: string): Claim | null;
   add(entry: Unfinished): Promise<void>;
   keepBegun(begun: BegunSend): Promise<void>;
-  /** Not of what was kept of standard input. */
+  /** Removes the record, but not the stored standard input. */
   removeBegun(id: string): Promise<void>;
-  /** Also of what was kept of standard input. */
+  /** Removes the record and the stored standard input. */
   remove(transferId: string): Promise<void>;
 }
 
 const BEGUN = '.begun';
 
-/** The sends of this device that have not ended, one file each: several programs may send at once. */
+/** Keeps the sends of this device that have not ended, one file each, because several programs may send at once. */
 export function makeUnfinishedSends(folder: string, fileNames: () => Promise<string[]>): UnfinishedSends {
   const pathOf = (transferId: string) => join(folder, `${transferId}.json`);
   const begunPathOf = (id: string) => join(folder, `${id}${BEGUN}`);
@@ -59,7 +59,7 @@ export function makeUnfinishedSends(folder: string, fileNames: () => Promise<str
     try {
       return [JSON.parse(await readFile(join(folder, name), 'utf8')) as T];
     } catch {
-      // Removed meanwhile by the program that it belongs to.
+      // The program that owns it has removed it meanwhile.
       return [];
     }
   }

@@ -26,7 +26,7 @@ import type {
   TransferState,
 } from './wire.ts';
 
-/** What every call may be given. */
+/** The settings that every call takes. */
 export interface CallSettings {
   /** Ends the call at once; it then rejects with `aborted`. */
   signal?: AbortSignal | undefined;
@@ -37,8 +37,8 @@ export interface CallSettings {
 /** A call that can be repeated without taking effect twice. */
 export interface OnceSettings extends CallSettings {
   /**
-   * 1 to 64 of `[A-Za-z0-9._:-]`. The service remembers it for 10 minutes: until then the same call with the same key answers
-   * the first result. Without it the library takes a new one for each call.
+   * 1 to 64 characters of `[A-Za-z0-9._:-]`. The service remembers the key for 10 minutes: until then the same call with the
+   * same key gets the first result. Without it the library chooses a new key for each call.
    */
   idempotencyKey?: string | undefined;
 }
@@ -46,47 +46,47 @@ export interface OnceSettings extends CallSettings {
 /** By device name, by device id, or `'*'` for all other devices (messages only). */
 export type Target = string | { device_id: string };
 
-/** What `makeBatonClient` is told. */
+/** The options of `makeBatonClient`. */
 export interface BatonClientOptions {
-  /** Where the service is; `''` in a page that it serves. A function is asked before every attempt. */
+  /** The address of the service; `''` in a page that it serves. A function is called before every attempt. */
   baseUrl: string | (() => string);
-  /** Where the session is kept. Without it requests carry `headers` alone (development, or a page with only a cookie). */
+  /** Where the session is kept. Without it requests carry only `headers` (development, or a page with only a cookie). */
   session?: SessionStore;
-  /** Further headers for every request, asked before each attempt. */
+  /** Further headers for every request. A function is called before each attempt. */
   headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
-  /** In place of the platform's. It must honour `signal`, also while the body is read. */
+  /** Replaces the platform's `fetch`. It must honour `signal`, also while the body is read. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
-  /** What a session without a device is called in presence. */
+  /** The name of a session without a device in presence. */
   liveName?: string;
   /** Makes digests; default in JavaScript. `sha256` of `@baton/client/node` is several times as fast. */
   sha256?: () => Hash;
   /** Files go from device to device where that is possible: `peerToPeer()` of `@baton/client/peer-to-peer`. */
   peerToPeer?: PeerToPeer;
-  /** Resume behind this event, as `lastEventId` gave it. */
+  /** The event to resume after, as `lastEventId` gave it. */
   lastEventId?: string;
 }
 
 /** Made by `peerToPeer` of `@baton/client/peer-to-peer`. */
 export interface PeerToPeer {
-  /** For the library itself. */
+  /** Used only by the library itself. */
   readonly kind: 'peer-to-peer';
 }
 
 /** A digest that is fed piece by piece. */
 export interface Hash {
-  /** The next bytes. */
+  /** Takes the next bytes. */
   update(bytes: Uint8Array): unknown;
-  /** In lower-case hexadecimal. Called once. */
+  /** Returns the digest in lower-case hexadecimal. Called once. */
   hex(): string;
 }
 
-/** Whether the event stream is up. `offline`: it is tried again by itself; `superseded`: not before `start`. */
+/** The state of the event stream. `offline`: the client tries again by itself; `superseded`: it waits for `start`. */
 export type ConnectionState = 'stopped' | 'connecting' | 'online' | 'offline' | 'superseded' | 'signed-out';
 
 /** `revoked`: by another device, or by the service; `logout`: by this one; `expired`: its time was over. */
 export type SignedOutReason = 'revoked' | 'logout' | 'expired';
 
-/** What can be listened to, by its name. */
+/** The events that a program can listen to, by name. */
 export interface ClientEvents {
   /** The stream's state has changed. */
   state: ConnectionState;
@@ -98,15 +98,15 @@ export interface ClientEvents {
   delivered: MessagesDelivered;
   /** The clipboard has changed; null: it was cleared. Its content is read by `clipboard.get`. */
   clipboard: ClipboardChange | null;
-  /** Files are offered, or a transfer that this device has accepted waits to be gone on with. Once for each. */
+  /** Files are offered, or a transfer that this device has accepted waits to be resumed. Emitted once for each. */
   incoming: IncomingTransfer;
   /** A transfer of this device has changed. */
   transfer: Transfer;
-  /** The session is over. Said once; everything has stopped, and the store is empty. */
+  /** The session is over. Emitted once, when everything has stopped and the store is empty. */
   'signed-out': SignedOutReason;
-  /** Something in the background failed, or a listener threw. The client goes on. */
+  /** Work in the background failed, or a listener threw. The client continues. */
   problem: BatonClientError;
-  /** Every event of the stream as the contract has it, duplicates included. */
+  /** Every event of the stream as the contract has it, including duplicates. */
   event: StreamedEvent;
 }
 
@@ -122,24 +122,24 @@ export type Off = () => void;
 
 /** One device of one account. Made by `makeBatonClient`. */
 export interface BatonClient {
-  /** Opens the event stream, and keeps it open. Does nothing when it is open; after `superseded` it goes on. */
+  /** Opens the event stream, and keeps it open. Does nothing when it is open; opens it again after `superseded`. */
   start(): void;
   /**
-   * Ends the stream, the transfers that run here, and every timer. Nothing is cancelled: a transfer can be gone on with. The
-   * client can be started again.
+   * Ends the stream, the transfers that run here, and every timer. It cancels nothing: a transfer can be resumed. The client
+   * can be started again.
    */
   close(): Promise<void>;
   readonly state: ConnectionState;
-  /** To resume from in another process; null before the first event. */
+  /** The event to resume after in another process; null before the first event. */
   readonly lastEventId: string | null;
   /** Calls `listener` for each event of that name until the returned function is called. */
   on<N extends keyof ClientEvents>(name: N, listener: (event: ClientEvents[N]) => void): Off;
   /** Resolves when the stream is open; rejects with `signed_out` when there is no session for it. */
   untilOnline(settings?: CallSettings): Promise<void>;
 
-  /** Who is signed in, and what the service allows. */
+  /** Returns who is signed in, and what the service allows. */
   me(settings?: CallSettings): Promise<Me>;
-  /** The session as it is kept; null without one. */
+  /** Returns the session as the store has it; null without one. */
   session(): Promise<Session | null>;
   /** Ends this device's session, here and at the service. */
   signOut(settings?: CallSettings): Promise<void>;
@@ -147,8 +147,8 @@ export interface BatonClient {
   eraseAccountData(settings?: CallSettings): Promise<void>;
 
   /**
-   * Sends a signal to another device, which gets it as the event `signal`. The service keeps it for a minute. Resolves to true when
-   * the device is connected. The library itself sends the signals of transfers.
+   * Sends a signal to another device, which gets it as the event `signal`. The service keeps it for a minute. Resolves to
+   * true when the device is connected. The library itself sends the signals of transfers.
    */
   sendSignal(to: Target, signal: SignalRequest, settings?: CallSettings): Promise<boolean>;
 
@@ -163,15 +163,15 @@ export interface BatonClient {
 
 /** The devices of the account, this one among them. */
 export interface Devices {
-  /** As last heard; empty before the first answer. */
+  /** The devices as last heard; empty before the first answer. */
   readonly known: readonly Device[];
-  /** As last heard, with live streams that have no device. */
+  /** Presence as last heard, with live streams that have no device. */
   readonly presence: readonly PresenceEntry[];
-  /** Asks the service anew. */
+  /** Asks the service again. */
   list(settings?: CallSettings): Promise<Device[]>;
-  /** Asks the service anew. */
+  /** Asks the service again. */
   listPresence(settings?: CallSettings): Promise<PresenceEntry[]>;
-  /** The new name; its stream stays open. */
+  /** Gives the device a new name; its stream stays open. */
   rename(deviceId: string, name: string, settings?: CallSettings): Promise<Device>;
   /** Signs the device out and removes what waits for it. True: everywhere; false: the auth broker is told later. */
   remove(deviceId: string, settings?: CallSettings): Promise<boolean>;
@@ -180,41 +180,41 @@ export interface Devices {
 /** Short texts between devices. */
 export interface Messages {
   /**
-   * 1 to 4,096 bytes. The same call repeated by the library is one message. Messages to one receiver leave one after the other,
-   * in the order of the calls: the next one when the one before is answered or has failed.
+   * Sends 1 to 4,096 bytes. A call that the library repeats is one message. Messages to one receiver leave one after the
+   * other, in the order of the calls: the next one when the one before is answered or has failed.
    */
   send(to: Target, content: string, settings?: OnceSettings): Promise<MessageAccepted>;
   /**
-   * Each message is handed to `take` once, those that waited too. It is acknowledged when what `take` returns has resolved;
-   * when that rejects, the message stays in the mailbox and is handed out again after the next connection. One receiver at a
-   * time: a second one takes the place of the first.
+   * Hands each message to `take` once, including those that waited. A message is acknowledged when the promise of `take`
+   * resolves. When it rejects, the message stays in the mailbox and is handed out again after the next connection. There is
+   * one receiver at a time: a second one replaces the first.
    */
   receive(take: (message: Message) => void | Promise<void>): Off;
-  /** What is not acknowledged, oldest first; acknowledges nothing. */
+  /** Returns the messages that are not acknowledged, oldest first; acknowledges nothing. */
   list(settings?: CallSettings): Promise<Message[]>;
-  /** For programs that take messages from `list`. */
+  /** Acknowledges messages, for programs that take them from `list`. */
   acknowledge(messageIds: readonly string[], settings?: CallSettings): Promise<number>;
 }
 
 /** The one clipboard of the account. */
 export interface Clipboard {
-  /** What is in it; empty text when nothing is. */
+  /** Returns the content; empty text when there is none. */
   get(settings?: CallSettings): Promise<ClipboardEntry>;
-  /** Plain text, at most 65,536 bytes. */
+  /** Stores plain text, at most 65,536 bytes. */
   set(content: string, settings?: CallSettings & { deviceName?: string }): Promise<ClipboardEntry>;
   /** Empties it on every device. */
   clear(settings?: CallSettings): Promise<void>;
 }
 
-/** Letting in devices that ask to be; what asks for itself is `requestSignIn`. */
+/** Lets in devices that ask. A device asks for itself with `requestSignIn`. */
 export interface SignIns {
-  /** What asks to be let in. `link`: what the QR code says, or `{ request_id, approval_code }`. */
+  /** Returns the request of the device. `link`: the text of the QR code, or `{ request_id, approval_code }`. */
   look(link: SignInLink, settings?: CallSettings): Promise<SignInRequestView>;
-  /** Lets it in, for as long and with as much as is granted. */
+  /** Lets the device in, with this scope and for this long. */
   approve(link: SignInLink, grant: { scope: Scope; persist: Persist }, settings?: CallSettings): Promise<void>;
-  /** Invites a new device. When it asks, this one hears the event `signin:requested`. */
+  /** Invites a new device. When it asks, this device gets the event `signin:requested`. */
   invite(settings?: CallSettings): Promise<Invite>;
-  /** It is not let in. */
+  /** Refuses the device. */
   deny(link: SignInLink, settings?: CallSettings): Promise<void>;
 }
 
@@ -222,21 +222,21 @@ export interface SignIns {
 export interface Sessions {
   /** `stale`: the auth broker could not be asked. */
   list(settings?: CallSettings): Promise<{ sessions: DeviceSession[]; stale: boolean }>;
-  /** Signs out everything but this session; the number of those. */
+  /** Signs out every session but this one; returns how many. */
   removeOthers(settings?: CallSettings): Promise<number>;
 }
 
-/** Being woken while no stream is open. */
+/** Wakes a device while no stream is open. */
 export interface Push {
-  /** The keys with which a browser or an app subscribes. */
+  /** Returns the keys with which a browser or an app subscribes. */
   config(settings?: CallSettings): Promise<PushConfig>;
-  /** In place of what this device had before. */
+  /** Replaces the earlier subscription of this device. */
   subscribe(subscription: PushSubscriptionRequest, settings?: CallSettings): Promise<PushSubscribed>;
   /** The same for an app. */
   registerNative(registration: NativePushRequest, settings?: CallSettings): Promise<PushSubscribed>;
-  /** Those of the account; a guest sees its own. */
+  /** Returns the subscriptions of the account; a guest sees its own. */
   list(settings?: CallSettings): Promise<PushSubscriptionEntry[]>;
-  /** This one is not pushed to any more. */
+  /** Ends pushes to this subscription. */
   remove(subscriptionId: string, settings?: CallSettings): Promise<void>;
   /** Sends a test notification to this device. */
   test(settings?: CallSettings): Promise<void>;
@@ -245,17 +245,17 @@ export interface Push {
 /** Files between devices. */
 export interface Transfers {
   /**
-   * Offers 1 to 1,000 files and sends them. Resolves when the offer is made; `done` of what it gives says the rest. Sources
+   * Offers 1 to 1,000 files and sends them. Resolves when the offer is made; `done` of the result reports the end. Sources
    * without a digest are read once before that, where they can be read twice.
    */
   send(to: Exclude<Target, '*'>, files: readonly FileSource[], settings?: SendSettings): Promise<OutgoingTransfer>;
-  /** Goes on with a transfer that this device offered in another process: the same files, in the same order. */
+  /** Resumes a transfer that this device offered in another process: the same files, in the same order. */
   resume(transferId: string, files: readonly FileSource[], settings?: SendSettings): Promise<OutgoingTransfer>;
-  /** A transfer to this device, to be accepted or gone on with. */
+  /** Returns a transfer to this device, to be accepted or resumed. */
   incoming(transferId: string, settings?: CallSettings): Promise<IncomingTransfer>;
-  /** As the service has it now, with all of its files. */
+  /** Returns the transfer as the service has it now, with all of its files. */
   get(transferId: string, settings?: CallSettings): Promise<Transfer>;
-  /** One page, newest first. */
+  /** Returns one page, newest first. */
   list(
     page?: { state?: TransferState; limit?: number; cursor?: string },
     settings?: CallSettings,
@@ -268,29 +268,29 @@ export interface Transfers {
 export interface SendSettings extends OnceSettings {
   /** Passed to the receiver untouched: base64url without padding, at most 512 KB once it is decoded. */
   sealed?: string;
-  /** How long to wait for a receiver that is not there, until `peer_offline`; default 60,000. `null`: what fits is left for it. */
+  /** How long to wait for an absent receiver, until `peer_offline`; default 60,000. `null`: the service keeps what fits. */
   offlineMs?: number | null;
-  /** False: nothing is read before the offer, and the receiver has no digest to compare. Default true. */
+  /** False: the library reads nothing before the offer, and the receiver has no digest to compare. Default true. */
   digest?: boolean;
-  /** Files under way at a time; default 4, at most 8. */
+  /** How many files are sent at a time; default 4, at most 8. */
   concurrency?: number;
   /** False: by the relay alone, also where the client has `peerToPeer`. */
   direct?: boolean;
-  /** Told of the offer, and waited for, before anything of it is sent. When it throws, the transfer is cancelled. */
+  /** Called with the offer, and awaited, before any byte is sent. When it throws, the transfer is cancelled. */
   onOffered?: (transfer: Transfer) => void | Promise<void>;
 }
 
-/** At most ten times a second, and once at the end. */
+/** How far a transfer is: at most ten times a second, and once at the end. */
 export interface Progress {
-  /** Stored by the receiver, or taken by the service for it. */
+  /** The bytes that the receiver has stored, or that the service has taken for it. */
   readonly bytes: number;
   readonly totalBytes: number;
   readonly files: number;
   readonly totalFiles: number;
   readonly bytesPerSecond: number;
-  /** Null: it cannot be told. */
+  /** Null: unknown. */
   readonly secondsLeft: number | null;
-  /** What the bytes go by at this moment: from device to device, or through the service. Null before the first. */
+  /** The path of the bytes at this moment: from device to device, or through the service. Null before the first byte. */
   readonly path: 'direct' | 'relay' | null;
   readonly isPaused: boolean;
 }
@@ -298,22 +298,22 @@ export interface Progress {
 /** A transfer that runs here. */
 export interface RunningTransfer {
   readonly id: string;
-  /** As last heard. */
+  /** The transfer as last heard. */
   readonly transfer: Transfer;
   readonly progress: Progress;
   /**
    * Resolves with the transfer when the receiver has everything. Rejects with `rejected`, `cancelled`, `failed`,
    * `peer_offline`, `digest_mismatch`, `source_failed`, `sink_failed`, `transfer_gone`, `signed_out`, or `aborted` (its
-   * signal, or `close`: then it can be gone on with).
+   * signal, or `close`: then it can be resumed).
    */
   readonly done: Promise<Transfer>;
-  /** Tells how far it is until the returned function is called, or it is over. */
+  /** Reports progress until the returned function is called, or the transfer is over. */
   onProgress(listener: (progress: Progress) => void): Off;
-  /** Moves no bytes until `resume`; the other side waits. */
+  /** Stops the bytes until `resume`; the other side waits. */
   pause(): void;
   /** Goes on after `pause`. */
   resume(): void;
-  /** Ends it for both sides. `reason`: up to 64 printable ASCII characters, which become its error code. */
+  /** Ends the transfer for both sides. `reason`: up to 64 printable ASCII characters, which become its error code. */
   cancel(reason?: string): Promise<void>;
 }
 
@@ -321,15 +321,15 @@ export interface OutgoingTransfer extends RunningTransfer {
   /** Whether the receiver was connected when it was offered. */
   readonly receiverOnline: boolean;
   /**
-   * Resolves when the service or the receiver has every byte: the sender may leave then, if no file is larger than the relay's
-   * window. Rejects as `done` does.
+   * Resolves when the service or the receiver has every byte. The sender may leave then, if no file is larger than the
+   * relay's window. Rejects as `done` does.
    */
   readonly uploaded: Promise<void>;
 }
 
-/** How files are taken. */
+/** How files are received. */
 export interface AcceptSettings extends CallSettings {
-  /** Files under way at a time; default and at most 8. */
+  /** How many files are received at a time; default and at most 8. */
   concurrency?: number;
   /** False: by the relay alone, also where the client has `peerToPeer`. */
   direct?: boolean;
@@ -338,12 +338,12 @@ export interface AcceptSettings extends CallSettings {
 /** Files that are offered to this device. */
 export interface IncomingTransfer {
   readonly id: string;
-  /** With its files, however many. */
+  /** The transfer with all of its files. */
   readonly transfer: Transfer;
-  /** True: this device has accepted it before. `accept` goes on with it. */
+  /** True: this device has accepted it before. `accept` resumes it. */
   readonly isAccepted: boolean;
-  /** Takes the files. `settings.signal` stops it as `close` does: it can be gone on with. */
+  /** Takes the files. `settings.signal` stops the transfer as `close` does: it can be resumed. */
   accept(open: OpenSink, settings?: AcceptSettings): RunningTransfer;
-  /** It is not wanted; its sender is told. */
+  /** Refuses the files; the sender is told. */
   reject(settings?: CallSettings): Promise<void>;
 }

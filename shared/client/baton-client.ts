@@ -27,22 +27,22 @@ const STATE: Readonly<Record<StreamState['state'], ConnectionState>> = {
 
 const closed = (): BatonClientError => new BatonClientError('aborted', 'The client was closed');
 
-/** One device of one account: its stream, its calls and its files. Does nothing before `start` or a call. */
+/** Makes the client of one device: its stream, its calls and its files. Does nothing before `start` or a call. */
 export function makeBatonClient(options: BatonClientOptions): BatonClient {
   const { baseUrl, headers, liveName, lastEventId, session: store, fetch = platformFetch } = options;
   const clock = systemClock;
   let state: ConnectionState = 'stopped';
   let life = new AbortController();
-  /** Ends what is asked once the session is over; a client that was closed may go on asking. */
+  /** Ends requests once the session is over. A client that was closed may make further requests. */
   const session = new AbortController();
   let deviceId: string | null = null;
   let isFirst = true;
   let stopKeeping = () => {};
-  /** The stream was refused, and asked for once more at once. */
+  /** The stream was refused, and was requested once more at once. */
   let isTriedAgain = false;
 
   const emitter = makeEmitter<ClientEvents>((error) => onProblem(error));
-  /** What a listener of problems throws has nobody left to be told. */
+  /** Ignores what a listener of problems throws, because nobody is left to be told. */
   function onProblem(error: unknown): void {
     const problem = failureOf(error);
     if (session.signal.aborted || problem.code === 'aborted') return;
@@ -73,7 +73,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     emitter.emit('state', next);
   }
 
-  /** Everything ends at once, and it is said once. */
+  /** Ends everything at once, and reports it once. */
   function onEnded(reason: SignedOutReason): void {
     report('signed-out');
     session.abort(signedOut());
@@ -85,12 +85,12 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
 
   async function onRefused(error: unknown): Promise<void> {
     await caller.mend(error, keeper?.token() ?? null);
-    // Once in a row: what is refused after that is tried again at its usual pace, whatever calls say meanwhile.
+    // Once in a row: a stream that is refused after that is retried at its usual pace, whatever calls report meanwhile.
     if (!isTriedAgain) stream.retryNow();
     isTriedAgain = true;
   }
 
-  /** What keeps a stream from being asked for at all, and does not pass, has to be said. */
+  /** Returns the headers of the stream. Reports a lasting error that keeps the stream from being requested. */
   async function streamHeaders(base: string): Promise<Record<string, string>> {
     try {
       return await caller.headers(base);
@@ -117,7 +117,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
 
   function onEvent(event: StreamEvent): void {
     emitter.emit('event', { name: event.name, data: event.data, id: event.id });
-    // Messages have their own memory: one that was not taken, or not acknowledged, is worth looking at again.
+    // Messages have their own memory, because one that was not taken, or not acknowledged, is handed out again.
     if (event.name === 'message') return messages.onMessage(event.data);
     if (event.duplicate) return;
     if (event.name === 'ready') onReady(event.data);
@@ -157,7 +157,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     if (life.signal.aborted) life = new AbortController();
     if (state === 'stopped') stopKeeping = keeper?.keepAlive() ?? stopKeeping;
     stream.start();
-    // Nobody waits for a stream that has nobody to be.
+    // Without a session there is no stream to wait for, so the client reports that it is signed out.
     keeper
       ?.current()
       .then((known) => (known === null ? keeper.end('logout') : undefined))
@@ -206,7 +206,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
       try {
         await caller.call('logOut', settings);
       } catch (error) {
-        // The stream may have said it before the answer came.
+        // The stream may have reported the end before the response came.
         if (!session.signal.aborted) throw error;
       }
       await keeper?.end('logout');

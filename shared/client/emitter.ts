@@ -1,19 +1,19 @@
 import type { Off } from './api.ts';
 
-/** Listeners by the name of what they listen to. */
+/** Listeners by the name of their event. */
 export interface Emitter<E> {
   on<N extends keyof E>(name: N, listener: (event: E[N]) => void): Off;
   emit<N extends keyof E>(name: N, event: E[N]): void;
 }
 
-/** `onThrow`: what a listener threw; the others are called all the same. */
+/** Makes an emitter. `onThrow` gets the error that a listener threw; the other listeners are called all the same. */
 export function makeEmitter<E>(onThrow: (error: unknown) => void): Emitter<E> {
   const listeners = new Map<keyof E, Set<(event: never) => void>>();
   return {
     on(name, listener) {
       const all = listeners.get(name) ?? new Set();
       listeners.set(name, all);
-      // Of its own: the same function may listen twice.
+      // A function of its own, because the same function may listen twice.
       const own = (event: never) => listener(event);
       all.add(own);
       return () => void all.delete(own);

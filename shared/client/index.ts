@@ -1,4 +1,4 @@
-/* Everything that `@baton/client` has. */
+/* The exports of `@baton/client`. */
 export type * from './api.ts';
 export {
   BatonClientError,

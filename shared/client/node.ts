@@ -1,4 +1,4 @@
-/* What `@baton/client/node` has beside `@baton/client`. */
+/* The exports of `@baton/client/node`, which it has beside `@baton/client`. */
 export { leanFetch } from './node/fetch.ts';
 export { fileSession } from './node/session.ts';
 export { fileKeys } from './node/keys.ts';

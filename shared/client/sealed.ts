@@ -1,4 +1,4 @@
-/* What `@baton/client/sealed` has: content that nobody but the devices of an account can read. */
+/* The exports of `@baton/client/sealed`: content that only the devices of an account can read. */
 export { SEALED_REASONS, sealedError, type SealedReason } from './sealed/sealed-error.ts';
 export {
   type DeviceKeys,

@@ -1,4 +1,4 @@
-/* What `@baton/client/sealing` has: sealed messages, clipboard and linking of one device, done with the service. */
+/* The exports of `@baton/client/sealing`: sealed messages, clipboard and linking of one device, with the service's calls. */
 export { makeSealing, type SealingOptions } from './sealing/sealing.ts';
 export { type Asking, type KeyedLink, makeAsking, readKeyedLink } from './sealing/asking.ts';
 export { goneMembers } from './sealing/gone.ts';

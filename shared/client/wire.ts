@@ -1,9 +1,9 @@
 /**
- * What the service says, by the names of the contract, for programs that have nothing but this package. A test compares
- * each of these with the schema that it is written after.
+ * The types of the service, by the names of the contract, for programs that have only this package. A test compares each of
+ * them with its schema.
  */
 export type DeviceType = 'browser' | 'macos' | 'windows' | 'linux' | 'ios' | 'shortcut';
-/** What a session may: everything, or what a borrowed device needs. */
+/** The rights of a session: everything, or only what a borrowed device needs. */
 export type Scope = 'full' | 'guest';
 /** `once` ends after an hour; `persist` a week after its last renewal. */
 export type Persist = 'once' | 'persist';
@@ -24,7 +24,7 @@ export interface User {
 /** A device of the account. */
 export interface Device extends DeviceRef {
   online: boolean;
-  /** True for the device that asks. */
+  /** True for the device that made the request. */
   current: boolean;
   /** Unix milliseconds, as every `_at`. */
   created_at: number;
@@ -47,7 +47,7 @@ export interface Me {
   name: string;
   scope: Scope;
   roles: string[];
-  /** The name of the installation, the same at each of its origins. Older services leave both out. */
+  /** The name of the installation, the same at each of its origins. Older services leave out `service` and `origins`. */
   service?: string;
   /** Every origin of the installation, the public one first. */
   origins?: string[];
@@ -71,7 +71,7 @@ export interface DeviceSession {
   expires_at: number | null;
 }
 
-/** What is shown to whoever is to approve a sign-in. */
+/** The request of a device, as the approver sees it. */
 export interface SignInRequestView {
   request_id: string;
   device_name: string;
@@ -84,16 +84,16 @@ export interface SignInRequestView {
   allowed_persist: Persist[];
 }
 
-/** What a new device is shown, to ask this one with. It lets nobody in by itself, and serves one request. */
+/** An invite for a new device, with which it can ask this one. By itself it lets nobody in, and it serves one request. */
 export interface Invite {
   readonly inviteId: string;
-  /** To be shown as a QR code: a page of the service. */
+  /** The link to a page of the service, shown as a QR code. */
   readonly link: string;
   /** Unix ms, by the service's clock. */
   readonly expiresAt: number;
 }
 
-/** What names a request to be let in. */
+/** The link or the parts that identify a request to be let in. */
 export type SignInLink = string | { request_id: string; approval_code: string };
 
 /** A message to this device. */
@@ -103,13 +103,13 @@ export interface Message {
   from_name: string;
   /** Empty where it is sealed. */
   content: string;
-  /** Base64url, which only devices can open. */
+  /** Base64url. Only devices can open it. */
   sealed?: string;
   created_at: number;
   redelivered: boolean;
 }
 
-/** What became of a message on one device. */
+/** The state of a message on one device. */
 export interface MessageTarget {
   device_id: string | null;
   name: string;
@@ -125,7 +125,7 @@ export interface MessageAccepted {
   created_at: number;
 }
 
-/** Messages of this device that another one took. */
+/** Messages of this device that another device took. */
 export interface MessagesDelivered {
   message_ids: string[];
   by_device_id: string;
@@ -133,7 +133,7 @@ export interface MessagesDelivered {
   at: number;
 }
 
-/** Who changed the clipboard, and for how long it stays; not what is in it. */
+/** Who changed the clipboard, and for how long it stays, without the content. */
 export interface ClipboardChange {
   source_device_id: string | null;
   source_device_name: string;
@@ -142,11 +142,11 @@ export interface ClipboardChange {
   bytes: number;
 }
 
-/** Nothing set: `content` is `''` and the rest null. */
+/** The clipboard. When it is empty, `content` is `''` and the rest null. */
 export interface ClipboardEntry {
   /** Empty where it is sealed. */
   content: string;
-  /** Base64url, which only devices can open. */
+  /** Base64url. Only devices can open it. */
   sealed?: string;
   content_type: 'text/plain' | null;
   source_device_id: string | null;
@@ -155,10 +155,10 @@ export interface ClipboardEntry {
   expires_at: number | null;
 }
 
-/** How far a transfer is for the service; the last three are final. */
+/** The state of a transfer for the service; the last three are final. */
 export type TransferState = 'PENDING' | 'ACCEPTED' | 'P2P_ACTIVE' | 'RELAY_ACTIVE' | 'DONE' | 'FAILED' | 'CANCELLED';
 
-/** What one side of a transfer is doing; to be shown. */
+/** The present step of one side of a transfer, for the user. */
 export type TransferPhase =
   | 'initializing'
   | 'waiting_accept'
@@ -177,7 +177,7 @@ export type TransferPhase =
 /** One file of a transfer. */
 export interface TransferFile {
   index: number;
-  /** A relative path: `/` between folders. The service has checked it; what the receiver's file system takes is another matter. */
+  /** A relative path with `/` between folders. The service has checked it; the receiver's file system may not take it. */
   name: string;
   size: number;
   type: string | null;
@@ -197,10 +197,10 @@ export interface Transfer {
   files?: TransferFile[];
   file_count: number;
   total_bytes: number;
-  /** Null: nothing was. Whole in `transfers.get` while the transfer is live, else an empty text. */
+  /** Null: nothing was sealed. Complete in `transfers.get` while the transfer is live, otherwise an empty text. */
   sealed: string | null;
   progress: { sent_bytes: number; received_bytes: number };
-  /** `by_device_id`: the party that ended it, null for the service. What one party says is its word alone. */
+  /** `by_device_id`: the party that ended it, null for the service. The service does not check what a party reports. */
   error: { code: string; detail: string | null; by_device_id: string | null } | null;
   uploads?: { index: number; upload_url: string; offset: number }[];
   downloads?: { index: number; download_url: string }[];
@@ -209,23 +209,23 @@ export interface Transfer {
   expires_at: number;
 }
 
-/** What a device needs to subscribe. */
+/** The keys that a device needs to subscribe. */
 export interface PushConfig {
   vapid_public_key: string | null;
   vapid_key_id: string | null;
   native: ('fcm' | 'apns')[];
 }
 
-/** A signal, as a program sends it. */
+/** A signal that a program sends. */
 export interface SignalRequest {
   kind: 'offer' | 'answer' | 'candidate' | 'bye';
   /** Any JSON, at most 16 KB. */
   payload: unknown;
-  /** Of a transfer between the two devices. */
+  /** A transfer between the two devices. */
   transfer_id?: string;
 }
 
-/** What a browser gives for a subscription. */
+/** The subscription of a browser. */
 export interface PushSubscriptionRequest {
   endpoint: string;
   keys: { p256dh: string; auth: string };
@@ -233,7 +233,7 @@ export interface PushSubscriptionRequest {
   vapid_key_id?: string;
 }
 
-/** What an app gives for a subscription. */
+/** The subscription of an app. */
 export interface NativePushRequest {
   platform: 'fcm' | 'apns';
   token: string;

@@ -1,15 +1,15 @@
 import type { RateGroup } from './rates.ts';
 
 /**
- * The error registry: the one place that ties a stable `code` to its status, its title and what a client should do
- * about it. `never`: the same request will fail again. `later`: after `Retry-After`. `refresh`: the session must be
- * renewed or the user must sign in first.
+ * The error registry: the only place that ties a stable `code` to its status, its title and the reaction of a client.
+ * `never`: the same request will fail again. `later`: after `Retry-After`. `refresh`: the session must be renewed or the
+ * user must sign in first.
  */
 interface ErrorEntry {
   status: number;
   title: string;
   retry: 'never' | 'later' | 'refresh';
-  /** The status where the same request may be answered later, which its `Retry-After` says. */
+  /** The status where the same request may succeed after its `Retry-After`. */
   laterStatus?: number;
 }
 
@@ -69,7 +69,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Every status that goes with a code. */
+/** Returns every status that goes with a code. */
 export function statusesOf(code: ErrorCode): [number, ...number[]] {
   const { status, laterStatus }: ErrorEntry = ERRORS[code];
   return laterStatus === undefined ? [status] : [status, laterStatus];
@@ -78,12 +78,12 @@ export function statusesOf(code: ErrorCode): [number, ...number[]] {
 export const isErrorCode = (word: string): word is ErrorCode => Object.hasOwn(ERRORS, word);
 
 export interface ErrorExtras {
-  /** One entry a field, for `invalid_request`. */
+  /** One entry for each invalid field, for `invalid_request`. */
   errors?: { path: string; message: string }[] | undefined;
-  /** Answered as `Retry-After`; 429 and 503 default to 1. */
+  /** Sent as `Retry-After`; 429 and 503 default to 1. */
   retryAfterSeconds?: number | undefined;
   headers?: Record<string, string>;
-  /** Of `rate_limited`: what refused, where that is not the group of the route. */
+  /** The group that refused, for `rate_limited`, where that is not the group of the route. */
   rateGroup?: RateGroup;
   /** Further members of the problem document, such as `state` of `invalid_transition`. */
   members?: Record<string, unknown>;
@@ -91,9 +91,9 @@ export interface ErrorExtras {
 }
 
 /**
- * The one error class, on both sides of the wire: rules and stores throw it with a code of the registry, one file
- * turns it into an answer, and the client throws it again. `detail` is shown to users: never a secret, a stack or a
- * text of the store.
+ * The one error class on both sides of the wire. Rules and stores throw it with a code of the registry, one file turns it
+ * into a response, and the client throws it again. `detail` is shown to users, so it never has a secret, a stack or a text
+ * of the store.
  */
 export class BatonError extends Error {
   readonly code: ErrorCode;

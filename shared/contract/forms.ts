@@ -1,10 +1,11 @@
 import type { TSchema } from 'typebox';
 
 /**
- * What a client checks of an answer or an event: the schema without its words for people, short enough for a page to load.
- * - `{field: form, 'field?': form}`: an object; fields that are not named are let be
- * - a regular expression: a text that it matches; `true`: true or false; a text: this very one; null: anything
- * - `['i', least, most]`: an integer; `['a', form, least, most]`: a list; `['n', form]`: that or null
+ * The form by which a client checks a response or an event: the schema without its descriptions, short enough for a page to
+ * load.
+ * - `{field: form, 'field?': form}`: an object; other fields are ignored
+ * - a regular expression: a text that it matches; `true`: a boolean; a text: exactly this text; null: anything
+ * - `['i', least, most]`: an integer; `['a', form, least, most]`: a list; `['n', form]`: that form or null
  */
 export type Form =
   | { readonly [field: string]: Form }
@@ -18,7 +19,7 @@ export type Form =
 
 type Rules = Readonly<Record<string, unknown>>;
 
-/** What stands for a state or a kind: a newer service may say words that this client does not know. */
+/** The form of a state or a kind, because a newer service may send words that this client does not know. */
 const WORD = /^[A-Za-z][\w:.-]{0,63}$/;
 
 function objectForm({ properties = {}, required = [] }: { properties?: object; required?: readonly string[] }): Form {
@@ -43,13 +44,13 @@ function textForm({
   return new RegExp(`^[^]{${minLength ?? 0},${maxLength ?? ''}}$`);
 }
 
-/** The bounds that are given; what stands before one that is given is null. */
+/** Returns the given bounds. A missing lower bound before an upper one is null. */
 function bounds(least: unknown, most: unknown): [] | [number] | [number, number] {
   if (most === undefined) return least === undefined ? [] : [least as number];
   return [(least ?? Number.MIN_SAFE_INTEGER) as number, most as number];
 }
 
-/** Throws for a schema that no client could check: another form has to be added here and in `misfit` first. */
+/** Makes a form. Throws for a schema that no client could check: add a new form here and in `misfit` first. */
 function makeForm(schema: TSchema): Form {
   const rules = schema as Rules;
   if (rules['anyOf'] !== undefined) {
@@ -81,7 +82,7 @@ function makeForm(schema: TSchema): Form {
 
 const made = new WeakMap<TSchema, Form>();
 
-/** The form of a schema. Where the tables hold forms already, as in what is built for pages, it is the form itself. */
+/** Returns the form of a schema. Where the tables hold forms, as in the build for pages, it returns the form itself. */
 export function formOf(schema: TSchema): Form {
   if (!made.has(schema)) made.set(schema, makeForm(schema));
   return made.get(schema) as Form;

@@ -3,20 +3,20 @@ import { LIMITS } from './limits.ts';
 interface Rate {
   by: 'address' | 'device' | 'account';
   /**
-   * `store`: on all replicas together, by a script that the request needs anyway (addresses: by one of their own).
-   * `replica`: in the memory of the replica that is asked, before it asks the store anything.
+   * `store`: on all replicas together, by a script that the request needs anyway (addresses: by a script of their own).
+   * `replica`: in the memory of the replica that gets the request, before it calls the store.
    */
   counted: 'store' | 'replica';
   limit: number;
   windowSeconds: number;
-  /** Of all devices of the account together. Callers without a device have no other limit. */
+  /** The limit of all devices of the account together. Callers without a device have only this limit. */
   accountLimit?: number;
 }
 
 const inStore = <const R extends Omit<Rate, 'counted' | 'accountLimit'>>(rate: R) =>
   ({ ...rate, counted: 'store' }) as const;
 
-/** In the store, by the device and by its account. */
+/** Counts in the store, by the device and by its account. */
 const inStoreByBoth = (limit: number) => ({
   ...inStore({ by: 'device', limit, windowSeconds: 60 }),
   accountLimit: LIMITS.accountRates * limit,
@@ -26,9 +26,9 @@ const onReplica = (limit: number, accountLimit: number) =>
   ({ by: 'device', counted: 'replica', limit, windowSeconds: 60, accountLimit }) as const;
 
 /**
- * Rate groups: a route with an identity has one, beside what its identity costs. `address` groups count a client address on every replica together
- * (IPv6 by /56); `device` groups of the store count per device or, without a device, per account. Groups of the replica
- * bound what one account can cost one process; no honest client comes near them.
+ * The rate groups. A route with an identity has one, beside the cost of its identity. `address` groups count a client
+ * address on all replicas together (IPv6 by /56). `device` groups of the store count per device or, without a device, per
+ * account. Groups of the replica bound what one account can cost one process; no honest client comes near them.
  */
 export const RATES = {
   auth: inStore({ by: 'address', limit: 60, windowSeconds: 60 }),
@@ -36,8 +36,8 @@ export const RATES = {
   qr_invite: inStore({ by: 'device', limit: 10, windowSeconds: 3_600 }),
   device_session: inStore({ by: 'address', limit: 10, windowSeconds: 60 }),
   /**
-   * Identity `broker`, on every route: session cookies that the auth broker refused. An office whose sessions were all
-   * lost shows each of them once.
+   * Session cookies that the auth broker refused, with identity `broker`, on every route. An office that lost all of its
+   * sessions sends each of them once.
    */
   unknown_credential: { by: 'address', counted: 'replica', limit: 600, windowSeconds: 60 },
   message: inStoreByBoth(120),
@@ -46,12 +46,12 @@ export const RATES = {
   signal: inStoreByBoth(600),
   push: inStore({ by: 'device', limit: 20, windowSeconds: 3_600 }),
   push_test: inStore({ by: 'device', limit: 10, windowSeconds: 60 }),
-  /** In the store: every one is an event and a presence for all streams, and replicas must not multiply that. */
+  /** In the store, because every rename is an event and a presence for all streams, and replicas must not multiply that. */
   rename: inStore({ by: 'account', limit: 30, windowSeconds: 60 }),
-  /** In the store, as renames: every ring is an event for all streams. */
+  /** In the store, as renames, because every ring is an event for all streams. */
   keys: inStore({ by: 'account', limit: 60, windowSeconds: 60 }),
 
-  /** 64 devices that come back three times each after the loss of a replica are 192. */
+  /** 64 devices that reconnect three times each after the loss of a replica make 192 requests. */
   stream: onReplica(240, 1_200),
   read: onReplica(1_200, 12_000),
   ack: onReplica(600, 6_000),
@@ -62,7 +62,7 @@ export const RATES = {
   erase: onReplica(10, 10),
   link: onReplica(60, 120),
   transfer_act: onReplica(600, 6_000),
-  /** Each side of each transfer may tell four a second. */
+  /** Each side of each transfer may report four phases a second. */
   transfer_phase: onReplica(2_400, 12_000),
   /** Pieces of 64 KiB at 6 MB/s, of 8 MiB at 800 MB/s. */
   relay: onReplica(6_000, 24_000),

@@ -14,7 +14,7 @@ import { streamRoutes } from './modules/stream.ts';
 import { transferRoutes } from './modules/transfers.ts';
 import type { Route } from './vocabulary/route.ts';
 
-/** The route table: everything the public port serves. A new module adds its rows here, and to the list of modules. */
+/** The route table: everything that the public port serves. A new module adds its rows here, and to the list of modules. */
 export const ROUTES = {
   ...identityRoutes,
   ...signinRoutes,

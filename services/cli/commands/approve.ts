@@ -6,7 +6,7 @@ import { type Keyed, keyedAt, LOCK } from '../sealing.ts';
 import type { LinkKey } from '../../../shared/client/sealed.ts';
 import { type BatonClient, readSignInLink, type SignInLink } from '../../../shared/client/index.ts';
 
-/** A link or `REQUEST.CODE.KEY`, or `REQUEST.CODE`, its parts, for where a link is too long to type. */
+/** Reads a link, or its parts `REQUEST.CODE.KEY` or `REQUEST.CODE`, which are shorter to type. */
 async function linkOf(text: string): Promise<{ link: SignInLink; key: LinkKey | null }> {
   if (/#k=|^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) {
     const { readKeyedLink } = await import('../../../shared/client/sealing.ts');
@@ -14,14 +14,14 @@ async function linkOf(text: string): Promise<{ link: SignInLink; key: LinkKey | 
     if (keyed === null) throw usageError('This is neither a sign-in link nor its code, or a part of it is missing.');
     return keyed;
   }
-  // Whole: the library looks at whose link it is.
+  // The link stays whole, because the library checks whose link it is.
   if (readSignInLink(text) !== null) return { link: text, key: null };
   const parts = /^([\w-]{16,64})\.([\w-]{16,64})$/.exec(text);
   if (parts === null) throw usageError('This is neither a sign-in link nor its code.');
   return { link: { request_id: parts[1] as string, approval_code: parts[2] as string }, key: null };
 }
 
-/** What is given away, and what is not; null where the account is not encrypted by this device. */
+/** Says what the new device gets; null where this device does not encrypt. */
 function givenAway(keyed: Keyed | null, gives: boolean): string | null {
   if (keyed === null) return null;
   if (!gives) return 'It gets no keys: what it sends and is sent is not encrypted.';
@@ -35,7 +35,7 @@ interface ApproveOptions {
   yes?: boolean;
 }
 
-/** Says what asks to be let in. */
+/** Describes the device that asks to be let in. */
 export async function describe({ output, signal }: Context, baton: BatonClient, link: SignInLink): Promise<void> {
   const view = await asApprover(baton.signIns.look(link, { signal }));
   const lines = [
@@ -46,7 +46,7 @@ export async function describe({ output, signal }: Context, baton: BatonClient, 
   output.note(tableOf(lines));
 }
 
-/** Shows who asks to be let in, asks, and lets it in or not. */
+/** Shows the asking device, asks the user, and lets it in or refuses it. */
 export async function approve(context: Context, text: string, { guest, once, deny, yes }: ApproveOptions) {
   const { output, signal } = context;
   const { link, key } = await linkOf(text);

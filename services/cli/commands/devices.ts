@@ -5,7 +5,7 @@ import { keyedAt } from '../sealing.ts';
 
 function seenOf({ online, current, last_seen_at: seen }: Device): string {
   if (online) return colours.green('online');
-  // It asks at this moment. The service counts event streams alone.
+  // This device makes the request. The service counts only event streams.
   if (current) return 'now';
   return seen === null ? 'never seen' : `${durationOf((Date.now() - seen) / 1000)} ago`;
 }
@@ -21,7 +21,7 @@ const tableOfDevices = (list: readonly Device[]): string =>
     ]),
   );
 
-/** Who this is, and whether the service answers. */
+/** Shows who is signed in, and whether the service answers. */
 export async function status(context: Context) {
   const { output, settings, session, signal } = context;
   await context.withClient(async (baton, url) => {
@@ -41,7 +41,7 @@ export async function status(context: Context) {
   });
 }
 
-/** The devices of the account; with `watch` again at each change, with `names` nothing but their names. */
+/** Lists the devices of the account; with `watch` again at each change, with `names` only their names. */
 export async function devices(context: Context, { watch, names }: { watch?: boolean; names?: boolean }) {
   const { output, signal } = context;
   const show = (list: readonly Device[]) => {
@@ -51,14 +51,14 @@ export async function devices(context: Context, { watch, names }: { watch?: bool
   await context.withClient(async (baton) => {
     if (!watch) return show(await baton.devices.list({ signal }));
     baton.on('devices', show);
-    // A device that came or went has another time of its own: the list is read again.
+    // The list is read again, because a device that came or went has a new time.
     baton.on('presence', () => void baton.devices.list({ signal }).then(show, () => undefined));
     baton.start();
     return await untilOver(context, baton);
   });
 }
 
-/** `rename NEW` is this device, `rename OLD NEW` another one. */
+/** Renames a device: `rename NEW` this one, `rename OLD NEW` another one. */
 export async function rename(context: Context, names: readonly string[]) {
   const { output, signal } = context;
   await context.withClient(async (baton) => {
@@ -75,7 +75,8 @@ export async function remove(context: Context, name: string) {
   const { output, signal } = context;
   await context.withClient(async (baton, url) => {
     const device = await deviceNamed(baton, name, signal);
-    // First, so that a device that is removed has no key that is in force. What is cut off here is removed by doing it again.
+    // The ring changes first, so that a removed device has no key in force. If the command is interrupted here, the same
+    // command completes it.
     const keyed = device.current ? null : await keyedAt(context, url);
     const n = keyed?.keyring.ring.body.n;
     const rotated = keyed !== null && (await keyed.sealing.linking.remove([device.device_id])).ring.body.n !== n;

@@ -14,7 +14,7 @@ import { describe } from './approve.ts';
 
 const MOST_TRIES = 3;
 
-/** Resolves when a device has scanned the invite; rejects when its time is over, or this is interrupted. */
+/** Resolves when a device has scanned the invite; rejects when the invite expires, or the command is interrupted. */
 function scanned(baton: BatonClient, untilMs: number, signal: AbortSignal): Promise<InvitedRequest> {
   return new Promise((resolve, reject) => {
     const over = () => reject(new CliError('Nobody has scanned the code in time.', { code: 'login_expired' }));

@@ -11,7 +11,7 @@ import { LOCK, sealingAt } from '../sealing.ts';
 interface KeyedDevice {
   readonly device_id: string;
   readonly name: string | null;
-  /** Null: it has no keys. */
+  /** Null: the device has no keys. */
   readonly kind: string | null;
   readonly fingerprint: string | null;
   readonly current: boolean;
@@ -43,7 +43,7 @@ const nameOf = ({ name, device_id, kind }: KeyedDevice): string =>
       ? `${oneLine(device_id)} (not signed in any more)`
       : oneLine(name);
 
-/** The one thing to do; null where there is none. */
+/** Returns the most important advice; null where there is none. */
 function adviceOn(all: readonly KeyedDevice[]): string | null {
   const gone = all.filter(({ name, kind }) => name === null && kind !== 'words');
   if (gone.length > 0)
@@ -53,7 +53,7 @@ function adviceOn(all: readonly KeyedDevice[]): string | null {
   return `Without keys: ${unkeyed.join(', ')}. Run \`baton keys link\` there, or sign it in again, and approve it here.`;
 }
 
-/** Lists who has keys, with the fingerprint of each. */
+/** Lists the devices with keys, and the fingerprint of each. */
 async function list(context: Context): Promise<void> {
   const { output, signal } = context;
   await context.withClient(async (baton, url) => {
@@ -81,7 +81,7 @@ async function list(context: Context): Promise<void> {
   });
 }
 
-/** Encrypts the account: makes its key, and the first ring with this device alone. */
+/** Encrypts the account: makes its key, and a first ring with only this device. */
 async function create(context: Context, { anew }: { anew?: boolean }): Promise<void> {
   const { output, signal } = context;
   await context.withClient(async (baton, url) => {
@@ -99,7 +99,7 @@ async function create(context: Context, { anew }: { anew?: boolean }): Promise<v
   });
 }
 
-/** Asks a device that has keys to let this one in, which is signed in already. */
+/** Asks a device with keys to give keys to this one, which is already signed in. */
 async function link(context: Context): Promise<void> {
   const { output, signal } = context;
   await context.withClient(async (_, url) => {
@@ -124,7 +124,7 @@ async function link(context: Context): Promise<void> {
   await context.withClient(async (_, url) => takeLink(context, url));
 }
 
-/** Takes the keys that an approval brought, and says so. False: it brought none. */
+/** Takes the keys of an approval, and reports that. False: the approval brought none. */
 async function takeLink(context: Context, url: string): Promise<boolean> {
   const { output } = context;
   const { rings } = await sealingAt(context, url);
@@ -138,7 +138,7 @@ async function takeLink(context: Context, url: string): Promise<boolean> {
   return true;
 }
 
-/** The same after a login, which is good without. */
+/** Does the same after a login, which succeeds without keys too. */
 export async function takeLinkAfterLogin(context: Context, url: string): Promise<void> {
   const { output } = context;
   try {
@@ -154,7 +154,7 @@ export async function takeLinkAfterLogin(context: Context, url: string): Promise
   }
 }
 
-/** Replaces the key of the account, without the devices that are not signed in any more. */
+/** Replaces the key of the account, and removes the devices that are no longer signed in. */
 async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<void> {
   const { output, signal } = context;
   const { goneMembers } = await import('../../../shared/client/sealing.ts');
@@ -175,7 +175,7 @@ async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<voi
   });
 }
 
-/** What `keys` takes as its word. */
+/** The actions of `keys`. */
 const KEY_ACTIONS = ['create', 'link', 'rotate'] as const;
 
 /** Lists the devices with keys, or makes, gets or replaces keys. */

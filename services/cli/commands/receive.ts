@@ -8,7 +8,7 @@ import { takeAll } from '../receiving/crew.ts';
 import { sayLeft } from '../receiving/left.ts';
 import type { ReceiveOptions } from '../receiving/take.ts';
 
-/** Whether anything can be stored there is known before anything is offered. */
+/** Checks, before anything is offered, that files can be stored in the folder. */
 async function checkFolder(dir: string): Promise<void> {
   const folder = resolve(dir);
   try {
@@ -19,7 +19,7 @@ async function checkFolder(dir: string): Promise<void> {
   }
 }
 
-/** Takes what is offered until it is interrupted; with `once` the first transfer and no more. */
+/** Takes offered transfers until it is interrupted; with `once` only the first one. */
 export async function receive(context: Context, options: ReceiveOptions) {
   const { output, settings, signal } = context;
   if (!options.yes && !process.stdin.isTTY) throw usageError('There is no terminal to ask on: say --yes.');

@@ -18,10 +18,10 @@ import { OVER, sayUnsent } from '../sending/unsent.ts';
 import { type BegunSend, makeUnfinishedSends, type Unfinished } from '../unfinished.ts';
 import { hasFiles } from '../sealing.ts';
 
-/** As many as one offer may have. */
+/** The most files of one offer. */
 const FILES_A_TRANSFER = 1_000;
 
-/** Devices with this program, or one like it: what unpacks the small files of a folder. A browser gets them one by one. */
+/** Device types with a program that unpacks the small files of a folder. A browser gets them one by one. */
 const UNPACKING: readonly Device['type'][] = ['linux', 'macos', 'windows'];
 
 interface SendOptions {
@@ -39,7 +39,7 @@ function sendsOf(context: Context) {
   return makeUnfinishedSends(folder, () => readdir(folder).catch(() => []));
 }
 
-/** A pipe has no length, and the offer needs one: what comes is kept until it has been sent. */
+/** Stores standard input until it is sent, because a pipe has no length and the offer needs one. */
 async function spoolInput(context: Context, path: string): Promise<void> {
   if (process.stdin.isTTY) context.output.note('Reading from the terminal; end with Ctrl-D.');
   try {
@@ -56,9 +56,9 @@ interface Followed {
   sources: readonly Source[];
   entry: Unfinished;
   claim: Claim;
-  /** The names that changed, and the files that are not sent. */
+  /** The changed names, and the files that are not sent. */
   odd: Odd;
-  /** Ends when all of it fits in the relay. */
+  /** True: the command ends when everything is in the relay. */
   leave: boolean;
 }
 
@@ -79,7 +79,7 @@ function sayDone(
   output.result(result, [...lines, `Sent to ${oneLine(done.receiver.name)}.`].join('\n'));
 }
 
-/** Waits for the end; says what is to be said meanwhile. */
+/** Waits for the end, and reports what happens meanwhile. */
 async function follow(
   context: Context,
   { baton, transfer, sources, entry, claim, odd, leave }: Followed,
@@ -104,7 +104,7 @@ async function follow(
       );
     }
     const done = await Promise.race([transfer.done, over]);
-    // Said first: what is killed between the two says it again, and does not send again.
+    // Reported first: a program that is killed in between reports it again, but does not send again.
     sayDone(context, done, sent, odd);
     await sends.remove(transfer.id);
     claim.remove();
@@ -125,7 +125,7 @@ async function follow(
   }
 }
 
-/** A piece for each thousand files: an offer takes no more. */
+/** Divides the sources into pieces of a thousand files, the most that an offer takes. */
 const piecesOf = (sources: readonly Source[]): Source[][] =>
   Array.from({ length: Math.ceil(sources.length / FILES_A_TRANSFER) }, (_, piece) =>
     sources.slice(piece * FILES_A_TRANSFER, (piece + 1) * FILES_A_TRANSFER),
@@ -166,7 +166,7 @@ async function goOnWith(
   await follow(context, { baton, transfer, sources: piece, entry, claim, odd, leave });
 }
 
-/** Nobody can go on with it: the receiver need not wait. */
+/** Cancels a transfer that nobody can resume, so that the receiver need not wait. */
 async function giveUp(context: Context, baton: BatonClient, entry: Unfinished): Promise<void> {
   await baton.transfers
     .cancel(entry.transferId, 'source_failed', { signal: context.signal })
@@ -176,7 +176,7 @@ async function giveUp(context: Context, baton: BatonClient, entry: Unfinished): 
   await sendsOf(context).remove(entry.transferId);
 }
 
-/** The same files as they were before: what was begun with those is not gone on with. */
+/** Drops earlier sends of files that have changed since, because they cannot be resumed. */
 async function dropChanged(
   context: Context,
   baton: BatonClient,
@@ -198,7 +198,7 @@ async function dropChanged(
   }
 }
 
-/** Each by itself: what cannot be gone on with keeps no other from it. */
+/** Resumes all sends one by one, so that a failure does not stop the others. */
 async function continueAll(context: Context): Promise<void> {
   const sends = sendsOf(context);
   await context.withClient(async (baton) => {
@@ -214,7 +214,7 @@ async function continueAll(context: Context): Promise<void> {
         if (context.signal.aborted) throw error;
         const { code, message, notSent } = failureOf(error);
         context.output.note(message);
-        // The last word is the first failure's: what else was not sent is a result.
+        // The first failure ends the program. Further failures are reported as results.
         if (failures.length > 0) context.output.result({ error: { code, message }, not_sent: notSent ?? [] }, null);
         failures.push(error);
       }
@@ -229,11 +229,11 @@ interface Asked {
   packs: boolean;
   excludes: readonly string[];
   spool: Unfinished['spool'];
-  /** Standard input, where it cannot have the name that was asked for. */
+  /** Standard input, where it cannot have the requested name. */
   renamed: Odd['renamed'];
 }
 
-/** Offers what was asked for, or goes on with it, a piece after the other. */
+/** Offers or resumes the requested files, one piece after the other. */
 async function sendPieces(
   context: Context,
   baton: BatonClient,
@@ -241,7 +241,7 @@ async function sendPieces(
 ): Promise<void> {
   const { signal } = context;
   const sends = sendsOf(context);
-  // While it connects.
+  // Connects in parallel with the next steps.
   baton.start();
   const online = baton.untilOnline({ signal });
   online.catch(() => {});
@@ -260,7 +260,7 @@ async function sendPieces(
     const isLast = index === pieces.length - 1;
     const pieceKey = `${key}-${index}`;
     const before = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
-    // All of it is noted.
+    // All pieces are recorded.
     if (before !== undefined && isLast) await sends.removeBegun(begun.id);
     if (before !== undefined && (await wentOn(context, baton, piece, before, leave))) continue;
     const about = { key: pieceKey, to, paths, spool, packs, excludes };
@@ -274,7 +274,7 @@ async function sendPieces(
   }
 }
 
-/** Sends files, folders and standard input to a device; the same command goes on with what was interrupted. */
+/** Sends files, folders and standard input to a device. The same command resumes an interrupted send. */
 export async function send(context: Context, given: readonly string[], options: SendOptions) {
   if (options.continue) return await continueAll(context);
   if (options.to === undefined) throw usageError('Say to which device: --to NAME.');
@@ -284,7 +284,7 @@ export async function send(context: Context, given: readonly string[], options: 
   const paths = given.filter((path) => path !== '-').map((path) => resolve(path));
   if (hasFiles(context)) context.output.note('Files are not encrypted yet: the service can read these.');
   await context.withClient(async (baton) => {
-    // Before a long pipe is read: whether there is anybody to take it.
+    // Finds the receiver before a long pipe is read.
     const { device_id: to, name: toName, type } = await deviceNamed(baton, wanted, context.signal);
     const id = randomUUID();
     const input = join(folderOf(context), `${id}.input`);
@@ -302,7 +302,7 @@ export async function send(context: Context, given: readonly string[], options: 
     } finally {
       const isKept = (await sends.list()).some((entry) => entry.spool?.path === input);
       if (!isKept) await rm(input, { force: true });
-      // Whether an offer came that had no answer is looked at by the next start.
+      // The next start checks whether an offer without a response arrived.
       const isUnsure = (await sends.listBegun()).some((one) => one.id === id && one.offering !== null);
       if (!isUnsure) await sends.removeBegun(id);
       claim?.remove();
@@ -310,7 +310,7 @@ export async function send(context: Context, given: readonly string[], options: 
   });
 }
 
-/** False: the transfer is gone or was ended, and the files are offered anew. */
+/** Resumes a transfer. False: the transfer is gone or has ended, and the files are offered again. */
 async function wentOn(
   context: Context,
   baton: BatonClient,
@@ -321,7 +321,7 @@ async function wentOn(
   try {
     const transfer = await baton.transfers.get(entry.transferId, { signal: context.signal });
     if (transfer.state === 'DONE') {
-      // All of it was in the relay when this was interrupted, and the receiver has taken it.
+      // Everything was in the relay when the command was interrupted, and the receiver has taken it since.
       await sendsOf(context).remove(entry.transferId);
       sayDone(context, transfer, filesOf(sources), NOTHING_ODD);
       return true;

@@ -18,10 +18,10 @@ import { takeLinkAfterLogin } from './keys.ts';
 
 const TYPE_OF: Readonly<Record<string, DeviceType>> = { darwin: 'macos', win32: 'windows' };
 
-/** Names of this machine; `localhost.example.com` is none. */
+/** Names of this machine. `localhost.example.com` does not match. */
 const OWN = /^(localhost|[a-z0-9.-]+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(?=[:/]|$)/i;
 
-/** An address as people type it: `baton.example.com` is https, the own machine is http. */
+/** Completes an address as people type it: `baton.example.com` gets https, this machine http. */
 function urlOf(text: string): string {
   const whole = /^[a-z]+:\/\//i.test(text) ? text : `${OWN.test(text) ? 'http' : 'https'}://${text}`;
   const address = serviceAddress(whole);
@@ -42,7 +42,7 @@ function showDigits({ output }: Context, digits: string): void {
   else output.note(`Type these digits on the other device: ${digits.slice(0, 3)} ${digits.slice(3)}`);
 }
 
-/** Shows a code, with what the approver needs to give this device the key of the account. */
+/** Shows a code, with the data that the approver needs to give this device the key of the account. */
 async function asked(context: Context, about: RequestOptions): Promise<Session> {
   const { makeAsking } = await import('../../../shared/client/sealing.ts');
   const asking = await makeAsking(sealingFilesOf(context));
@@ -68,7 +68,7 @@ export async function login(
   options: { name?: string; force?: boolean; plainHttp?: boolean },
 ) {
   const { output, session, settings, signal } = context;
-  // With --force a session that cannot be read is replaced.
+  // With --force the command also replaces a session that cannot be read.
   const kept = options.force ? null : await session.load();
   if (kept !== null) {
     throw new CliError(
@@ -89,10 +89,10 @@ export async function login(
   if (made.scope === 'full' && made.persist === 'persist') await takeLinkAfterLogin(context, baseUrl);
 }
 
-/** `BATON_URL` is another service's, or no address. */
+/** The errors of a `BATON_URL` that belongs to another service, or is no address. */
 const NOTHING_SENT = ['other_service', 'plain_http', 'invalid_request'];
 
-/** Ends the session, here even when the service cannot be told. */
+/** Ends the session; on this device also when the service cannot be told. */
 export async function logout(context: Context) {
   const { output, session, signal } = context;
   try {
@@ -100,7 +100,7 @@ export async function logout(context: Context) {
     await removeKeys(context);
     output.result({ signed_out: true }, 'Signed out.');
   } catch (error) {
-    // Nothing was told to the service of the session.
+    // The service of the session got no request.
     const isElsewhere = NOTHING_SENT.includes(failureOf(error).code);
     if (signal.aborted || isElsewhere) throw error;
     await session.clear();

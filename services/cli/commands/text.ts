@@ -10,13 +10,13 @@ import { makeReader, sendSealed } from '../texts.ts';
 const CLIPBOARD_BYTES = 65_536;
 const MESSAGE_BYTES = 4_096;
 
-/** Refuses U+FFFD: a shell or a clipboard puts it in place of bytes that are no text, and the original is lost. */
+/** Refuses U+FFFD: a shell or a clipboard writes it for bytes that are not text, and the original is lost. */
 function checkText(text: string, what: string): void {
   if (text.isWellFormed() && !text.includes('\ufffd')) return;
   throw usageError(`${what} has something in it that is no text. Give it by standard input, or send it as a file.`);
 }
 
-/** Puts a text into the clipboard so that the devices with keys alone can read it, and says which cannot. */
+/** Puts a text into the clipboard that only devices with keys can read, and names the devices that cannot. */
 async function copySealed({ output, signal }: Context, baton: BatonClient, { sealing, keyring }: Keyed, text: string) {
   const devices = await baton.devices.list({ signal });
   const { sealed: _, content: __, ...entry } = await sealing.texts.setClipboard(keyring, { text, devices }, { signal });
@@ -30,7 +30,7 @@ async function copySealed({ output, signal }: Context, baton: BatonClient, { sea
   output.result({ ...entry, bytes: Buffer.byteLength(text), sealed: true }, null);
 }
 
-/** Sets the account's clipboard from standard input, or from the one of this computer. */
+/** Sets the account's clipboard from standard input, or from the clipboard of this computer. */
 export async function copy(context: Context, { system, plain: isPlain }: { system?: boolean; plain?: boolean }) {
   const { output, signal } = context;
   const text = system ? await clipboard.read() : await readInput(CLIPBOARD_BYTES, 'The clipboard');
@@ -44,7 +44,7 @@ export async function copy(context: Context, { system, plain: isPlain }: { syste
   });
 }
 
-/** What the entry says. Throws where it is not to be taken: it is never given as an empty text. */
+/** Returns the text of the entry. Throws where the text must not be used, and never returns an empty text instead. */
 async function textOf(context: Context, url: string, entry: ClipboardEntry, isPlain: boolean): Promise<string> {
   const keyed = await keyedAt(context, url);
   if (keyed === null && entry.sealed === undefined) return entry.content;
@@ -59,7 +59,7 @@ async function textOf(context: Context, url: string, entry: ClipboardEntry, isPl
   throw new CliError(`The clipboard is ${NOT_ENCRYPTED}. \`--plain\` takes it all the same.`, refused);
 }
 
-/** Writes the account's clipboard to standard output, or into the one of this computer. */
+/** Writes the account's clipboard to standard output, or into the clipboard of this computer. */
 export async function paste(context: Context, { system, plain: isPlain }: { system?: boolean; plain?: boolean }) {
   const { output, signal } = context;
   await context.withClient(async (baton, url) => {
@@ -69,7 +69,7 @@ export async function paste(context: Context, { system, plain: isPlain }: { syst
     const { sealed, ...rest } = entry;
     if (system) await clipboard.write(text);
     if (output.isJson) return output.result({ ...rest, content: text, sealed: sealed !== undefined }, null);
-    // A file or a pipe gets what was copied, to the byte.
+    // A file or a pipe gets exactly the copied bytes.
     if (!system) process.stdout.write(process.stdout.isTTY ? plain(text) : text);
   });
 }
@@ -102,10 +102,10 @@ export async function message(
   });
 }
 
-/** What stays in the inbox is handed out again with the next connection. */
+/** Makes the error that keeps a message in the inbox. The message is handed out again with the next connection. */
 const staysThere = (): CliError => new CliError('This message stays in the inbox.', { code: 'stays' });
 
-/** Shows what waits and takes it, oldest first; with `keep` it stays. With `follow` whatever comes too. */
+/** Shows and takes the waiting messages, oldest first. With `keep` they stay. With `follow` it shows later messages too. */
 export async function inbox(
   context: Context,
   { keep = false, follow, plain: isPlain = false }: { keep?: boolean; follow?: boolean; plain?: boolean },
@@ -119,7 +119,7 @@ export async function inbox(
         if (name === 'keys') reader.onKeys();
       });
       baton.messages.receive(async (each) => {
-        // One after the other, as they came.
+        // Messages are shown one after the other, in their order.
         last = last.then(
           () => reader.show(each, keep),
           () => reader.show(each, keep),
@@ -137,7 +137,7 @@ export async function inbox(
   });
 }
 
-/** Every event of the account as a line, until it is interrupted. */
+/** Shows every event of the account as a line, until it is interrupted. */
 export async function watch(context: Context) {
   const { output } = context;
   await context.withClient(async (baton) => {

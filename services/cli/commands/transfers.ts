@@ -27,7 +27,7 @@ function rowOf(transfer: Transfer, own: string | undefined): string[] {
   return [id, way, state === 'PENDING' ? 'offered' : 'accepted', moved, rests, what];
 }
 
-/** The transfers of this device that are not over. */
+/** Lists the transfers of this device that are not over. */
 export async function transfers(context: Context) {
   const { output, signal } = context;
   await context.withClient(async (baton) => {
@@ -39,7 +39,7 @@ export async function transfers(context: Context) {
   });
 }
 
-/** Ends one, for both sides; by its id, or what that begins with where it is the only one. */
+/** Ends a transfer for both sides, by its id or by an unambiguous beginning of it. */
 export async function cancel(context: Context, given: string) {
   const { output, signal } = context;
   await context.withClient(async (baton) => {

@@ -10,18 +10,18 @@ import { isNamed, type Offers, offersOf } from './offers.ts';
 import { GOES_ON, type ReceiveOptions, take } from './take.ts';
 
 /**
- * Transfers are taken beside each other, so that a sender that was interrupted keeps nobody waiting: `AT_ONCE` that move, and
- * any number that do not. With --once, and for standard output, one at a time: one that does not move gives way to one whose
- * sender is connected, and is gone on with later.
+ * Takes several transfers at a time, so that an interrupted sender does not block others: `AT_ONCE` that move, and any
+ * number that do not. With --once, and for standard output, it takes one at a time. A transfer that does not move gives way
+ * to one whose sender is connected, and is resumed later.
  */
 const AT_ONCE = 4;
-/** Whoever brings nothing for so long is waited for, and that is said. */
+/** After this time without bytes the program reports that it waits for the sender. */
 const STILL_MS = 3_000;
-/** After so long one that gave way may have something again. */
+/** After this time a transfer that gave way is tried again. */
 const RETRY_MS = 15_000;
-/** What another program of this device takes may be free later: that one may be ended. */
+/** After this time a transfer of another program is tried again, because that program may have ended. */
 const AGAIN_MS = 2_000;
-/** What is offered when this program starts is announced within so long: then one of them is chosen. */
+/** Offers that exist at the start are announced within this time. Then one of them is chosen. */
 const SETTLE_MS = 300;
 
 const CONCURRENCY = { output: 1, alone: 8, beside: 2 };
@@ -45,13 +45,13 @@ interface Crew {
   readonly offers: Offers;
   readonly isOnce: boolean;
   readonly active: Map<string, Active>;
-  /** Those that another program has: when they are looked at again. */
+  /** Transfers that another program has, with the timer of the next check. */
   readonly elsewhere: Map<string, NodeJS.Timeout>;
-  /** Transfers of which the user was told that another program has them. */
+  /** Transfers that were reported to the user as taken by another program. */
   readonly told: Set<string>;
-  /** Transfers that were taken since the last time that all were tried. */
+  /** Transfers that were taken since all were tried last. */
   readonly tried: Set<string>;
-  /** Whom somebody is asked about: one question at a time, so that no answer is taken for that to another. */
+  /** The transfer that the user is asked about. One question at a time, so that no answer is taken for another question. */
   asking: Active | null;
   isSettled: boolean;
   settling: NodeJS.Timeout | null;
@@ -83,7 +83,7 @@ function finish(crew: Crew, settle: () => void): void {
   settle();
 }
 
-/** One that does not move gives its place, and what it has is gone on with later. */
+/** Stops a transfer that does not move in favour of another one. It is resumed later. */
 function giveWay({ active, offers, options, tried }: Crew): boolean {
   const [one] = active.values();
   if (one === undefined || !one.isStill || (options.dir === '-' && one.bytes > 0)) return false;
@@ -107,7 +107,7 @@ function waitForOffers(crew: Crew): void {
   }, SETTLE_MS);
 }
 
-/** Takes what may be taken now. */
+/** Takes the transfers that may be taken now. */
 function pump(crew: Crew): void {
   const { offers, isOnce, active } = crew;
   if (isOnce && active.size > 0 && giveWay(crew)) return;
@@ -118,7 +118,7 @@ function pump(crew: Crew): void {
   }
 }
 
-/** Begins to wait for bytes anew. */
+/** Begins to wait for bytes again. */
 function watch(crew: Crew, one: Active): void {
   if (one.timer) clearTimeout(one.timer);
   one.isStill = false;
@@ -149,7 +149,7 @@ function onRunning(crew: Crew, one: Active, running: RunningTransfer): void {
   pump(crew);
 }
 
-/** It comes back when it may be free, unless it is over. */
+/** Offers a transfer again when it may be free, unless it is over. */
 function lookLater(crew: Crew, id: string): void {
   const { baton, offers, elsewhere, context } = crew;
   const again = async () => {
@@ -177,7 +177,7 @@ function onFailed(crew: Crew, one: Active, error: unknown): void {
   say(crew, id, failure);
 }
 
-/** Of what is under way: what is not there yet. */
+/** Returns the bytes of running transfers that have not arrived yet. */
 const reservedBytes = ({ active }: Crew): number =>
   [...active.values()].reduce((sum, { running }) => {
     const { totalBytes = 0, bytes = 0 } = running?.progress ?? {};
@@ -225,7 +225,7 @@ async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
   else pump(crew);
 }
 
-/** Says once that a device is preparing files for this one. Returns a function that ends that. */
+/** Reports once that a device prepares files for this one. Returns a function that ends that. */
 function sayPreparing(crew: Crew): () => void {
   const told = new Set<string>();
   const { baton, options } = crew;
@@ -239,7 +239,7 @@ function sayPreparing(crew: Crew): () => void {
   });
 }
 
-/** Takes what is offered. Resolves after the first transfer with --once; rejects when it is interrupted. */
+/** Takes offered transfers. With --once it resolves after the first; rejects when it is interrupted. */
 export function takeAll(
   context: Context,
   baton: BatonClient,

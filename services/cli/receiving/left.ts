@@ -5,7 +5,7 @@ import { failureOf } from '../failure.ts';
 import { oneLine } from '../output.ts';
 import { namesOf } from './names.ts';
 
-/** Null: the service does not know it any more. */
+/** Returns the transfer; null: the service does not know it any more. */
 async function stateOf(baton: BatonClient, id: string, signal: AbortSignal): Promise<Transfer | null> {
   try {
     return await baton.transfers.get(id, { signal });
@@ -15,7 +15,7 @@ async function stateOf(baton: BatonClient, id: string, signal: AbortSignal): Pro
   }
 }
 
-/** The files of an ended transfer that did not get a name. */
+/** Returns the files of an ended transfer that did not get a name. */
 async function missingOf({ begun }: LeftReceive, claim: ReceiveClaim): Promise<string[]> {
   const last = begun.at(-1);
   const missing: string[] = [];
@@ -36,8 +36,8 @@ function say({ output }: Context, left: LeftReceive, transfer: Transfer | null, 
 }
 
 /**
- * What a program that was killed had begun to receive, and what has ended since: its files are named that did not come. What
- * goes on is announced by the service again.
+ * Reports transfers that a killed program had begun to receive and that have ended since, with the files that did not come.
+ * The service announces the others again.
  */
 export async function sayLeft(context: Context, baton: BatonClient, records: ReceiveRecords): Promise<void> {
   const { signal } = context;
@@ -51,14 +51,14 @@ export async function sayLeft(context: Context, baton: BatonClient, records: Rec
         continue;
       }
       const missing = transfer?.state === 'DONE' ? [] : await missingOf(left, claim);
-      // Said first: what is killed between the two says it again.
+      // Reported first: a program that is killed in between reports it again.
       if (missing.length > 0) say(context, left, transfer, missing);
       for (const { folder } of left.begun) if (folder !== '-') dropParts(folder, left.transferId);
       claim.remove();
     } catch (error) {
       claim.release();
       if (signal.aborted) throw error;
-      // It is asked about again the next time.
+      // The next start asks again.
     }
   }
 }

@@ -4,12 +4,12 @@ import { deviceNameOf, fileNameOf, sizeOf } from '../output.ts';
 
 type OfferedFile = NonNullable<Transfer['files']>[number];
 
-/** So many names are said before the number of the others. */
+/** How many names are shown before the number of the others. */
 const NAMES = 3;
-/** A question is read in a glance: a longer name is cut there. */
+/** Longer names are cut in questions, which users read at a glance. */
 const MOST_LETTERS = 80;
 
-/** `a, b, c and 4 more`. */
+/** Returns names such as `a, b, c and 4 more`. */
 export function namesOf(names: readonly string[]): string {
   const shown = names
     .slice(0, NAMES)
@@ -18,19 +18,19 @@ export function namesOf(names: readonly string[]): string {
   return names.length > NAMES ? `${shown} and ${names.length - NAMES} more` : shown;
 }
 
-/** How many files an offer says that it has, those in packs too. */
+/** Returns the number of files in an offer, including those in packs. */
 export const fileCountOf = ({ files = [] }: Pick<Transfer, 'files'>): number =>
   files.reduce((count, file) => count + filesIn(file), 0);
 
 const nameOf = (file: OfferedFile): string => {
   const count = filesIn(file);
-  // Their names are in the archive alone.
+  // Their names are only in the archive.
   return count > 1
     ? `${count} small files in the archive ${fileNameOf(file.name, MOST_LETTERS)}`
     : fileNameOf(file.name, MOST_LETTERS);
 };
 
-/** What is offered: the first names, how many there are, how much it is, and from whom. */
+/** Describes an offer: the first names, the number of files, the size, and the sender. */
 export function offered(transfer: Transfer): string {
   const { sender, total_bytes: bytes, files = [] } = transfer;
   const count = fileCountOf(transfer);

@@ -1,25 +1,22 @@
 import type { BatonClient, IncomingTransfer, Transfer } from '../../../shared/client/index.ts';
 import { looksOf } from '../../../shared/contract/vocabulary/device-names.ts';
 
-/**
- * The offers that wait to be taken, oldest first. One whose sender is connected goes before one whose sender is not: that one
- * may bring nothing.
- */
+/** The waiting offers, oldest first. Offers of connected senders come before the others, which may bring nothing. */
 export interface Offers {
-  /** The next one, when there is one that `isFit`. */
+  /** Removes and returns the next offer that `isFit`. */
   next(isFit?: (offer: IncomingTransfer) => boolean): IncomingTransfer | undefined;
-  /** It is not taken here now, and comes behind the others. */
+  /** Puts an offer after the others, because it is not taken now. */
   putBack(offer: IncomingTransfer): void;
-  /** It is the next one. */
+  /** Puts an offer before the others. */
   putFirst(offer: IncomingTransfer): void;
   isThere(offer: IncomingTransfer): boolean;
-  /** Aborted when it is over: nobody need be asked any more. */
+  /** Returns a signal that aborts when the transfer is over, so that nobody is asked about it any more. */
   signalOf(id: string): AbortSignal;
 }
 
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
 
-/** A name that looks the same is the same, unless several devices have such names. */
+/** Tells whether the device has this name. A name that looks the same counts, unless several devices have such names. */
 export function isNamed(
   baton: BatonClient,
   { name, device_id: id }: Pick<Transfer['sender'], 'name' | 'device_id'>,
@@ -30,7 +27,7 @@ export function isNamed(
   return looksOf(name) === looksOf(wanted) && alike.length <= 1;
 }
 
-/** Those of `from` alone where it is said. `onChange`: something may be taken now. */
+/** Collects offers, only those of `from` where it is given. `onChange`: an offer may be taken now. */
 export function offersOf(baton: BatonClient, from: string | undefined, onChange: () => void): Offers {
   let waiting: IncomingTransfer[] = [];
   const ends = new Map<string, AbortController>();

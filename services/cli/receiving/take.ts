@@ -23,21 +23,21 @@ export interface ReceiveOptions {
   hidden?: boolean;
 }
 
-/** What a file system may need beside the bytes themselves. */
+/** The space that a file system may need beside the bytes themselves. */
 const SPARE_BYTES = 16 * 1024 * 1024;
 
-/** What ends this program, or is another program's, and not the transfer. */
+/** The errors that end this program, or leave the transfer to another one, but do not end the transfer. */
 export const GOES_ON = ['aborted', 'signed_out', 'superseded', 'taken'];
 
-/** Runs of others that are not whole yet take their space too. */
+/** Tells whether the disk has space, with the space that other running transfers still need. */
 async function hasSpace(folder: string, transfer: Transfer, reservedBytes: number): Promise<boolean> {
   await mkdir(folder, { recursive: true });
   const { bavail, bsize } = await statfs(folder);
-  // The last block of a file is taken whole.
+  // The last block of a file takes a whole block.
   return bavail * bsize >= transfer.total_bytes + fileCountOf(transfer) * bsize + SPARE_BYTES + reservedBytes;
 }
 
-/** Lines that are said one right after the other go out as one: of small files a line takes as long as storing half a file. */
+/** Writes lines that follow each other directly in one go, because a line takes as long as storing half a small file. */
 function inOneGo(say: (lines: string) => void): (line: string) => void {
   let lines: string[] = [];
   return (line) => {
@@ -54,19 +54,19 @@ export interface Taking {
   options: ReceiveOptions;
   records: ReceiveRecords;
   line: ProgressLine;
-  /** Stops it here; it can be gone on with. */
+  /** Stops the transfer here; it can be resumed. */
   signal: AbortSignal;
   /** Aborted when the transfer is over, whoever ended it. */
   ended: AbortSignal;
-  /** Files under way at a time. */
+  /** How many files are received at a time. */
   concurrency: number;
   reservedBytes: number;
   onRunning: (running: RunningTransfer) => void;
-  /** Ends it for both sides, as what cannot be stored. */
+  /** Ends the transfer for both sides, because it cannot be stored. */
   fail: (id: string) => Promise<void>;
 }
 
-/** False: its sender was told. Throws what says why not. */
+/** Decides whether to take an offer. False: the sender was told. Throws an error with the reason. */
 async function isWanted(offer: IncomingTransfer, taking: Taking): Promise<boolean> {
   const { options, context, signal, ended, line, reservedBytes } = taking;
   const { transfer } = offer;
@@ -91,7 +91,7 @@ async function isWanted(offer: IncomingTransfer, taking: Taking): Promise<boolea
   return false;
 }
 
-/** Which files are stored, and how many of each: of a pack several. */
+/** Counts the stored files; a pack has several. */
 function makeTally(transfer: Transfer) {
   const stored = new Map<number, number>();
   const paths: string[] = [];
@@ -106,7 +106,7 @@ function makeTally(transfer: Transfer) {
   };
 }
 
-/** Standard output takes one file: of several nobody could tell where one ends. */
+/** Returns the sink. Standard output takes one file, because nobody could tell where one of several ends. */
 function sinkOf(claim: ReceiveClaim, taking: Taking, onStored: (index: number, path: string) => void): OpenSink {
   const { options, context } = taking;
   if (options.dir === '-') return () => writableSink(context.output.bytes(), { end: false });
@@ -151,7 +151,7 @@ async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking)
     if (GOES_ON.includes(failure.code)) throw failure;
     throw notStored(failure, transfer, toFolder ? tally.missing() : (transfer.files ?? []).map(({ name }) => name));
   } finally {
-    // What has begun to store something ends its claim when that is closed.
+    // A sink that has begun to store ends its claim when it is closed.
     if (opened === 0 || !toFolder) await end(running, claim);
   }
 }
@@ -171,7 +171,7 @@ function notStored(failure: CliError, { sender }: Transfer, names: readonly stri
   return new CliError(names.length === 0 ? failure.message : said, { status, code, notReceived: names });
 }
 
-/** Its sender hears at once of what went wrong here before anything was taken. Null: another program has it. */
+/** Prepares the taking. The sender hears at once of an error here. Null: another program has the transfer. */
 async function prepare(offer: IncomingTransfer, taking: Taking): Promise<ReceiveClaim | null> {
   const { records, options, signal } = taking;
   const { transfer, id } = offer;
@@ -209,8 +209,8 @@ async function prepare(offer: IncomingTransfer, taking: Taking): Promise<Receive
 }
 
 /**
- * Takes one offer. Throws `taken` where another program of this device has it, and otherwise what failed, with the names of
- * the files that are not stored.
+ * Takes one offer. Throws `taken` where another program of this device has it, otherwise the failure with the names of the
+ * files that are not stored.
  */
 export async function take(offer: IncomingTransfer, taking: Taking): Promise<void> {
   const claim = await prepare(offer, taking);

@@ -7,7 +7,7 @@ import { showPreparing } from '../progress.ts';
 import type { BegunSend, Unfinished, UnfinishedSends } from '../unfinished.ts';
 import { filesOf, type Source } from './sources.ts';
 
-/** An offer that ended like this may have come all the same. */
+/** The errors after which an offer may have arrived all the same. */
 const UNSURE = ['aborted', 'network', 'timeout', 'unexpected_answer', 'internal', 'store_unavailable', 'draining'];
 
 interface Parts {
@@ -15,7 +15,7 @@ interface Parts {
   baton: BatonClient;
   sends: UnfinishedSends;
   begun: BegunSend;
-  /** Nothing of the command is offered after it. */
+  /** True: it is the last piece of the command. */
   isLast: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Offered {
   claim: Claim;
 }
 
-/** Sources whose reading before the offer is shown here and told to the receiver. */
+/** Wraps sources, so that reading them before the offer is shown here and reported to the receiver. */
 function watched({ context, baton }: Pick<Parts, 'context' | 'baton'>, to: string, sources: readonly Source[]) {
   const totalBytes = sources.reduce((sum, { size }) => sum + size, 0);
   const bar = showPreparing(context.output, totalBytes);
@@ -60,8 +60,8 @@ function watched({ context, baton }: Pick<Parts, 'context' | 'baton'>, to: strin
 }
 
 /**
- * Offers a piece, and notes it before any of it is sent. Whether an offer came that was not noted, as its program was killed or
- * had no answer, is looked at by the next start: so what is known of it stays.
+ * Offers a piece, and records it before any of it is sent. An offer may have arrived without a record, because the program
+ * was killed or got no response. The next start checks that, so the data about the offer stays.
  */
 export async function offer(
   { context, baton, sends, begun, isLast }: Parts,

@@ -13,7 +13,7 @@ export type Source = FileSource | PackSource;
 
 export const NOTHING_ODD: Odd = { renamed: [], skipped: [] };
 
-/** What is sent: standard input first, then the paths. */
+/** Returns the sources: standard input first, then the paths. */
 export async function sourcesOf({
   paths,
   spool,
@@ -31,7 +31,7 @@ export async function sourcesOf({
   return { ...found, sources: [...input, ...found.sources] };
 }
 
-/** What the receiver gets under another name, and what is not sent. */
+/** The files that the receiver gets under another name, and those that are not sent. */
 export type Odd = Pick<FoundSources, 'renamed' | 'skipped'>;
 
 const WHY: Readonly<Record<Odd['skipped'][number]['why'], string>> = {
@@ -43,7 +43,7 @@ const WHY: Readonly<Record<Odd['skipped'][number]['why'], string>> = {
   empty_folder: 'an empty folder',
 };
 
-/** Each by its name: nothing is left out in silence. */
+/** Reports each of them by name, so that nothing is left out silently. */
 export function sayOdd({ output }: Context, { renamed, skipped }: Odd): void {
   const lines = [
     ...skipped.map(({ path, why }) => `Not sent: ${oneLine(path)} (${WHY[why]})`),
@@ -52,18 +52,18 @@ export function sayOdd({ output }: Context, { renamed, skipped }: Odd): void {
   if (lines.length > 0) output.note(lines.join('\n'));
 }
 
-/** Each file that is sent, those in packs too. */
+/** Returns each file that is sent, including those in packs. */
 export const filesOf = (sources: readonly Source[]) =>
   sources.flatMap((source): readonly (Source | PackSource['packed'][number])[] =>
     'packed' in source ? source.packed : [source],
   );
 
-/** The same for the same files in the same state, to the same device. */
+/** Returns a key that is the same for the same files in the same state, to the same device. */
 export async function keyOf(deviceId: string, paths: readonly string[], sources: readonly Source[]): Promise<string> {
   const lines = [deviceId];
   for (const path of paths) lines.push(`${path} ${(await stat(path).catch(() => null))?.mtimeMs}`);
   for (const file of filesOf(sources)) {
-    // The date is in the archive.
+    // The date of the file is in the archive, so it counts.
     lines.push(`${file.name} ${file.size}${'mtimeSeconds' in file ? ` ${file.mtimeSeconds}` : ''}`);
   }
   return createHash('sha256').update(lines.join('\n')).digest('hex');

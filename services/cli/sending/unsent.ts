@@ -9,14 +9,14 @@ import type { BegunSend, Unfinished, UnfinishedSends } from '../unfinished.ts';
 
 type Asked = Pick<Unfinished, 'paths' | 'spool'>;
 
-/** As they were asked for: a folder by its own name. */
+/** Returns the names from the command; a folder has its own name. */
 const namesOfAsked = ({ paths, spool }: Asked | BegunSend): string[] => [
   ...(spool === null ? [] : [spool.name]),
   ...paths.map((path) => basename(path)),
 ];
 
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
-/** Why a transfer cannot be cancelled that has ended meanwhile. */
+/** The errors of cancelling a transfer that has ended meanwhile. */
 export const OVER = ['invalid_transition', 'not_found', 'not_a_party'];
 
 interface Parts {
@@ -31,16 +31,16 @@ function say({ output }: Context, transferId: string | null, code: string, names
   output.result({ transfer_id: transferId, error: { code, message }, not_sent: names }, null);
 }
 
-/** A sender notes what it offered before it sends any of it: what nobody noted has come no further than that. */
+/** The states of an offer without a record, which got no further: a sender records an offer before it sends any of it. */
 const OFFERED = ['PENDING', 'ACCEPTED'] as const;
 
-/** Of a program that was killed while it offered this: the offer may have come, and nobody would send it. */
+/** Cancels the offer of a program that was killed meanwhile: it may have arrived, and nobody would send the files. */
 async function withdraw({ context, baton, sends }: Parts, { to, offering }: BegunSend): Promise<void> {
   if (offering === null) return;
   const { signal } = context;
   const pages = await Promise.all(OFFERED.map((state) => baton.transfers.list({ state, limit: 100 }, { signal })));
   const own = (await baton.session())?.device?.device_id;
-  // Behind that list: what another program offered meanwhile is in it.
+  // Read after that list, so that it includes what another program offered meanwhile.
   const known = await sends.list();
   const isIt = (one: Transfer) =>
     one.sender.device_id === own &&
@@ -50,7 +50,7 @@ async function withdraw({ context, baton, sends }: Parts, { to, offering }: Begu
     known.every(({ transferId }) => transferId !== one.transfer_id);
   const found = pages.flatMap(({ transfers }) => transfers).find(isIt);
   const claim = found && sends.claim(found.transfer_id);
-  // A program that runs is about to note it.
+  // A running program is about to record it.
   if (found === undefined || !claim) return;
   try {
     await baton.transfers.cancel(found.transfer_id, 'source_failed', { signal });
@@ -69,7 +69,7 @@ async function lookAtBegun(parts: Parts, begun: BegunSend): Promise<void> {
   const known = await sends.list();
   const isNoted = offering !== null && known.some(({ key }) => key === offering.key);
   if (!isNoted) await withdraw(parts, begun);
-  // Said first: what is killed after it says it again.
+  // Reported first: a program that is killed after it reports it again.
   if (!isNoted || !offering.isLast) {
     say(context, null, 'interrupted', namesOfAsked(begun), `Not all of it was offered to ${oneLine(begun.toName)}.`);
   }
@@ -99,8 +99,8 @@ async function lookAtEntry({ context, baton, sends }: Parts, entry: Unfinished):
 }
 
 /**
- * What programs that were killed had begun to send, and what has ended since: what was not sent is named. `isOurs`: what this
- * command goes on with itself.
+ * Reports what killed programs had begun to send and what has ended since, with the files that were not sent. `isOurs`: the
+ * sends that this command resumes itself.
  */
 export async function sayUnsent(parts: Parts, isOurs: (entry: Unfinished) => boolean): Promise<void> {
   for (const begun of await parts.sends.listBegun()) await lookAtBegun(parts, begun);

@@ -71,10 +71,7 @@ interface Chunk {
 
 /** The result of a chunk. */
 export interface Committed {
-  /**
-   * Offset up to which the receiver has taken bytes. Null: the chunk was refused, because another request sends now, or
-   * because the chunk before it is missing.
-   */
+  /** Offset up to which the receiver took bytes; null if the chunk was refused: another sends, or the one before is missing. */
   readonly taken: number | null;
   /** The channel of a reader to notify, or ''. */
   readonly notify: string;

@@ -35,10 +35,10 @@ const JOB_PREFIX = 'transfer:';
 export interface StoredTransfer {
   /** JSON object without its end, and without the parts that depend on which party asks. */
   openJson: string;
-  /** JSON array of the files as they were offered, with their index; null for a long list, which was not read. */
+  /** JSON array of the files as they were offered, with their index; null: a long list, which was not read. */
   files: string | null;
   relayInUse: boolean;
-  /** Files that have begun in the relay, with their generation and the offset at which it began. */
+  /** Files that have begun in the relay: generation, and the offset at which it began. */
   generations: ReadonlyMap<number, Generation>;
 }
 
@@ -65,15 +65,15 @@ export interface StoredFile {
 export type TransferAction = 'accept' | 'reject' | 'p2p' | 'relay' | 'complete' | 'fail' | 'cancel';
 
 export interface PhaseReport {
-  /** Phase to record; null forwards the pending one. */
+  /** Null forwards the pending one. */
   phase: string | null;
   sentBytes?: number | undefined;
   receivedBytes?: number | undefined;
-  /** A file, and the offset up to which the receiver has stored it. */
+  /** A file up to where the receiver has stored it. */
   acknowledged?: { index: number; bytes: number };
 }
 
-/** Parses text such as `1 0:2:4096 3:0:0`: in use, then file, generation and offset. */
+/** `1 0:2:4096 3:0:0`: in use, then file, generation, offset. */
 function generationsOf(relay: string): ReadonlyMap<number, Generation> {
   const [, ...begun] = relay.split(' ');
   const rows = begun.map((word) => word.split(':').map(Number) as [number, number, number]);
@@ -85,10 +85,7 @@ function storedOf({ openJson, files, relay }: { openJson: string; files: string;
   return { openJson, files: files || null, relayInUse: relay.startsWith('1'), generations };
 }
 
-/**
- * Most rounds of eviction, each of eight. Another round is needed only if other offers took the freed records
- * meanwhile.
- */
+/** Rounds of eviction, each of eight. Another one is needed only when as many ended in between. */
 const EVICTIONS = 5;
 
 function checkAllowed(refusingState: string): void {
@@ -117,7 +114,7 @@ interface TransferStoreParts {
   pushQueue: PushQueue;
 }
 
-/** Makes the store of transfer records and the lists that lead to them. */
+/** Records of transfers, and the lists that lead to them. */
 export function makeTransferStore(parts: TransferStoreParts) {
   const { redis, scripts, keys, rateLimit, redeliveryMs, replica, scheduleDue, pushQueue } = parts;
   const init = pushQueue.enqueuing(scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 }));
@@ -135,8 +132,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
   return {
     /**
-     * Offers files. Schedules the account first, because a record without its account in the index would never expire.
-     * Throws `not_found`, `invalid_request` (to oneself), `transfer_limit`, `rate_limited`, `device_required`.
+     * Schedules first: a record without its account in the index would never expire. Throws `not_found`, `invalid_request`
+     * (to oneself), `transfer_limit`, `rate_limited`, `device_required`.
      */
     async init(u: string, deviceId: string, transfer: NewTransfer) {
       await scheduleDue(u, LIMITS.transferSeconds * 1000);
@@ -148,15 +145,15 @@ export function makeTransferStore(parts: TransferStoreParts) {
           const stored = { openJson, files: shown, relayInUse: false, generations: new Map() };
           return { stored, receiver, routes };
         }
-        // The oldest ended transfers are removed. Other offers at this moment remove the same ones.
+        // The oldest ended ones are removed. Other offers at this moment remove the same ones.
         await Promise.all(surplus.map((id) => evict(keysOf(u, id), { transferId: id })));
       }
       throw new BatonError('transfer_limit');
     },
 
     /**
-     * Runs an action of a device; device '' may cancel. `isNew`: whether the state has changed. Throws `not_found`,
-     * `not_a_party`, `invalid_transition` with the state that refuses.
+     * `isNew`: the state is another one than before. Throws `not_found`, `not_a_party`, `invalid_transition` with the state
+     * that refuses. Device '' may cancel.
      */
     async act(
       u: string,
@@ -186,8 +183,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
 
     /**
-     * Records a report. Throws as `act`, and `invalid_request` for the other side's number or for more than the total.
-     * `waitMs`: time after which to call again without a phase, 0 when it was forwarded.
+     * As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. Throws `invalid_request` for the
+     * other side's number, and for more than the total.
      */
     async tell(u: string, deviceId: string, transferId: string, report: PhaseReport) {
       const { phase, sentBytes, receivedBytes, acknowledged } = report;
@@ -208,21 +205,18 @@ export function makeTransferStore(parts: TransferStoreParts) {
       return { stored: storedOf(reply), waitMs: reply.waitMs };
     },
 
-    /** Reads a transfer, with all files of a live one. Throws `not_found`, `not_a_party`. */
+    /** With all files of a live one. Throws `not_found`, `not_a_party`. */
     async read(u: string, deviceId: string, transferId: string): Promise<StoredTransfer> {
       return storedOf(await read(keysOf(u, transferId), { device: deviceId }));
     },
 
-    /**
-     * Reads a transfer without a long list of files; resolves to null when it is in another state. Throws `not_found`,
-     * `not_a_party`.
-     */
+    /** Without a long list of files. Null when it is in another state. Throws `not_found`, `not_a_party`. */
     async glance(u: string, deviceId: string, transferId: string, state = ''): Promise<StoredTransfer | null> {
       const stored = await glance(keysOf(u, transferId), { device: deviceId, state });
       return stored.openJson === '' ? null : storedOf(stored);
     },
 
-    /** Reads one file without a long list. Throws `not_found`, `not_a_party`. */
+    /** One file, without reading a long list. Throws `not_found`, `not_a_party`. */
     async file(u: string, deviceId: string, { transferId, index }: FileOf): Promise<StoredFile> {
       const { begun, file, files, ...stored } = await oneFile(keysOf(u, transferId), { device: deviceId, file: index });
       const found = file ?? files?.[index];
@@ -236,39 +230,33 @@ export function makeTransferStore(parts: TransferStoreParts) {
       };
     },
 
-    /** Returns `<created>-<transfer>` of the device's transfers, newest first, after `cursor`. */
+    /** `<created>-<transfer>` of the device's transfers, newest first, after `cursor`. */
     async list(u: string, deviceId: string, cursor: string, count: number): Promise<string[]> {
       return (await list(keys.inAccount(u), { device: deviceId, cursor, count })).transfers;
     },
 
-    /** Removes ended transfers (entries of `list`) from a device's list. */
+    /** Takes ended transfers, entries of `list`, off a device's list. */
     async unlist(u: string, deviceId: string, entries: string[]): Promise<void> {
       const members = entries.map((entry) => `${deviceId} all ${entry}`);
       if (members.length > 0) await orFault(redis, () => redis.zrem(keys.offers(u), ...members));
     },
 
-    /** Returns the ids of the offers that the device has not accepted and that its stream does not get from the log. */
+    /** Ids of the offers that the device has not accepted, and that its stream does not get from the log. */
     async pending(u: string, deviceId: string, position: string): Promise<string[]> {
       return (await pending(keys.inAccount(u), { device: deviceId, position })).transfers;
     },
 
     /**
-     * Records that the relay's first generation of a file has begun. This and the next three resolve to the generation
-     * that the file then has, and throw `not_found`. This and the next also throw `invalid_transition` when the
-     * transfer has ended.
+     * The relay's first generation of a file has begun. This and the next three resolve to the generation that the file
+     * has then, and throw `not_found`; this and the next also `invalid_transition` where the transfer has ended.
      */
     beginGeneration: (u: string, file: FileOf) => moveTo(u, file, { from: null, to: 0, offset: 0, tells: false }),
 
-    /**
-     * Records that generation `to`, which begins at `offset`, follows `from`, if the file is still in that; notifies
-     * the sender.
-     */
+    /** Generation `to`, which begins at `offset`, follows `from`, if that still is the one; its sender is notified. */
     rewindGeneration: (u: string, file: FileOf, change: { from: number; to: number; offset: number }) =>
       moveTo(u, file, { ...change, tells: true }),
 
-    /**
-     * Notifies the sender of a generation again of where to go on, at most once in half a minute for the same offset.
-     */
+    /** The sender of a generation is notified again of where to go on; of the same offset once in half a minute. */
     notifySender: (u: string, file: FileOf, now: number, offset: number) =>
       moveTo(u, file, { from: now, to: now, offset, tells: true }),
 
@@ -276,16 +264,13 @@ export function makeTransferStore(parts: TransferStoreParts) {
     setDelivered: (u: string, file: FileOf, now: number, size: number) =>
       moveTo(u, file, { from: now, to: now, offset: size, tells: false }),
 
-    /**
-     * Returns the ids of all records of the account, including ended ones: each has its expiry among the account's
-     * jobs.
-     */
+    /** Ids of all records of the account, ended ones included: each has its expiry among the due things. */
     async all(u: string): Promise<string[]> {
       const jobs = await orFault(redis, () => redis.zrangebyscore(keys.due(u), '-inf', '+inf'));
       return jobs.filter((job) => job.startsWith(JOB_PREFIX)).map((job) => job.slice(JOB_PREFIX.length));
     },
 
-    /** Removes the record first and the entries that lead to it last, so that it can be repeated. */
+    /** Removes the record first and what leads to it last, so that it can be repeated. */
     async erase(u: string, transferId: string): Promise<void> {
       await orFault(redis, () =>
         redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId), keys.transferSealed(u, transferId)),
@@ -294,10 +279,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
       await orFault(redis, () => redis.zrem(keys.due(u), JOB_PREFIX + transferId));
     },
 
-    /**
-     * Ends a transfer whose time is over; resolves to its files that had begun in the relay, or null when its time is
-     * not over.
-     */
+    /** Ends a transfer whose time is over. Resolves to its files that had begun in the relay; null when it is not over. */
     async expire(u: string, transferId: string) {
       const { expired, relay, wasLive } = await expire(keysOf(u, transferId), { transferId });
       return expired ? { generations: generationsOf(relay), wasLive } : null;

@@ -17,17 +17,17 @@ import { joinTabs, type TabMessage } from './tabs.ts';
 /** Why the session of this browser is over; null while it is not. */
 export const endedBy = signal<string | null>(null);
 
-/** This browser keeps no history: what is shown is in this page alone. */
+/** True: this browser keeps no history, and the shown one exists only in this page. */
 export const isHistoryLost = signal(false);
 
-/** Counts the changes of each thread, so that what shows one reads it anew. */
+/** Counts the changes of each thread, so that its view reads it again. */
 export const changes = signal<{ thread: string; turn: number }>({ thread: '', turn: 0 });
 
-/** A leading tab of the version before says only what the devices are. */
+/** Adds `listed`, which a leading tab of the version before does not send with the devices. */
 const heard = (part: Partial<Shared>): Partial<Shared> =>
   part.devices !== undefined && part.listed === undefined ? { ...part, listed: 'now' } : part;
 
-/** Everything that a signed-in tab has. */
+/** Opens the app of a tab that is signed in. */
 export async function openApp(entry: SignedIn): Promise<App> {
   await takeBrowser(entry.userId);
   const changed = (thread: string): void => {
@@ -65,7 +65,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
     if (part.devices !== undefined) void keepDevices(history, part.devices).catch(() => {});
   };
 
-  /** What is kept of somebody who was signed out goes; what only ran out of time stays. */
+  /** Ends the app. The data of a user who was signed out is removed; after an expiry it stays. */
   async function end(reason: string): Promise<void> {
     keepDevelopmentIdentity(null);
     const isExpired = reason === 'expired';
@@ -95,6 +95,6 @@ export async function openApp(entry: SignedIn): Promise<App> {
 
 export interface App extends Parts {
   outbox: Outbox;
-  /** Leaves, for that reason, with what this browser has of the account. */
+  /** Leaves the app for that reason. The account's data in this browser is removed, except after an expiry. */
   end: (reason: string) => Promise<void>;
 }

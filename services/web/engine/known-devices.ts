@@ -2,13 +2,13 @@ import type { Device } from '../../../shared/client/index.ts';
 import type { History } from '../history/history.ts';
 import { shared } from './shared-state.ts';
 
-/* The devices of the account, as the service has last listed them: for a page that is opened without network. */
+/* The devices of the account as the service last listed them, for a page that is opened without network. */
 const KEY = 'known-devices';
 
 export const keepDevices = (history: History, devices: readonly Device[]): Promise<void> =>
   history.settings.set(KEY, devices);
 
-/** Shown as offline until the service says more. */
+/** Shows the known devices as offline until the service lists them. */
 export async function recallDevices(history: History): Promise<void> {
   const known = await history.settings.get<readonly Device[] | null>(KEY, null);
   if (known === null || shared.peek().listed === 'now') return;

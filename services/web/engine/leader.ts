@@ -12,11 +12,11 @@ interface Leading extends Parts {
   end: (reason: string) => Promise<void>;
 }
 
-/** This tab holds the stream: what comes goes into the history, and what is known to all tabs. */
+/** Makes this tab hold the stream: it writes events into the history, and tells all tabs the shared state. */
 export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   const { client, history, queue, tabs } = parts;
   const files = makeFileCommands(parts);
-  // A tab of the version before has the leading one send its files.
+  // A tab of the version before lets the leading tab send its files.
   tabs.command('send', outbox.files);
   void outbox.findOrphans().catch(() => {});
 

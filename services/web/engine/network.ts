@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** The browser itself says that there is no network. */
+/** True: the browser reports that there is no network. */
 export const isOffline = signal(!navigator.onLine);
 
 for (const name of ['online', 'offline']) {

@@ -5,12 +5,12 @@ import type { Readiness } from '../outbox/readiness.ts';
 import type { SignedIn } from '../session/entry.ts';
 import type { Tabs } from './tabs.ts';
 
-/** What a signed-in tab has. The stream and the files are those of the leading tab. */
+/** The parts of a tab that is signed in. The leading tab has the stream and the files. */
 export interface Parts {
   entry: SignedIn;
   client: BatonClient;
   history: History;
-  /** What is to be sent and was not answered yet. */
+  /** Items to send that have no response yet. */
   queue: Queue;
   readiness: Readiness;
   tabs: Tabs;

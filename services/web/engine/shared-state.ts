@@ -3,16 +3,16 @@ import type { Preparing } from '../../../shared/client/transfers/preparing.ts';
 import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
 import type { ClipboardChange, ConnectionState, Device, Me, PresenceEntry } from '../../../shared/client/index.ts';
 
-/** What all tabs show alike. The tab that holds the stream knows it, and tells the others. */
+/** The state that all tabs show. The tab that holds the stream knows it, and tells the others. */
 export interface Shared {
   connection: ConnectionState;
-  /** The store behind the service does not answer: what is shown may be old, and nothing can be sent. */
+  /** True: the store behind the service does not answer, so that the state may be old, and nothing can be sent. */
   isDegraded: boolean;
   devices: readonly Device[];
-  /** Whether the service has listed them to this page, or to one before it. Only a list says that a device is gone. */
+  /** Whether the service has listed them to this page, or to an earlier one. Only a list shows that a device is gone. */
   listed: 'never' | 'before' | 'now';
   presence: readonly PresenceEntry[];
-  /** False: nothing has been heard of the account yet. */
+  /** False: nothing is known about the account yet. */
   isKnown: boolean;
   clipboard: ClipboardChange | null;
   me: Me | null;
@@ -37,22 +37,25 @@ const NOTHING: Shared = {
 
 export const shared = signal<Shared>(NOTHING);
 
-/** Who asks to be let in with an invite of this device, the newest; the tab that shows the invite answers. */
+/** The newest request with an invite of this device. The tab that shows the invite answers it. */
 export const requested = signal<InvitedRequest | null>(null);
 
 const running = new Map<string, Signal<Running | null>>();
 
-/** How a transfer goes; null while it does not run. One signal each, so that a hundred of them do not draw each other. */
+/**
+ * Returns the progress of a transfer; null while it does not run. Each has its own signal, so that a hundred of them do not
+ * redraw each other.
+ */
 export function runningOf(transferId: string): Signal<Running | null> {
   const known = running.get(transferId) ?? signal<Running | null>(null);
   running.set(transferId, known);
   return known;
 }
 
-/** The transfers that move now: neither paused nor over. Changes only when one begins or stops. */
+/** The transfers that move now, neither paused nor over. Changes only when one begins or stops. */
 export const movingIds = signal<ReadonlySet<string>>(new Set());
 
-/** How a transfer goes from now on; null: it does not run any more. */
+/** Sets the progress of a transfer; null: it does not run any more. */
 export function noteRunning(transferId: string, now: Running | null): void {
   runningOf(transferId).value = now;
   const isMoving = now !== null && !now.isPaused;
@@ -64,6 +67,6 @@ export function noteRunning(transferId: string, now: Running | null): void {
   movingIds.value = next;
 }
 
-/** Everything that runs now, for a tab that has just opened. */
+/** Returns all running transfers, for a tab that has just opened. */
 export const allRunning = (): [string, Running][] =>
   [...running].flatMap(([id, { value }]) => (value === null ? [] : [[id, value] as [string, Running]]));

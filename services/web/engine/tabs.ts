@@ -3,7 +3,7 @@ import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
 import type { Running, Shared } from './shared-state.ts';
 import { newId } from '../../../shared/client/new-id.ts';
 
-/** What tabs of one account tell each other. Files and handles pass as they are. */
+/** A message between the tabs of one account. Files and handles pass unchanged. */
 export type TabMessage =
   | { type: 'hello' }
   | { type: 'shared'; part: Partial<Shared> }
@@ -14,7 +14,7 @@ export type TabMessage =
   | { type: 'requested'; request: InvitedRequest }
   | { type: 'signed-out'; reason: string };
 
-/** An error of the leading tab, in the tab that had asked. */
+/** An error of the leading tab, in the tab that asked. */
 class TabError extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
@@ -25,9 +25,9 @@ class TabError extends Error {
 
 interface TabsOptions {
   account: string;
-  /** What came from other tabs. */
+  /** Called with each message of another tab. */
   onMessage: (message: TabMessage) => void;
-  /** This tab leads from now on, until it is closed. */
+  /** Called when this tab begins to lead, which lasts until it is closed. */
   lead: () => void;
 }
 
@@ -37,7 +37,7 @@ const codeOf = (error: unknown): string =>
 type Ask = Extract<TabMessage, { type: 'ask' }>;
 type Told = Extract<TabMessage, { type: 'told' }>;
 
-/** What this tab has asked, and the answers to it; and how a tab that leads runs what is asked. */
+/** Keeps the requests of this tab and their responses, and runs the requests in a tab that leads. */
 function makeAsks(post: (message: TabMessage) => void) {
   const waiting = new Map<string, { ask: Ask; resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   const commands = new Map<string, (...args: never[]) => unknown>();
@@ -63,7 +63,7 @@ function makeAsks(post: (message: TabMessage) => void) {
   return {
     settle,
     commands,
-    /** Runs what this or another tab has asked. */
+    /** Runs a request of this or another tab. */
     async run(ask: Ask): Promise<void> {
       const told = await answerOf(ask);
       if (waiting.has(ask.id)) settle(told);
@@ -77,7 +77,7 @@ function makeAsks(post: (message: TabMessage) => void) {
   };
 }
 
-/** Null where a browser keeps the pages of an origin apart. */
+/** Opens the channel; null where a browser isolates the pages of an origin from each other. */
 function openChannel(name: string): BroadcastChannel | null {
   try {
     return new BroadcastChannel(name);
@@ -87,8 +87,8 @@ function openChannel(name: string): BroadcastChannel | null {
 }
 
 /**
- * The tabs of one account: exactly one holds the lock and with it the event stream and the files; when it is closed the next
- * one has its turn. Commands are run by the leading tab, whichever tab they are given in.
+ * Joins the tabs of one account. Exactly one holds the lock, and with it the event stream and the files. When it is closed,
+ * the next one takes over. The leading tab runs all commands, whichever tab gives them.
  */
 export function joinTabs({ account, onMessage, lead }: TabsOptions) {
   const channel = openChannel(`baton-${account}`);
@@ -103,7 +103,7 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
     else if (isLeading.value) void asks.run(data);
   });
 
-  /** What this tab had asked of a tab that is gone now it does itself. */
+  /** Begins to lead, and runs the open requests of this tab itself, because the earlier leader is gone. */
   function begin(): void {
     isLeading.value = true;
     lead();
@@ -120,7 +120,7 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
         return until;
       });
     } catch {
-      // Pages without TLS have no locks, and where storage is blocked they are refused: each tab stands for itself.
+      // Pages without TLS have no locks, and blocked storage refuses them. Then each tab works alone.
       if (!isLeading.value && !held.signal.aborted) begin();
     }
   }

@@ -1,7 +1,7 @@
 import { effect } from '@preact/signals';
 import { movingIds } from './shared-state.ts';
 
-/** Of the browser: the screen stays on as long as it is held (W3C Screen Wake Lock). */
+/** A lock of the browser that keeps the screen on (W3C Screen Wake Lock). */
 interface Lock {
   release: () => Promise<void>;
 }
@@ -16,8 +16,8 @@ const HERE: Waking = {
 };
 
 /**
- * Keeps the screen on while files move, as long as this page is seen: the browser takes the lock back from a page that is not,
- * and it is asked for again. What it gives ends that.
+ * Keeps the screen on while files move, as long as this page is visible. The browser takes the lock away from a hidden page,
+ * so it is requested again. The returned function ends it.
  */
 export function keepAwake({ visibility, request }: Waking = HERE): () => void {
   let held: Promise<Lock | null> | null = null;

@@ -1,6 +1,6 @@
 import { makeZip, predictLength } from 'client-zip';
 
-/** A file that is kept under its number, and its path in the archive. */
+/** A file that is stored under its number, and its path in the archive. */
 export interface ArchiveEntry {
   index: number;
   name: string;
@@ -14,8 +14,8 @@ interface Archive {
 }
 
 /**
- * All of it, at that place. Where the disk or the quota is full, Chromium answers with the number of its error, which is no
- * negative one by then (4294967288).
+ * Writes all bytes at that place. Where the disk or the quota is full, Chromium returns its error number as an unsigned
+ * number (4294967288).
  */
 export function writeAll(file: Pick<Archive, 'write'>, bytes: Uint8Array, at: number): void {
   for (let done = 0; done < bytes.length; ) {
@@ -36,9 +36,8 @@ async function* kept(folder: FileSystemDirectoryHandle, entries: readonly Archiv
 }
 
 /**
- * Writes one archive of files that lie in the same folder, uncompressed and part by part. `full`: there is no space for it
- * beside them, and nothing of it is left. One of the right size is there already when it was made before: its end is written
- * last.
+ * Writes one archive of files in the same folder, uncompressed and part by part. `full`: there is no space for it beside
+ * them, and nothing of it is left. An archive of the right size is complete already, because its end is written last.
  */
 export async function writeArchive(
   archive: Archive,

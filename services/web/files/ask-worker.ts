@@ -9,7 +9,7 @@ type Asker = {
   onDone: (bytes: number) => void;
 };
 
-/** One worker for all files of this tab, started with the first. One that cannot be loaded is started anew by the next. */
+/** One worker for all files of this tab, started with the first. If it cannot be loaded, the next file starts it again. */
 let worker: Worker | null = null;
 let turn = 0;
 const waiting = new Map<number, Asker>();
@@ -32,7 +32,7 @@ function startWorker(): Worker {
   return started;
 }
 
-/** What the worker answers; `onDone` is told how far it is. @throws what it throws, by its words */
+/** Asks the worker, and returns its answer; `onDone` gets the progress. @throws the worker's error, by its words */
 export function askWorker(
   request: Distributed<FileRequest>,
   moved: Transferable[] = [],
@@ -50,7 +50,7 @@ export function askWorker(
 
 let files = 0;
 
-/** A number by which the worker knows a file. */
+/** Returns a number by which the worker knows a file. */
 export function newFileNumber(): number {
   files += 1;
   return files;

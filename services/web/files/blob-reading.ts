@@ -1,13 +1,13 @@
-/** Reads on in a file, into memory that it is given and that comes back with the bytes. */
+/** Reads a file in order, into memory that the caller gives and gets back with the bytes. */
 export interface BlobReader {
-  /** The next ones: as many as it has place for, or fewer at the end. Rejects when the file cannot be read any more. */
+  /** Reads the next bytes: as many as the memory holds, or fewer at the end. Rejects when the file is unreadable. */
   read(memory: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>>;
   close(): void;
 }
 
 type ByteReader = ReadableStreamBYOBReader;
 
-/** Null where this browser does not let one say where bytes go. */
+/** Returns a reader into given memory; null where this browser has none. */
 function byteReader(blob: Blob): ByteReader | null {
   try {
     return blob.stream().getReader({ mode: 'byob' });
@@ -28,8 +28,9 @@ async function fill(reader: ByteReader, given: ArrayBuffer): Promise<Uint8Array<
 }
 
 /**
- * Each other way of reading makes an array for each part, of which a hundred MB wait for the collector; and taken away from it
- * (`transfer`) they stay for good, because nothing tells it to collect (Chromium 156: 400 MB read, 388 MB held; here 9).
+ * Reads a file. Every other way makes an array for each part, so that a hundred MB wait for the garbage collector. Arrays
+ * that are transferred (`transfer`) stay for good, because nothing triggers a collection (Chromium 156: 400 MB read, 388 MB
+ * held; here 9).
  */
 export function readBlob(blob: Blob): BlobReader {
   const reader = byteReader(blob);

@@ -1,16 +1,16 @@
 import { offeredNames } from '../../../shared/client/files/names.ts';
 
-/** A file that somebody chose, and what it is called for the receiver. */
+/** A file that the user chose, and its name for the receiver. */
 export interface ChosenFile {
   file: File;
   name: string;
-  /** By which it can be read after a reload, where a browser gives one. */
+  /** A handle to read it after a reload, where the browser gives one. */
   handle?: FileSystemFileHandle;
-  /** What it is called here, where that is another name. */
+  /** Its name here, where that differs. */
   from?: string;
 }
 
-/** The service takes so many files in one offer. */
+/** The most files that the service takes in one offer. */
 export const MOST_FILES = 1_000;
 
 function named(found: readonly { file: File; path: string }[]): ChosenFile[] {
@@ -22,20 +22,20 @@ function named(found: readonly { file: File; path: string }[]): ChosenFile[] {
   });
 }
 
-/** Files of an `input`, of the clipboard or of the share sheet. */
+/** Returns the files of an `input`, of the clipboard or of the share sheet. */
 export const chosenOf = (files: Iterable<File>): ChosenFile[] =>
   named(Array.from(files, (file) => ({ file, path: file.webkitRelativePath || file.name })));
 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject));
 
-/** A folder is read in parts, until one is empty. */
+/** Reads a part of a folder. The last part is empty. */
 const entriesOf = (reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> =>
   new Promise((resolve, reject) => reader.readEntries(resolve, reject));
 
 interface Found {
   files: { file: File; path: string }[];
-  /** Empty folders, and what cannot be read. */
+  /** Empty folders, and unreadable entries. */
   skipped: string[];
 }
 
@@ -61,7 +61,10 @@ async function walk(entry: FileSystemEntry, prefix: string, found: Found): Promi
 
 type Handed = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> };
 
-/** Of files that were dropped by themselves; nothing where the browser has no handles. Asked for before anything is waited for. */
+/**
+ * Returns the handles of files that were dropped without a folder; none where the browser has no handles. Call it before any
+ * await.
+ */
 async function handlesOf(items: readonly DataTransferItem[]): Promise<FileSystemFileHandle[]> {
   const asked = items.map((item) => (item as Handed).getAsFileSystemHandle?.().catch(() => null) ?? null);
   const found = await Promise.all(asked.map(async (handle) => handle));
@@ -69,8 +72,8 @@ async function handlesOf(items: readonly DataTransferItem[]): Promise<FileSystem
 }
 
 /**
- * What was dropped or pasted, folders with everything in them, and the names of what cannot be sent. Reads the event before it
- * waits for anything.
+ * Returns the dropped or pasted files, including all files in folders, and the names of entries that cannot be sent. It
+ * reads the event before any await.
  */
 export async function transferredFiles(data: DataTransfer): Promise<{ files: ChosenFile[]; skipped: string[] }> {
   const items = [...data.items].filter(({ kind }) => kind === 'file');
@@ -89,7 +92,7 @@ export async function transferredFiles(data: DataTransfer): Promise<{ files: Cho
   return { files, skipped: found.skipped };
 }
 
-/** A picture of the clipboard has no name of its own, and comes as `image.png` each time. */
+/** Names a pasted picture after the time, because each picture of the clipboard comes as `image.png`. */
 export function nameOfPasted({ file, name, from = name }: ChosenFile, now = new Date()): ChosenFile {
   const ending = /^image( \(\d+\))?\.\w+$/.test(name) && /^image\.\w+$/.test(from) ? name.slice('image'.length) : null;
   if (ending === null) return { file, name, ...(from !== name && { from }) };

@@ -1,10 +1,10 @@
 import { BatonClientError, type FileSource } from '../../../shared/client/index.ts';
 import { askWorker, newFileNumber } from './ask-worker.ts';
 
-/** Files that are read at a time before an offer. */
+/** How many files are read at a time before an offer. */
 const AT_A_TIME = 4;
 
-/** The SHA-256 of a file, made by the worker: the page goes on answering. Rejects when it was stopped. */
+/** Returns the SHA-256 of a file. The worker makes it, so that the page keeps responding. Rejects when it was stopped. */
 export async function digestFile(
   blob: Blob,
   signal: AbortSignal,
@@ -20,7 +20,10 @@ export async function digestFile(
   }
 }
 
-/** The same with their digests: the offer follows at once. @throws `source_failed`, and `aborted` when it was stopped */
+/**
+ * Returns the sources with their digests, so that the offer can follow at once. @throws `source_failed`, and `aborted` when
+ * it was stopped
+ */
 export async function digested(sources: readonly FileSource[], signal: AbortSignal): Promise<FileSource[]> {
   const found = [...sources];
   const rest = sources.entries();

@@ -26,7 +26,7 @@ function makeReceivingFiles({ client, entry, history }: Parts, running: RunningF
   async function accept(transferId: string): Promise<void> {
     const why = await whyNoFiles();
     if (why !== null) throw new BatonClientError(why, 'No file system', { action: 'tell-user' });
-    // Without it a browser that runs out of room may drop what is here.
+    // Without this request a browser that runs out of space may delete the stored files.
     void navigator.storage.persist?.().catch(() => false);
     const offer = await find(transferId);
     const item = await history.transfer(offer.transfer, false);
@@ -51,18 +51,18 @@ function makeReceivingFiles({ client, entry, history }: Parts, running: RunningF
 
 type Sending = ReturnType<typeof makeSendingFiles>;
 
-/** Keeps the history true to what the service knows of its transfers. */
+/** Keeps the history in step with the transfers of the service. */
 function makeComparing({ client, entry, history }: Parts, running: RunningFiles, sending: Sending) {
   const change = makeChange({ history });
 
-  /** The service's word on a transfer of this history. What runs here says itself how it ended. */
+  /** Applies the service's state of a transfer to the history. A transfer that runs here reports its own end. */
   async function onTransfer(transfer: Transfer): Promise<void> {
     const id = transfer.transfer_id;
     const item = await history.byRef(id);
     const state = stateOf(transfer);
     const isOver = !['offered', 'active'].includes(state);
     if (item?.kind !== 'files' || item.state === state || (isOver && running.has(id))) return;
-    // An event may have been on its way when it ended.
+    // The event may have been under way when the transfer ended.
     if (!isOver && !['preparing', 'offered', 'active'].includes(item.state)) return;
     await change(item.id, (one) => {
       one.state = state;
@@ -71,7 +71,7 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
     if (isOver && !item.isMine && item.kept === 'nothing') await removeKept(entry.userId, id);
   }
 
-  /** What became, while this browser was away, of a transfer that was not over. */
+  /** Finds how a transfer that was not over went on while this browser was away. */
   async function lookAgain({ id, ref }: FilesItem): Promise<void> {
     if (running.has(ref) || (ref === '' && (await sending.isWaiting(id)))) return;
     const end = (error: string) =>
@@ -90,7 +90,7 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
   return { onTransfer, lookAgain };
 }
 
-/** What the leading tab does with files. */
+/** Makes the commands of the leading tab for files. */
 export function makeFileCommands(parts: Parts) {
   const { client, history, readiness, tabs } = parts;
   const running = makeRunningFiles(parts);
@@ -121,17 +121,17 @@ export function makeFileCommands(parts: Parts) {
     onOffer: receiving.onOffer,
     onTransfer,
 
-    /** What this browser was sending when it was closed, as far as it still has it. */
+    /** Resumes what this browser was sending when it was closed, as far as it still has the files. */
     async goOn(): Promise<void> {
       for (const transferId of await history.sources.all()) {
         const files = await history.sources.of(transferId);
-        // A page was closed before it had put the item in the outbox.
+        // The page was closed before it put the item into the outbox.
         if (((await history.item(transferId)) ?? (await history.byRef(transferId))) === undefined) {
           await history.sources.forget(transferId);
           continue;
         }
         const here = (files ?? []).flatMap(({ file, name }) => (file === null ? [] : [{ file, name }]));
-        // What is not offered yet goes by the outbox.
+        // The outbox sends files that are not offered yet.
         if (here.length === 0 || here.length !== files?.length) continue;
         await sending.goOn(transferId, here).catch(async (error: unknown) => {
           if (error instanceof BatonClientError && error.action !== 'retry') await history.sources.forget(transferId);

@@ -1,15 +1,15 @@
 import { BatonClientError, type Pieces } from '../../../shared/client/index.ts';
 import { type BlobReader, readBlob } from './blob-reading.ts';
 
-/** In this order they are read: what is sent, and what comes behind it. */
+/** A piece of the file. Pieces are read in order: the one that is sent, and the next. */
 interface Piece {
   start: number;
   bytes: Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /**
- * A file, piece by piece. To another device it goes as bytes, of which two pieces are in memory: the one that is sent, and the
- * next. To the service it goes as a part of the file, of which the page reads nothing.
+ * Returns a file piece by piece. Another device gets bytes, of which two pieces are in memory: the one that is sent, and the
+ * next. The service gets a part of the file, which the page does not read.
  */
 export function filePieces(file: File): Pieces {
   let reader: BlobReader | null = null;
@@ -49,13 +49,13 @@ export function filePieces(file: File): Pieces {
       last = piece;
       const found = await piece.bytes;
       const end = offset + found.length;
-      // The memory of the piece before is free by now.
+      // The memory of the earlier piece is free by now.
       const memory = (await before?.bytes)?.buffer ?? new ArrayBuffer(bytes);
       if (last === piece && end < file.size) next = read(from, end, memory);
       return found;
     },
     async body(offset, bytes) {
-      // A file that cannot be read any more would look like a network that fails.
+      // Otherwise a file that cannot be read any more would look like a network error.
       await readable(() => file.slice(offset, offset + 1).arrayBuffer());
       return file.slice(offset, offset + bytes);
     },

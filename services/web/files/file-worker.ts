@@ -1,7 +1,7 @@
 /*
- * What is done with the bytes of files: they are written into the private file system of the origin, and digested. That file
- * system is the one store that every browser has, takes what is larger than memory, and has after a reload what was written
- * before it; handles for it exist in workers alone. A digest in JavaScript keeps the page from answering for as long as it takes.
+ * The work with the bytes of files: writing them into the private file system of the origin, and digesting them. That file
+ * system is the only store that every browser has, that takes more than memory holds, and that keeps its content over a
+ * reload. Its handles exist only in workers. A digest in JavaScript blocks the page for as long as it takes.
  */
 import { scriptSha256 } from '../../../shared/client/files/sha256.ts';
 import { type ArchiveEntry, writeAll, writeArchive } from './archiving.ts';
@@ -16,18 +16,18 @@ interface SyncHandle {
   close(): void;
 }
 
-/** `file` is a number of the page's own. Of a file that is sent there is nothing but its digest here. */
+/** `file` is a number that the page chooses. For a file that is sent the worker has only the digest. */
 export type FileRequest = { turn: number } & (
   | { act: 'open'; file: number; path: readonly string[]; isDigested: boolean }
   | { act: 'write'; file: number; at: number; bytes: Uint8Array }
   | { act: 'close'; file: number }
-  /** Its digest, which ends with this. */
+  /** Returns the digest, and ends it. */
   | { act: 'digest'; file: number }
   | { act: 'digest-blob'; file: number; blob: Blob }
-  /** Of files that are kept beside it. */
+  /** Makes an archive of files that are stored beside it. */
   | { act: 'archive'; file: number; path: readonly string[]; entries: readonly ArchiveEntry[] }
 );
-/** `done`: so many bytes of it so far; the answer comes later. */
+/** `done`: the number of bytes so far; the answer comes later. */
 export type FileAnswer = { turn: number } & ({ value: unknown } | { error: string } | { done: number });
 
 const scope = self as unknown as {
@@ -39,7 +39,7 @@ type Hash = ReturnType<typeof scriptSha256>;
 
 const handles = new Map<number, SyncHandle>();
 const hashes = new Map<number, Hash>();
-/** Read at a time. */
+/** How many bytes are read at a time. */
 const PART_BYTES = 1024 * 1024;
 
 async function folderOf(path: readonly string[]): Promise<FileSystemDirectoryHandle> {
@@ -60,7 +60,7 @@ function hashOf(file: number): Hash {
   return hash;
 }
 
-/** What is stored already is a part of what is digested. Other files have their turns in between. */
+/** Digests the stored bytes first. Other files get their turns in between. */
 async function digestStored(handle: SyncHandle, hash: Hash): Promise<void> {
   const bytes = new Uint8Array(PART_BYTES);
   for (let at = 0; at < handle.getSize(); ) {
@@ -84,7 +84,7 @@ function write({ file, at, bytes }: Extract<FileRequest, { act: 'write' }>): Uin
   if (handle === undefined) throw new Error('The file is closed');
   writeAll(handle, bytes, at);
   hashes.get(file)?.update(bytes);
-  // The page fills it again.
+  // The page reuses this memory.
   return bytes;
 }
 
@@ -103,7 +103,7 @@ function digest(file: number): string {
   return hash.hex();
 }
 
-/** Of a file that is sent. Ended by `close`. */
+/** Digests a file that is sent. `close` ends it. */
 async function digestBlob({ turn, file, blob }: Extract<FileRequest, { act: 'digest-blob' }>): Promise<string> {
   const hash = hashOf(file);
   const reader = readBlob(blob);

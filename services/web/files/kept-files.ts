@@ -1,14 +1,14 @@
 import type { FileSink, TransferFile } from '../../../shared/client/index.ts';
 import { askWorker, newFileNumber } from './ask-worker.ts';
 
-/** Bytes that are written at once: what comes from the network comes in much smaller parts. */
+/** How many bytes are written at once. The network brings much smaller parts. */
 const BLOCK_BYTES = 1024 * 1024;
 
 const folderOf = (account: string): string => `account-${encodeURIComponent(account)}`;
 
-/** Beside the files of a transfer, which have numbers: what was made of them to be handed over. */
+/** The name of the archive that is made for a download. It lies beside the files of a transfer, whose names are numbers. */
 export const ARCHIVE = 'archive.zip';
-/** A download of it may still be under way. */
+/** How long an archive stays, because a download of it may still be under way. */
 const ARCHIVE_MS = 3_600_000;
 
 export const keptPath = (account: string, transferId: string, name: string | number): string[] => [
@@ -17,7 +17,7 @@ export const keptPath = (account: string, transferId: string, name: string | num
   String(name),
 ];
 
-/** Where a file that comes goes; it goes on behind what is there of it. */
+/** Opens the sink of a received file. It continues after the stored bytes. */
 export async function openKept(account: string, transferId: string, wanted: TransferFile): Promise<FileSink> {
   const file = newFileNumber();
   const path = keptPath(account, transferId, wanted.index);
@@ -26,10 +26,10 @@ export async function openKept(account: string, transferId: string, wanted: Tran
   let at = offset;
   let filled = 0;
   let block = new Uint8Array(BLOCK_BYTES);
-  /** The block that was written before. Only two are ever made, however large the file. */
+  /** The block that was written before. There are only two blocks, however large the file. */
   let written: Promise<unknown> = Promise.resolve(new Uint8Array(BLOCK_BYTES));
 
-  /** One block is written while the next one fills. */
+  /** Writes one block while the next one fills. */
   async function flush(): Promise<void> {
     const { buffer } = (await written) as Uint8Array<ArrayBuffer>;
     if (filled === 0) return;
@@ -84,7 +84,7 @@ async function find(account: string, transferId: string): Promise<FileSystemDire
   }
 }
 
-/** A file that was received; null when it is not here any more. It is read from the disk, not held in memory. */
+/** Returns a received file; null when it is not here any more. The file is read from the disk, not held in memory. */
 export async function keptFile(account: string, transferId: string, name: number | string): Promise<File | null> {
   try {
     const handle = await (await find(account, transferId))?.getFileHandle(String(name));
@@ -100,14 +100,14 @@ async function remove(path: readonly string[]): Promise<void> {
     for (const part of path.slice(0, -1)) folder = await folder.getDirectoryHandle(part);
     await folder.removeEntry(path.at(-1) ?? '', { recursive: true });
   } catch {
-    // What is not there need not be removed.
+    // A missing file need not be removed.
   }
 }
 
 export const dropKept = (account: string, transferId: string, index: number): Promise<void> =>
   remove(keptPath(account, transferId, index));
 
-/** Archives that were handed over some time ago; the files themselves stay. */
+/** Drops archives that were handed over some time ago; the files themselves stay. */
 export async function dropArchives(account: string, transferIds: readonly string[]): Promise<void> {
   for (const transferId of transferIds) {
     const archive = await keptFile(account, transferId, ARCHIVE);
@@ -121,7 +121,7 @@ export const removeKept = (account: string, transferId: string): Promise<void> =
 
 export const clearKept = (account: string): Promise<void> => remove([folderOf(account)]);
 
-/** Why no files can be received here, by the code of its words; null: they can. */
+/** Returns the code of the reason why no files can be received here; null: they can. */
 export async function whyNoFiles(): Promise<'files_insecure' | 'files_blocked' | null> {
   try {
     await navigator.storage.getDirectory();

@@ -1,19 +1,19 @@
 import type { BatonClientOptions } from '../../../shared/client/index.ts';
 import { timedFetch } from '../server-time.ts';
 
-/** More than comes at a time. */
+/** More than the network brings at a time. */
 const PART_BYTES = 256 * 1024;
 
 /**
- * A stream whose parts all lie in the same memory: one is in force until the next is asked for. Read as usual each part has
- * memory of its own, and 100 to 170 MB of it wait for the collector.
+ * Returns a stream whose parts share the same memory: a part is valid until the next is requested. Otherwise each part has
+ * memory of its own, and 100 to 170 MB of it wait for the garbage collector.
  */
 function inOnePlace(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let reader: ReadableStreamBYOBReader;
   try {
     reader = body.getReader({ mode: 'byob' });
   } catch {
-    // A browser that cannot.
+    // This browser has no such reader.
     return body;
   }
   let memory = new ArrayBuffer(PART_BYTES);
@@ -27,12 +27,14 @@ function inOnePlace(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    // Nothing is read ahead: that would be in the place of what is used.
+    // No read-ahead, because it would overwrite the part in use.
     { highWaterMark: 0 },
   );
 }
 
-/** The platform's `fetch`. Files from the relay come in one place: our sink has copied a part before it asks for the next. */
+/**
+ * Calls the platform's `fetch`. Files from the relay share one memory: our sink copies a part before it requests the next.
+ */
 export const leanFetch: NonNullable<BatonClientOptions['fetch']> = async (url, init) => {
   const response = await timedFetch(url, init);
   const isFile = init.method === 'GET' && String(url).startsWith('/api/relay/') && response.ok;

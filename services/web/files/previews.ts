@@ -3,16 +3,16 @@ import type { ChosenFile } from './choosing.ts';
 import { isPicture } from './pictures.ts';
 import { isReadable } from './readable.ts';
 
-/* What a sender keeps to look at of what it sent: the files themselves go when they have arrived. */
+/* Previews that a sender keeps. The files themselves are removed when they have arrived. */
 
-/** As many pictures as are shown of one item. */
+/** How many pictures are shown for one item. */
 export const SHOWN_PICTURES = 4;
 const WIDTH_PX = 640;
 const MOST_BYTES = 32_000_000;
-/** As small as a small picture of it would be. */
+/** A file of this size needs no smaller picture. */
 const SMALL_BYTES = 150_000;
 
-/** A small picture of a large one; null where the browser cannot make it. Decoded outside of the page's own work. */
+/** Makes a small picture of a large one; null where the browser cannot. It decodes outside the page's main thread. */
 async function smallPicture(file: File): Promise<Blob | null> {
   try {
     const bitmap = await createImageBitmap(file, { resizeWidth: WIDTH_PX, resizeQuality: 'medium' });
@@ -34,7 +34,7 @@ async function previewOf({ file }: ChosenFile): Promise<Blob | null> {
   return isPicture(file.type) && file.size <= MOST_BYTES ? smallPicture(file) : null;
 }
 
-/** Puts previews of the first files into the item, once they are made. Nothing waits for them. */
+/** Puts previews of the first files into the item when they are made. Nothing waits for them. */
 export async function addPreviews(history: Pick<History, 'update'>, itemId: string, files: readonly ChosenFile[]) {
   const isAlone = files.length === 1;
   const shown = files
@@ -43,7 +43,7 @@ export async function addPreviews(history: Pick<History, 'update'>, itemId: stri
   const made: Blob[] = [];
   for (const one of shown) {
     const preview = await previewOf(one).catch(() => null);
-    // They stand for the first ones, without a gap.
+    // Previews belong to the first files in order, so none may be missing.
     if (preview === null) break;
     made.push(preview);
   }

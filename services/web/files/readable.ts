@@ -1,4 +1,4 @@
-/** A text that was too long for a message, and short enough to be read where it stands. */
+/** The limit of a text that is too long for a message, and short enough to be shown in the thread. */
 const MOST_BYTES = 256 * 1024;
 
 export const isReadable = ({ type, size }: { type: string | null; size: number }): boolean =>

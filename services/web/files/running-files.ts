@@ -5,12 +5,12 @@ import type { FilesItem } from '../history/database.ts';
 
 const TELL_MS = 200;
 const ENDS: Readonly<Record<string, FilesItem['state']>> = { rejected: 'refused', cancelled: 'cancelled' };
-/** It stops here and can be gone on with: nothing has become of it yet. */
+/** The codes of a transfer that stopped here and can be resumed. */
 const STOPPED = ['aborted', 'signed_out'];
 
 export const codeOf = (error: unknown): string => (error instanceof BatonClientError ? error.code : 'unexpected');
 
-/** Changes an item of the history that stands for files. */
+/** Makes a function that changes a files item of the history. */
 export const makeChange =
   ({ history }: Pick<Parts, 'history'>) =>
   (id: string, edit: (item: FilesItem) => void): Promise<void> =>
@@ -19,8 +19,8 @@ export const makeChange =
     });
 
 /**
- * Shows how far files are read that are not offered yet. Gives what is told so many bytes of one of them, and what takes the bar
- * away. `onSum` hears how many bytes of all of them were read.
+ * Shows how far files are read that are not offered yet. Returns a function that takes the bytes read of one file, and one
+ * that removes the bar. `onSum` gets the bytes read of all files.
  */
 const makePreparing =
   (tell: (id: string, value: Running | null) => void) =>
@@ -41,7 +41,7 @@ const makePreparing =
     return { read, end: () => tell(id, null) };
   };
 
-/** The transfers that run in this tab, and what all tabs see of them. */
+/** Keeps the transfers that run in this tab, and shows them to all tabs. */
 export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tabs'>) {
   const handles = new Map<string, RunningTransfer>();
   const change = makeChange({ history });
@@ -56,7 +56,7 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
     tell(running.id, isOver ? null : { bytes, totalBytes, bytesPerSecond, secondsLeft, path, isPaused });
   }
 
-  /** What became of it. Sources are kept for as long as it can be gone on with. */
+  /** Notes how a transfer ended. Sources are kept as long as it can be resumed. */
   async function end(itemId: string, running: RunningTransfer, onDone: (item: FilesItem) => void): Promise<void> {
     try {
       await running.done;
@@ -81,7 +81,7 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
 
     prepare: makePreparing(tell),
 
-    /** From here on what the transfer does is seen in its item. */
+    /** Shows the progress of the transfer in its item from now on. */
     follow(itemId: string, running: RunningTransfer, onDone: (item: FilesItem) => void): void {
       handles.set(running.id, running);
       let shownAt = 0;

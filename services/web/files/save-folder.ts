@@ -1,14 +1,14 @@
 import { numberedName } from '../../../shared/client/files/names.ts';
 import { inLock } from '../locks.ts';
 
-/* A folder of somebody's own, which the browser has let the page write to. What is in it stays as it is. */
+/* A folder of the user that the browser lets the page write to. Its present content stays unchanged. */
 
-/** Of all tabs of this browser: two that save at once do not take the same name. */
+/** The lock of all tabs of this browser, so that two that save at once do not take the same name. */
 const LOCK = 'baton-save';
 
 const nameOf = (error: unknown): string => (error instanceof DOMException ? error.name : '');
 
-/** Null where nothing has that name. */
+/** Returns null where nothing has that name. */
 async function unlessMissing<T>(look: () => Promise<T>): Promise<T | null> {
   try {
     return await look();
@@ -18,7 +18,7 @@ async function unlessMissing<T>(look: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/** Browsers have rules of their own beside those of file systems, as against shortcuts of Windows (`.lnk`). */
+/** Returns a harmless name: browsers have more rules than file systems, such as against shortcuts of Windows (`.lnk`). */
 const plainest = (name: string): string => `${name.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, '_')}_`;
 
 /** Takes the first name, numbered where needed, that `take` does not find in use. */
@@ -35,24 +35,24 @@ async function firstFree<T>(wanted: string, take: (name: string) => Promise<T | 
   }
 }
 
-/** The name belongs to this file from here on, and has nothing in it yet. */
+/** Reserves a name with an empty file. */
 const reserve = (folder: FileSystemDirectoryHandle, wanted: string): Promise<FileSystemFileHandle> =>
   inLock(LOCK, () =>
     firstFree(wanted, async (name) => {
       try {
         if ((await unlessMissing(() => folder.getFileHandle(name))) !== null) return null;
       } catch (error) {
-        // A folder has it.
+        // A folder has the name.
         if (nameOf(error) === 'TypeMismatchError') return null;
         throw error;
       }
       const made = await folder.getFileHandle(name, { create: true });
-      // Another program made it since: a browser cannot tell the two apart in one step, but the bytes in it are not ours.
+      // Another program may have made it since. A browser cannot check and create in one step, but bytes in it are not ours.
       return (await made.getFile()).size === 0 ? made : null;
     }),
   );
 
-/** The folder of that name; where a file has it, one with a number. */
+/** Opens the folder of that name; where a file has it, one with a number. */
 const openFolder = (folder: FileSystemDirectoryHandle, wanted: string): Promise<FileSystemDirectoryHandle> =>
   firstFree(wanted, async (name) => {
     try {
@@ -63,7 +63,7 @@ const openFolder = (folder: FileSystemDirectoryHandle, wanted: string): Promise<
     }
   });
 
-/** From disk to disk: a file is never in memory as a whole. Throws where what is stored is not all of it. */
+/** Copies from disk to disk, so that a file is never in memory as a whole. Throws where the stored file is not complete. */
 export async function copyTo(file: File, to: FileSystemFileHandle): Promise<void> {
   await file.stream().pipeTo(await to.createWritable());
   const { size } = await to.getFile();

@@ -13,14 +13,14 @@ interface Pickers {
 }
 
 const pickers = window as Window & Pickers;
-/** What is handed to the browser's downloads is kept so long for it. */
+/** How long a file stays available for the browser's downloads. */
 const DOWNLOAD_MS = 60_000;
-/** Chromium drops what a page hands over beyond ten files a second. */
+/** Chromium drops downloads of a page beyond ten files a second. */
 const PACE_MS = 200;
-/** What is saved is noted, and its copies are dropped, so many files at a time. */
+/** How many saved files are noted, and their copies dropped, at a time. */
 const NOTED_FILES = 20;
 
-/** What became of it: so many files of those that were to be saved. `isGone`: some are not in this browser any more. */
+/** How many of the wanted files were saved. `isGone`: some are not in this browser any more. */
 export interface SaveResult {
   saved: number;
   wanted: number;
@@ -39,7 +39,7 @@ interface Wanted {
   path: readonly string[];
 }
 
-/** All of a transfer under names of their own, or the one that somebody asked for. */
+/** Returns all files of a transfer with distinct names, or the requested one. */
 function wantedOf({ files, saved = [], kept }: FilesItem, only: number | null, isDropped: boolean): Wanted[] {
   const paths = storedPaths(files.map(({ name }) => name));
   const all = files.map(({ index }, at) => ({ index, path: paths[at] ?? [] }));
@@ -47,7 +47,7 @@ function wantedOf({ files, saved = [], kept }: FilesItem, only: number | null, i
   return isDropped && kept === 'here' ? all.filter(({ index }) => !saved.includes(index)) : all;
 }
 
-/** Which files were handed over is known for good; `isDropped`: their copies are not needed any more. */
+/** Records which files were handed over; `isDropped`: their copies are not needed any more. */
 async function note({ account, history, item }: Saving, done: readonly number[], isDropped: boolean): Promise<void> {
   let isAll = false;
   await history.update(item.id, (one) => {
@@ -61,7 +61,7 @@ async function note({ account, history, item }: Saving, done: readonly number[],
   else for (const index of done) await dropKept(account, item.ref, index);
 }
 
-/** One after the other; what was saved before something failed is saved. */
+/** Saves the files one after the other. Files that were saved before a failure stay saved. */
 async function saveEach(
   saving: Saving,
   wanted: readonly Wanted[],
@@ -101,7 +101,7 @@ function download(file: File, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS);
 }
 
-/** Null where there is no place for it beside the files. */
+/** Makes the archive; null where there is no space for it beside the files. */
 async function archiveOf({ account, item }: Saving, wanted: readonly Wanted[]): Promise<File | null> {
   const sizes = new Map(item.files.map(({ index, size }) => [index, size]));
   const entries = wanted.map(({ index, path }) => ({ index, name: path.join('/'), size: sizes.get(index) ?? 0 }));
@@ -110,14 +110,14 @@ async function archiveOf({ account, item }: Saving, wanted: readonly Wanted[]): 
   return made === 'ready' ? keptFile(account, item.ref, ARCHIVE) : null;
 }
 
-/** The folder that all of it lies in, else what the app calls them. */
+/** Returns the name of the folder that contains all files, otherwise the name that the app gives. */
 function archiveName(wanted: readonly Wanted[], otherwise: string): string {
   const tops = new Set(wanted.map(({ path }) => path[0]));
   const [top = ''] = tops;
   return `${tops.size === 1 && (wanted[0]?.path.length ?? 0) > 1 ? top : otherwise}.zip`;
 }
 
-/** To the downloads: one file as it is, several as one archive, and where there is no place for that one by one. */
+/** Hands files to the downloads: one file unchanged, several as one archive, or one by one where space is short. */
 async function handOver(saving: Saving, wanted: readonly Wanted[], title: string): Promise<SaveResult> {
   if (wanted.length > 1) {
     const lock = `baton-archive-${saving.item.ref}`;
@@ -136,13 +136,13 @@ async function handOver(saving: Saving, wanted: readonly Wanted[], title: string
   return saveEach(saving, wanted, hand, false);
 }
 
-/** The copies in this browser go only when somebody says so: it cannot be seen what became of a download. */
+/** Tells whether copies stay in this browser until the user removes them, because the result of a download is unknown. */
 export const keepsCopies = (): boolean => pickers.showDirectoryPicker === undefined;
 
 async function toPickedFile(saving: Saving, wanted: Wanted): Promise<SaveResult> {
   const to = await pickers.showSaveFilePicker?.({ suggestedName: wanted.path.at(-1) ?? 'file' });
   if (to === undefined) throw new TypeError('There is no picker');
-  // The browser has asked whether a file that was there may be replaced, and has emptied it.
+  // The browser has asked whether to replace an existing file, and has emptied it.
   const result = await saveEach(saving, [wanted], (file) => copyTo(file, to), true);
   if (result.saved === 0) await removeEmpty(to);
   return result;
@@ -152,14 +152,13 @@ async function removeEmpty(file: FileSystemFileHandle & { remove?: () => Promise
   try {
     if ((await file.getFile()).size === 0) await file.remove?.();
   } catch {
-    // The browser does not let it be touched any more.
+    // The browser no longer allows access to it.
   }
 }
 
 /**
- * Hands a received transfer, or one file of it, over to whoever asked for it: to a place of their choice where the browser lets
- * them choose, else to its downloads, there as an archive called `title` where it is more than one file. Null: nobody chose a
- * place.
+ * Hands a received transfer, or one file of it, to the user: at a place of their choice where the browser lets them choose,
+ * otherwise in the downloads, where several files become an archive called `title`. Null: the user chose no place.
  */
 export async function saveFiles(saving: Saving, title: string, only: number | null = null): Promise<SaveResult | null> {
   const wanted = wantedOf(saving.item, only, !keepsCopies());
@@ -172,14 +171,14 @@ export async function saveFiles(saving: Saving, title: string, only: number | nu
       return await saveEach(saving, wanted, makeFolderSaver(folder), true);
     }
   } catch (error) {
-    // What fails while it is stored is in the result.
+    // Failures while storing are in the result.
     if (error instanceof DOMException && error.name === 'AbortError') return null;
     throw error;
   }
   return handOver(saving, wanted, title);
 }
 
-/** The copies in this browser, whether they were saved or not. */
+/** Removes the copies in this browser, whether they were saved or not. */
 export async function removeCopies({ account, history, item }: Saving): Promise<void> {
   await history.update(item.id, (one) => {
     if (one.kind === 'files') one.kept = one.kept === 'downloaded' ? 'saved' : 'removed';

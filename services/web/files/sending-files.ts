@@ -13,14 +13,17 @@ import type { Queue, Waiting } from '../outbox/queue.ts';
 import { failureOf, isTooOld, verdictOf } from '../outbox/verdict.ts';
 import type { RunningFiles } from './running-files.ts';
 
-/** So much is kept of what is sent, to go on by itself after a reload. More is asked for again. */
+/**
+ * The most bytes of files that are kept, so that sending resumes by itself after a reload. Beyond it the user chooses the
+ * files again.
+ */
 const KEPT_SOURCE_BYTES = 32 * 1024 * 1024;
-/** A browser opens six connections to one origin, and the stream has one of them. */
+/** Low, because a browser opens six connections to one origin, and the stream has one of them. */
 export const CONCURRENCY = 2;
-/** What fits in the relay may wait there for a receiver that is away. */
+/** Files up to this size fit in the relay, and may wait there for an absent receiver. */
 const SMALL_BYTES = 8 * 1024 * 1024;
 
-/** Its bytes are read and digested elsewhere than in the page, wherever that can be. */
+/** Returns sources whose bytes are read and digested outside the page where possible. */
 const sourcesOf = (
   files: readonly ChosenFile[],
   onRead: (index: number, bytes: number) => void = () => {},
@@ -35,17 +38,20 @@ const sent = (item: FilesItem): void => {
   Object.assign(item, { state: 'done' } satisfies Partial<FilesItem>);
 };
 
-/** What is small leaves in its turn; what is large takes a while to be read, and holds up nobody. */
+/**
+ * Returns the lane of an item. Small items leave in their turn. A large one takes time to read, and has its own lane so that
+ * it blocks nobody.
+ */
 const laneOf = ({ id, thread, totalBytes }: FilesItem): string =>
   totalBytes <= KEPT_SOURCE_BYTES ? thread : `${thread}-${id}`;
 
-/** It is not sent, unless it was offered meanwhile. */
+/** Ends an item without sending it, unless it was offered meanwhile. */
 const end = (queue: Queue, id: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
   queue.settle(id, (item) => {
     if (item.kind === 'files' && item.ref === '') Object.assign(item, { state, error });
   });
 
-/** It is offered. False: somebody has cancelled it meanwhile. */
+/** Notes the offer. False: the user has cancelled it meanwhile. */
 async function noteOffer(queue: Queue, id: string, transfer: OutgoingTransfer): Promise<boolean> {
   let isWanted = false;
   await queue.settle(id, (one) => {
@@ -57,18 +63,18 @@ async function noteOffer(queue: Queue, id: string, transfer: OutgoingTransfer): 
   return isWanted;
 }
 
-/** Makes offers of files that wait, one attempt at a time. */
+/** Offers the waiting files, one attempt at a time. */
 function makeOffers({ client, entry, history, queue, readiness }: Parts, running: RunningFiles) {
-  /** Digests are made before there is a transfer that could be cancelled. */
+  /** Aborts the making of digests, which happens before there is a transfer to cancel. */
   const preparing = new Map<string, AbortController>();
   const patience = makePatience(queue);
 
-  /** Resolves when the offer is made, or is not to be made any more. */
+  /** Makes an offer. Resolves when it is made, or is not wanted any more. */
   async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
     await queue.tell([item.id], null);
     const to = { device_id: item.thread };
     const told = tellPreparing(client, to, { files: files.length, totalBytes: item.totalBytes });
-    // It is over with the cancelling, however long the reading takes to hear of it.
+    // The report ends with the cancelling, even if reading stops later.
     signal.addEventListener('abort', told.end, { once: true });
     let transfer: OutgoingTransfer;
     try {
@@ -84,13 +90,13 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
     }
     running.follow(item.id, transfer, sent);
     if (await noteOffer(queue, item.id, transfer)) {
-      // A browser without space for them has them chosen again.
+      // Where the browser has no space for them, the user chooses them again.
       if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
     } else await transfer.cancel();
     await history.sources.forget(item.id);
   }
 
-  /** How long to wait before it is tried again; null when it is not. */
+  /** Returns how long to wait before the next try; null when there is none. */
   async function failed(waiting: Waiting, error: unknown): Promise<number | null> {
     const failure = failureOf(error);
     if (failure.outcome === 'none') await queue.release(waiting);
@@ -108,7 +114,7 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
   return {
     stop: (id: string): void => preparing.get(id)?.abort(),
 
-    /** How long to wait before it is tried again; null when it is not. */
+    /** Returns how long to wait before the next try; null when there is none. */
     async attempt(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[]): Promise<number | null> {
       const reason = await readiness.look();
       if (reason !== null) return patience.wait(item.id, [item.id], reason);
@@ -127,11 +133,11 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
   };
 }
 
-/** Sends the files that wait, and goes on with what another page of this browser was sending. */
+/** Sends the waiting files, and resumes what another page of this browser was sending. */
 export function makeSendingFiles(parts: Parts, running: RunningFiles) {
   const { client, entry, history, queue } = parts;
   const offers = makeOffers(parts, running);
-  /** As they were chosen, for as long as this page is open. */
+  /** The chosen files, as long as this page is open. */
   const inHand = new Map<string, readonly ChosenFile[]>();
 
   async function step(waiting: Waiting, item: FilesItem): Promise<number | null> {
@@ -141,7 +147,7 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
     }
     const files = inHand.get(item.id) ?? (await keptSources(history, item));
     if (typeof files !== 'string') return offers.attempt(waiting, item, files);
-    // It waits for somebody, and holds up nothing.
+    // The item waits for the user, and blocks no other.
     await queue.tell([item.id], `${files}_again`);
     return null;
   }
@@ -169,18 +175,18 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
   return {
     isWaiting: queue.has,
 
-    /** As they were chosen in some tab; null: as they are kept. */
+    /** Sends the files that a tab chose; null: the kept ones. */
     async send(itemId: string, files: readonly ChosenFile[] | null): Promise<void> {
       if (files !== null) inHand.set(itemId, files);
       await run(itemId);
     },
 
-    /** Whatever waits. */
+    /** Sends all waiting files. */
     async sendAll(): Promise<void> {
       for (const { id, kind } of await queue.all()) if (kind === 'files') await run(id);
     },
 
-    /** Before it is offered. */
+    /** Stops an item before it is offered. */
     async stop(itemId: string): Promise<void> {
       offers.stop(itemId);
       await end(queue, itemId, 'cancelled', 'aborted');

@@ -1,7 +1,7 @@
 import type { ClipboardEntry } from '../../../shared/client/index.ts';
 import type { History } from './history.ts';
 
-/* What has passed through the clipboard, where somebody wants this browser to keep it. */
+/* The earlier entries of the clipboard, where the user wants this browser to keep them. */
 const KEY = 'clipboard-history';
 const MOST = 30;
 
@@ -22,12 +22,12 @@ const NOTHING: Kept = { isOn: false, passed: [] };
 
 export const clipboardHistory = ({ settings }: Settings): Promise<Kept> => settings.get(KEY, NOTHING);
 
-/** Ending it removes what was kept. */
+/** Turns the history of the clipboard on or off, and removes the kept entries. */
 export async function keepClipboardHistory({ settings }: Settings, isOn: boolean): Promise<void> {
   await settings.set(KEY, { isOn, passed: [] } satisfies Kept);
 }
 
-/** Keeps an entry once, newest first; nothing unless somebody wanted it. Several tabs that do so write the same. */
+/** Keeps an entry once, newest first, if the history is on. Several tabs that do so write the same. */
 export async function noteClipboard(history: Settings, entry: ClipboardEntry | null): Promise<void> {
   if (entry === null || entry.content === '' || entry.updated_at === null) return;
   const { isOn, passed } = await clipboardHistory(history);

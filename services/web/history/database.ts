@@ -1,7 +1,7 @@
 import { type DBSchema, deleteDB, type IDBPDatabase } from 'idb';
 import { answered, openDatabase } from '../open-database.ts';
 
-/** A file of a transfer, as it is shown. */
+/** A file of a transfer as it is shown. */
 export interface ShownFile {
   index: number;
   name: string;
@@ -10,9 +10,9 @@ export interface ShownFile {
 }
 
 interface Entry {
-  /** Of this browser. */
+  /** An id of this browser. */
   id: string;
-  /** The message or the transfer at the service; empty before it has one. */
+  /** The id of the message or the transfer at the service; empty before it has one. */
   ref: string;
   /** The other device. */
   thread: string;
@@ -29,30 +29,30 @@ export interface MessageItem extends Entry {
 
 export interface FilesItem extends Entry {
   kind: 'files';
-  /** The first of them. */
+  /** The first files. */
   files: ShownFile[];
   fileCount: number;
   totalBytes: number;
   state: 'preparing' | 'offered' | 'active' | 'done' | 'failed' | 'cancelled' | 'refused';
   error: string | null;
-  /** Where the bytes are that were received. `downloaded`: handed to the browser, and here until somebody removes them. */
+  /** Where the received bytes are. `downloaded`: handed to the browser, and stored here until the user removes them. */
   kept: 'nothing' | 'here' | 'downloaded' | 'saved' | 'removed';
-  /** The files, by their numbers, that were handed over. */
+  /** The numbers of the files that were handed over. */
   saved?: number[];
-  /** Small pictures of what was sent from here, or the text itself. */
+  /** Small pictures of sent files, or the text itself. */
   previews?: Blob[];
 }
 
 export type Item = MessageItem | FilesItem;
 
-/** A copy of a small file, or what a file that was dropped can be read by again. */
+/** A copy of a small file, or the handle by which a dropped file can be read again. */
 export interface KeptSource {
   file: File | null;
   name: string;
   handle?: FileSystemFileHandle;
 }
 
-/** The other device of a thread, also when it is gone from the account. */
+/** The other device of a thread, also when it has left the account. */
 export interface Thread {
   id: string;
   name: string;
@@ -63,7 +63,7 @@ export interface Thread {
 interface Schema extends DBSchema {
   items: { key: string; value: Item; indexes: { ref: string; place: [string, number] } };
   threads: { key: string; value: Thread };
-  /** What a transfer is sent from; under the id of its item as long as it was not offered. */
+  /** The files that a transfer is sent from, under the id of its item until it is offered. */
   sources: { key: string; value: { transferId: string; files: KeptSource[] } };
   settings: { key: string; value: unknown };
 }
@@ -71,14 +71,14 @@ interface Schema extends DBSchema {
 export type Database = IDBPDatabase<Schema>;
 
 interface Store {
-  /** Null: the key is told beside the value. */
+  /** Null: the key is given beside the value. */
   keyPath: string | null;
   indexes: Readonly<Record<string, string | string[]>>;
 }
 
 export type StoreName = 'items' | 'threads' | 'sources' | 'settings';
 
-/** The stores of a history, wherever it is kept. */
+/** The stores of a history, on disk or in memory. */
 export const STORES: Readonly<Record<StoreName, Store>> = {
   items: { keyPath: 'id', indexes: { ref: 'ref', place: ['thread', 'at'] } },
   threads: { keyPath: 'id', indexes: {} },
@@ -88,7 +88,7 @@ export const STORES: Readonly<Record<StoreName, Store>> = {
 
 const nameOf = (userId: string): string => `baton-${userId}`;
 
-/** The history of one account on this browser. Rejects where the browser keeps none. */
+/** Opens the history of one account in this browser. Rejects where the browser keeps none. */
 export function openHistory(userId: string): Promise<Database> {
   return openDatabase<Schema>(nameOf(userId), {
     upgrade(database) {

@@ -1,17 +1,17 @@
 import { keptWords } from '../kept-words.ts';
 
 /*
- * What was typed to a device and not sent yet: for each account and device, over a change of the thread, a reload and a closed
- * browser. Of two tabs the one that wrote last is right; the other one shows that, and writes nothing of its own for it.
+ * Texts that were typed and not sent yet, for each account and device. They survive a change of the thread, a reload and a
+ * closed browser. The tab that wrote last wins; the other one shows its text, and does not write it again.
  */
 
-/** More than somebody types: what was pasted by mistake would fill the little room that a browser has for this. */
+/** More than anybody types. A long text pasted by mistake would fill the little space that a browser has for this. */
 const MOST_CHARACTERS = 65_536;
 
 const ofAccount = (account: string): string => `baton-draft/${encodeURIComponent(account)}/`;
 const keyOf = (account: string, deviceId: string): string => ofAccount(account) + encodeURIComponent(deviceId);
 
-/** Drafts that are too long to be kept, while the page is open. */
+/** Drafts that are too long to be stored, kept while the page is open. */
 const long = new Map<string, string>();
 
 export function draftOf(account: string, deviceId: string): string {
@@ -19,7 +19,7 @@ export function draftOf(account: string, deviceId: string): string {
   return long.get(key) ?? keptWords.get(key) ?? '';
 }
 
-/** An empty one is removed. */
+/** Keeps a draft, and removes an empty one. */
 export function keepDraft(account: string, deviceId: string, text: string): void {
   const key = keyOf(account, deviceId);
   const isLong = text.length > MOST_CHARACTERS;
@@ -34,11 +34,11 @@ export function dropDrafts(account: string): void {
   long.clear();
 }
 
-/** Calls `take` with what another tab has written. Gives what ends it. */
+/** Calls `take` with the text that another tab has written. Returns a function that ends it. */
 export function onOtherDraft(account: string, deviceId: string, take: (text: string) => void): () => void {
   const key = keyOf(account, deviceId);
   const listen = ({ key: changed, newValue }: StorageEvent): void => {
-    // Null: all was cleared.
+    // Null: the storage was cleared.
     if (changed !== key && changed !== null) return;
     long.delete(key);
     take(newValue ?? '');

@@ -1,11 +1,11 @@
 import type { Message, Transfer } from '../../../shared/client/index.ts';
 import type { Database, FilesItem, Item, KeptSource, MessageItem, Thread } from './database.ts';
 
-/** Codes whose texts speak of the other device. */
+/** Codes whose texts are about the other device. */
 const ABOUT_OTHER = ['peer_offline', 'access_denied', 'mailbox_full'];
-/** As many as an offer has. */
+/** The most files of an offer. */
 const SHOWN_FILES = 1_000;
-/** So many items of a thread are shown at first, and more at each wish. */
+/** How many items of a thread are shown at first, and how many further ones on request. */
 export const PAGE_ITEMS = 60;
 const FOUND_ITEMS = 100;
 
@@ -19,7 +19,7 @@ const STATES: Readonly<Record<Transfer['state'], FilesItem['state']>> = {
   CANCELLED: 'cancelled',
 };
 
-/** Only its receiver refuses a transfer. */
+/** Returns the state for the history. Only its receiver refuses a transfer. */
 export const stateOf = ({
   state,
   error,
@@ -29,20 +29,23 @@ export const stateOf = ({
     ? 'refused'
     : STATES[state];
 
-/** Why it ended, for the history of one side: what is about the other device counts only when this one has said it. */
+/**
+ * Returns why a transfer ended, for the history of one side. A code about the other device does not count when that device
+ * reported it.
+ */
 export function errorOf({ error, sender, receiver }: Transfer, isMine: boolean): string | null {
   const other = isMine ? receiver : sender;
   const isAboutOther = error !== null && ABOUT_OTHER.includes(error.code);
   return isAboutOther && error.by_device_id === other.device_id ? 'failed' : (error?.code ?? null);
 }
 
-/** Where messages of a session without a device go: nobody can be answered there. */
+/** Returns the thread of a message. The sender of a message without a device cannot be answered. */
 const threadOf = ({ from_device_id, from_name }: Message): string => from_device_id ?? `name:${from_name}`;
 
 const shownFiles = (transfer: Transfer): FilesItem['files'] =>
   (transfer.files ?? []).slice(0, SHOWN_FILES).map(({ index, name, size, type }) => ({ index, name, size, type }));
 
-/** What is kept beside the items. */
+/** Keeps the data beside the items. */
 const makeKept = (database: Database) => ({
   sources: {
     keep: async (transferId: string, files: KeptSource[]): Promise<void> => {
@@ -66,8 +69,8 @@ const makeKept = (database: Database) => ({
 
 const makeReading = (database: Database) => ({
   /**
-   * When the newest page before that time begins; 0 when it has all that is left. What came in the same millisecond is on one
-   * page, which may be longer for it: else the next one would leave some of it out.
+   * Returns when the newest page before that time begins; 0 when it has all remaining items. Items of the same millisecond
+   * are on one page, which may be longer. Otherwise the next page would leave some of them out.
    */
   async pageStart(thread: string, before = Number.MAX_SAFE_INTEGER): Promise<number> {
     const range = IDBKeyRange.bound([thread, 0], [thread, before], false, true);
@@ -81,17 +84,17 @@ const makeReading = (database: Database) => ({
     return cursor === null ? 0 : start;
   },
 
-  /** The last item of a thread. */
+  /** Returns the last item of a thread. */
   async newest(thread: string): Promise<Item | undefined> {
     const range = IDBKeyRange.bound([thread, 0], [thread, Number.MAX_SAFE_INTEGER]);
     return (await database.transaction('items').store.index('place').openCursor(range, 'prev'))?.value;
   },
 
-  /** All of a thread from that time on, oldest first. */
+  /** Returns all items of a thread from that time on, oldest first. */
   since: (thread: string, from: number): Promise<Item[]> =>
     database.getAllFromIndex('items', 'place', IDBKeyRange.bound([thread, from], [thread, Number.MAX_SAFE_INTEGER])),
 
-  /** What has these words in its text or in the names of its files, newest first. */
+  /** Finds items with these words in the text or in the names of files, newest first. */
   async search(words: string): Promise<Item[]> {
     const wanted = words.toLocaleLowerCase();
     const found: Item[] = [];
@@ -102,7 +105,7 @@ const makeReading = (database: Database) => ({
     return found.sort((one, other) => other.at - one.at).slice(0, FOUND_ITEMS);
   },
 
-  /** Transfers of which there may be bytes in this browser: of one thread, or of all. */
+  /** Returns transfers that may have bytes in this browser: of one thread, or of all. */
   async withBytes(thread: string | null): Promise<FilesItem[]> {
     const all = await database.getAll('items');
     return all
@@ -110,14 +113,14 @@ const makeReading = (database: Database) => ({
       .filter((item) => !item.isMine && item.ref !== '' && (thread === null || item.thread === thread));
   },
 
-  /** Transfers that were not over when they were last heard of. */
+  /** Returns transfers that were not over in their last known state. */
   async unfinished(): Promise<FilesItem[]> {
     const open = ['preparing', 'offered', 'active'];
     const all = await database.getAll('items');
     return all.filter((item) => item.kind === 'files').filter(({ state }) => open.includes(state));
   },
 
-  /** Messages of this browser that the service has not taken. */
+  /** Returns messages of this browser that the service has not accepted. */
   async unsent(): Promise<MessageItem[]> {
     const all = await database.getAll('items');
     return all.filter((item) => item.kind === 'message').filter(({ state }) => state === 'sending');
@@ -128,7 +131,7 @@ const makeReading = (database: Database) => ({
 
 type Touch = (id: string, name: string, change: (thread: Thread) => void) => Promise<void>;
 
-/** What is done with a thread as a whole. */
+/** Makes the operations on whole threads. */
 const makeThreads = (database: Database, touch: Touch, onChange: (thread: string) => void) => ({
   async read(thread: string): Promise<void> {
     const known = await database.get('threads', thread);
@@ -155,12 +158,12 @@ const makeThreads = (database: Database, touch: Touch, onChange: (thread: string
   },
 });
 
-/** What the service has told of becomes an item, once. */
+/** Turns each message and transfer of the service into an item, once. */
 const makeArrivals = (
   byRef: (ref: string) => Promise<Item | undefined>,
   add: (item: Item, name: string) => Promise<void>,
 ) => ({
-  /** Safely stored when it resolves: only then is the message acknowledged. The same one twice is one. */
+  /** Stores a message safely before it resolves: the message is acknowledged then. The same message twice is one item. */
   async receive(message: Message): Promise<MessageItem | null> {
     if ((await byRef(message.message_id)) !== undefined) return null;
     const item: MessageItem = {
@@ -171,7 +174,7 @@ const makeArrivals = (
     return item;
   },
 
-  /** A transfer to or from this device as an item; the one that is there, if there is one. */
+  /** Returns the item of a transfer to or from this device, and makes it if there is none. */
   async transfer(transfer: Transfer, isMine: boolean): Promise<Item> {
     const known = await byRef(transfer.transfer_id);
     if (known !== undefined) return known;
@@ -186,7 +189,7 @@ const makeArrivals = (
   },
 });
 
-/** Runs one change after the other. A database does so by itself; what is in memory does not. */
+/** Runs one change after the other. A database does so by itself; the memory database does not. */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function makeTurns(): InTurn {
@@ -198,7 +201,7 @@ export function makeTurns(): InTurn {
   };
 }
 
-/** What this browser keeps of an account. `onChange` is told which thread has changed. */
+/** Makes the history of an account in this browser. `onChange` gets the thread that has changed. */
 export function makeHistory(database: Database, onChange: (thread: string) => void, inTurn: InTurn) {
   const byRef = (ref: string): Promise<Item | undefined> => database.getFromIndex('items', 'ref', ref);
 
@@ -215,7 +218,7 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
       onChange(id);
     });
 
-  /** Its thread is one of those that are shown. */
+  /** Adds the item to its thread, so that the thread is shown. */
   const note = (item: Item, name: string): Promise<void> =>
     touch(item.thread, name, (thread) => {
       thread.lastAt = Math.max(thread.lastAt, item.at);
@@ -227,7 +230,7 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
     await note(item, name);
   }
 
-  /** Changes an item in one step; `change` must not wait. */
+  /** Changes an item in one step; `change` must be synchronous. */
   const update = (id: string, change: (item: Item) => void): Promise<void> =>
     inTurn(async () => {
       const transaction = database.transaction('items', 'readwrite');

@@ -4,8 +4,8 @@ import { type History, makeHistory, makeTurns } from './history.ts';
 import { memoryDatabase } from './memory-database.ts';
 
 /*
- * A history and an outbox that go on when the browser does not keep them, from the beginning or later on: in memory, as long as the page is
- * open. `onLost` is called once then.
+ * A history and an outbox that continue in memory, as long as the page is open, where the browser does not keep them, from
+ * the beginning or later. `onLost` is called once then.
  */
 interface LastingParts {
   userId: string;
@@ -13,7 +13,7 @@ interface LastingParts {
   onLost: () => void;
 }
 
-/** What can be read still of a database that takes no more. */
+/** Copies the readable part of a database that can no longer be written. */
 async function copyOf(disk: Database): Promise<Database> {
   const memory = memoryDatabase();
   for (const name of Object.keys(STORES) as StoreName[]) {
@@ -25,18 +25,18 @@ async function copyOf(disk: Database): Promise<Database> {
         else await memory.put(name, value);
       }
     } catch {
-      // Lost with the rest.
+      // This store is lost.
     }
   }
   return memory;
 }
 
-/** Nothing of the store is wrong when a caller hands over what cannot be stored anywhere. */
+/** Tells whether the caller gave a value that cannot be stored anywhere, which is no fault of the store. */
 const isOfCaller = (error: unknown): boolean => error instanceof DOMException && error.name === 'DataCloneError';
 
 type Members = Record<string, unknown>;
 
-/** Has the members of `now()`, each of which is run by `run`; and those of what is inside of it. */
+/** Returns an object with the members of `now()`, including nested ones. `run` runs each of them. */
 function relay(now: () => Members, run: (work: (members: Members) => unknown) => unknown): Members {
   const entries = Object.entries(now()).map(([name, member]) => {
     if (typeof member !== 'function') {
@@ -114,7 +114,7 @@ export async function openLasting({ userId, onChange, onLost }: LastingParts): P
       ...history,
       sources: {
         ...history.sources,
-        /** Megabytes that find no room say nothing of the rest: whoever keeps them does without. */
+        /** Large files that find no space do not mean that the store is lost. The caller works without them. */
         keep: (id, files) => (memory === null ? kept.history : history).sources.keep(id, files),
       },
       close() {

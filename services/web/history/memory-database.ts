@@ -1,13 +1,13 @@
 import { type Database, STORES } from './database.ts';
 
 /*
- * Where a browser keeps nothing for pages, the history is here as long as the page is open: the part of the database that the
- * history uses, on plain maps.
+ * The history in memory, as long as the page is open, for browsers that store nothing for pages. It implements the part of
+ * the database that the history uses, on plain maps.
  */
 type Key = string | number | Key[];
 type Row = Record<string, Key>;
 
-/** IndexedDB's own order, as far as strings, numbers and lists of both go. */
+/** Compares keys in the order of IndexedDB, for strings, numbers and lists of both. */
 function compare(one: Key, other: Key): number {
   if (Array.isArray(one) && Array.isArray(other)) {
     const at = one.findIndex((part, i) => i >= other.length || compare(part, other[i] as Key) !== 0);
@@ -67,7 +67,7 @@ function makeStore(keyPath: string | null, indexes: Readonly<Record<string, stri
   };
 }
 
-/** Of the type of a real one; it has what `history.ts` uses. */
+/** Makes a database in memory. It has the type of a real one, and the members that `history.ts` uses. */
 export function memoryDatabase(): Database {
   const stores = new Map(
     Object.entries(STORES).map(([name, { keyPath, indexes }]) => [name, makeStore(keyPath, indexes)]),

@@ -2,14 +2,14 @@ import type { ChosenFile } from '../files/choosing.ts';
 import type { FilesItem } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 
-/** So much of one item is copied, and so much of all that wait. A handle takes no space. */
+/** The most bytes that are copied for one item, and for all waiting items. A handle takes no space. */
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_BYTES_IN_ALL = 256 * 1024 * 1024;
-/** What is copied may take so much of the space that is left. */
+/** The share of the free space that copies may take. */
 const SHARE_OF_SPACE = 0.25;
 
 type Permission = 'granted' | 'denied' | 'prompt';
-/** What browsers have of the File System Access API, beside what their types say. */
+/** The File System Access API of browsers, beyond their types. */
 type Handle = FileSystemFileHandle & {
   queryPermission(about: { mode: 'read' }): Promise<Permission>;
   requestPermission(about: { mode: 'read' }): Promise<Permission>;
@@ -27,7 +27,7 @@ async function hasSpaceFor(history: History, item: FilesItem, waiting: readonly 
   return quota === 0 || item.totalBytes <= (quota - usage) * SHARE_OF_SPACE;
 }
 
-/** Keeps what the files are read from after a reload: handles, or a copy of what is small. Nothing where there is no space. */
+/** Keeps handles, or copies of small files, to read them from after a reload. Keeps nothing where there is no space. */
 export async function keepSources(
   history: History,
   item: FilesItem,
@@ -42,7 +42,7 @@ export async function keepSources(
     );
     await history.sources.keep(item.id, kept);
   } catch {
-    // They are sent all the same, and chosen once more after a reload.
+    // The files are sent all the same, but have to be chosen again after a reload.
   }
 }
 
@@ -51,7 +51,7 @@ type Kept = Awaited<ReturnType<History['sources']['of']>>;
 const handlesOf = (kept: Kept): Handle[] =>
   (kept ?? []).flatMap(({ handle }) => (handle === undefined ? [] : [handle as Handle]));
 
-/** The files of an item; `allow` when somebody has to let them be read, `choose` when they are to be chosen again. */
+/** Returns the files of an item; `allow` when the user has to allow reading, `choose` when they have to be chosen again. */
 export async function keptSources(history: History, item: FilesItem): Promise<ChosenFile[] | 'allow' | 'choose'> {
   const kept = await history.sources.of(item.id);
   if (kept === null) return 'choose';
@@ -67,12 +67,12 @@ export async function keptSources(history: History, item: FilesItem): Promise<Ch
     const isSame = item.files.every(({ size }, i) => files[i]?.file.size === size);
     return isSame && files.length === item.fileCount ? files : 'choose';
   } catch {
-    // Moved or removed.
+    // The file was moved or removed.
     return 'choose';
   }
 }
 
-/** To be called by a click. False: it was not allowed. */
+/** Asks to read the files. Call it from a click. False: the user did not allow it. */
 export async function allowSources(history: History, item: FilesItem): Promise<boolean> {
   for (const handle of handlesOf(await history.sources.of(item.id))) {
     if ((await handle.requestPermission({ mode: 'read' })) !== 'granted') return false;

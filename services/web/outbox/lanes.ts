@@ -3,20 +3,21 @@ import { pauseMs } from './verdict.ts';
 
 interface Lane {
   isRunning: boolean;
-  /** Something has changed since it began: it looks once more. */
+  /** True: something has changed since it began, so it runs once more. */
   isAsked: boolean;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** How often in a row its work has thrown. */
+  /** How often its work has thrown in a row. */
   failures: number;
 }
 
-/** This browser was signed out, or another version of the app opened the database: nothing can be read here any more. */
+/** Tells whether the database is closed, because this browser was signed out or another version of the app opened it. */
 const isClosed = (error: unknown): boolean => error instanceof DOMException && error.name === 'InvalidStateError';
 
 /**
- * One line for each receiver. `work` sends what is in it, and gives how long to wait before the next try, or null when there is
- * nothing left to try. Work that throws is tried again, unless the database is closed. Only one tab works at a line at a time, and lines do not wait for each other; where tabs have no locks,
- * the keys of what is sent see to "once".
+ * Makes one lane for each receiver. `work` sends the items of a lane, and returns how long to wait before the next try, or
+ * null when nothing is left to try. Work that throws is retried, unless the database is closed. Only one tab works at a lane
+ * at a time, and lanes do not wait for each other. Where tabs have no locks, the keys of the items ensure that each is sent
+ * once.
  */
 export function makeLanes(prefix: string, work: (lane: string) => Promise<number | null>) {
   const lanes = new Map<string, Lane>();
@@ -41,7 +42,7 @@ export function makeLanes(prefix: string, work: (lane: string) => Promise<number
       }
       lane.failures = 0;
     } catch (error) {
-      // A full disk, or a transaction that the browser has aborted: what waits is still there.
+      // The disk is full, or the browser has aborted a transaction. The waiting items are still there.
       if (!isClosed(error)) waitMs = pauseMs(lane.failures++);
     } finally {
       lane.isRunning = false;

@@ -13,7 +13,7 @@ interface To {
   name: string;
 }
 
-/** A message that a page of before the outbox was sending: so long it may still be at it. */
+/** How long a page of a version before the outbox may still be sending a message. */
 const ORPHAN_MS = 60_000;
 
 function filesItem(to: string, files: readonly ChosenFile[]): FilesItem {
@@ -25,7 +25,7 @@ function filesItem(to: string, files: readonly ChosenFile[]): FilesItem {
   };
 }
 
-/** Messages that nobody sends any more, and that nobody knows the end of. */
+/** Finds messages that nobody sends any more and whose outcome is unknown. */
 async function findOrphans({ history, queue }: Parts): Promise<void> {
   const old = serverNow() - ORPHAN_MS;
   const waiting = new Set((await queue.all()).map(({ id }) => id));
@@ -38,15 +38,15 @@ async function findOrphans({ history, queue }: Parts): Promise<void> {
 }
 
 /**
- * Everything that is written or chosen here is kept before it is tried, and leaves when the service can take it: in order, once
- * each, whichever tab is open then.
+ * Stores everything that the user writes or chooses before it is sent. Items leave when the service can take them: in order,
+ * once each, from whichever tab is open then.
  */
 export function makeOutbox(parts: Parts) {
   const { history, queue, readiness, tabs } = parts;
   const messages = makeSendingMessages(parts);
   let writtenAt = 0;
 
-  /** Later than what was written before, also within a millisecond. */
+  /** Returns a time later than the one before, also within a millisecond. */
   function now(): number {
     writtenAt = Math.max(serverNow(), writtenAt + 1);
     return writtenAt;
@@ -55,7 +55,7 @@ export function makeOutbox(parts: Parts) {
   async function sendFiles({ id: to, name }: To, files: readonly ChosenFile[]): Promise<void> {
     const item = filesItem(to, files);
     const waiting = (await queue.all()).filter(({ kind }) => kind === 'files').map(({ id }) => id);
-    // Before anybody sees that it waits, and may close the page.
+    // Stored before the user sees that the item waits, and may close the page.
     await keepSources(history, item, files, waiting);
     await queue.add(item);
     await history.note(item, name);
@@ -64,7 +64,7 @@ export function makeOutbox(parts: Parts) {
   }
 
   return {
-    /** In the history and in the outbox when it resolves, whatever becomes of it then. */
+    /** Resolves when the message is in the history and in the outbox, whatever happens to it later. */
     async message({ id: to, name }: To, text: string): Promise<void> {
       const item: MessageItem = {
         ...{ id: newId(), ref: '', thread: to, at: now(), isMine: true },
@@ -79,7 +79,7 @@ export function makeOutbox(parts: Parts) {
       for (const one of to) await sendFiles(one, files);
     },
 
-    /** What was not sent, or maybe was, goes to the end of the line: somebody wants it. */
+    /** Puts an item that was not sent, or may have been, at the end of the line, because the user asks for it. */
     async again(item: Item): Promise<void> {
       if (item.kind === 'message') {
         await queue.add({ ...item, ref: '', at: now(), state: 'sending', error: null });
@@ -89,13 +89,13 @@ export function makeOutbox(parts: Parts) {
       await tabs.ask('send-files', item.id, null);
     },
 
-    /** The files of an item that waits for them, chosen once more. */
+    /** Takes the files that the user chose again for a waiting item. */
     async chosen(item: FilesItem, files: readonly ChosenFile[]): Promise<void> {
       await keepSources(history, item, files, [item.id]);
       await tabs.ask('send-files', item.id, files);
     },
 
-    /** By a click: the browser asks whether they may be read. */
+    /** Lets the browser ask whether the files may be read. Call it from a click. */
     async allow(item: FilesItem): Promise<void> {
       if (await allowSources(history, item)) await tabs.ask('send-files', item.id, null);
     },

@@ -1,11 +1,11 @@
 import type { Queue } from './queue.ts';
 import { pauseMs } from './verdict.ts';
 
-/** How long something waits for its next try: longer with each that was in vain. */
+/** Decides how long an item waits for its next try: longer with each failure. */
 export function makePatience(queue: Pick<Queue, 'tell'>) {
   const failures = new Map<string, number>();
   return {
-    /** Tells these items why they wait; the time until the next try of this line. */
+    /** Notes why these items wait, and returns the time until the next try of this line. */
     async wait(line: string, ids: readonly string[], reason: string, retryAfterMs: number | null = null) {
       await queue.tell(ids, reason);
       const before = failures.get(line) ?? 0;

@@ -3,24 +3,24 @@ import type { InTurn } from '../history/history.ts';
 import { newId } from '../../../shared/client/new-id.ts';
 
 /*
- * What is to be sent and was not answered yet, in the order in which it was written. It lies among the settings of the history:
- * a database that exists needs no new version, so that a tab of the version before stays open beside this one, and signing out
- * removes it with everything else. An item and its place here change in one transaction.
+ * The items to send that have no response yet, in the order of writing. They lie among the settings of the history. So an
+ * existing database needs no new version, a tab of the version before stays open beside this one, and signing out removes
+ * them with everything else. An item and its place here change in one transaction.
  */
 const KEY = 'outbox';
 const EARLY = 'delivered-early';
 const MOST_EARLY = 200;
 
 export interface Waiting {
-  /** The item of the history. */
+  /** The id of the item in the history. */
   readonly id: string;
   readonly kind: Item['kind'];
   readonly to: string;
-  /** The same for each attempt: the service takes it once. Stored before the first. */
+  /** The same key for each attempt, so that the service takes the item once. Stored before the first attempt. */
   readonly key: string;
-  /** When the first attempt began that may have arrived; null while there was none. */
+  /** When the first attempt began that may have arrived; null without one. */
   readonly unknownSince: number | null;
-  /** The device that made it: the service knows keys of one device from those of another. */
+  /** The device that made the attempt, because the service keeps the keys of each device apart. */
   readonly triedBy: string | null;
 }
 
@@ -35,7 +35,7 @@ export const isWaitingItem = ({ kind, state, isMine, ref }: Item): boolean =>
 const begin = (database: Database) => database.transaction(['items', 'settings'], 'readwrite');
 type Transaction = ReturnType<typeof begin>;
 type Told = (thread: string) => void;
-/** One step: all of it is stored, or nothing. */
+/** Runs one step: all of it is stored, or nothing. */
 type InStep = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>;
 
 const inLine = async (transaction: Transaction): Promise<Waiting[]> =>
@@ -47,14 +47,14 @@ const keepLine = (transaction: Transaction, line: readonly Waiting[]) =>
 const earlyOnes = async (transaction: Transaction): Promise<string[]> =>
   ((await transaction.objectStore('settings').get(EARLY)) as string[] | undefined) ?? [];
 
-/** Takes one out of the line; those that are left, and its item. */
+/** Takes one out of the line; returns the remaining ones, and its item. */
 async function takeOut(transaction: Transaction, id: string): Promise<{ left: Waiting[]; item: Item | undefined }> {
   const left = (await inLine(transaction)).filter((one) => one.id !== id);
   await keepLine(transaction, left);
   return { left, item: await transaction.objectStore('items').get(id) };
 }
 
-/** What is sent goes to where the service's time puts it; what waits behind it stays behind it. */
+/** Moves waiting items after a sent one, which has the service's time. */
 async function moveBehind(transaction: Transaction, line: readonly Waiting[], thread: string, at: number) {
   const items = transaction.objectStore('items');
   for (const [i, { id }] of line.filter(({ kind, to }) => kind === 'message' && to === thread).entries()) {
@@ -63,21 +63,24 @@ async function moveBehind(transaction: Transaction, line: readonly Waiting[], th
   }
 }
 
-/** The item at the end of its thread: the service's time is known to half a second, and a reply must not stand above what it answers. */
+/**
+ * Returns the item at the end of its thread. The service's time is known to half a second only, and a reply must not stand above
+ * the message that it answers.
+ */
 async function atTheEnd(transaction: Transaction, item: Item): Promise<Item> {
   const range = IDBKeyRange.bound([item.thread, item.at], [item.thread, Number.MAX_SAFE_INTEGER]);
   const newest = await transaction.objectStore('items').index('place').openCursor(range, 'prev');
   return newest === null || newest.value.id === item.id ? item : { ...item, at: newest.value.at + 1 };
 }
 
-/** Who is in the line. */
+/** Makes the line of waiting items. */
 function makeLine(database: Database, inStep: InStep, onChange: Told) {
   const all = async (): Promise<Waiting[]> => ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [];
   return {
     all,
     has: async (id: string): Promise<boolean> => (await all()).some((one) => one.id === id),
 
-    /** Put at the end of the line, new or once more. */
+    /** Puts an item at the end of the line, new or again. */
     async add(item: Item): Promise<void> {
       await inStep(async (transaction) => {
         const { left } = await takeOut(transaction, item.id);
@@ -87,7 +90,7 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
       onChange(item.thread);
     },
 
-    /** Takes it out of the line, and changes its item. */
+    /** Takes an item out of the line, and changes it. */
     async settle(id: string, edit: (item: Item) => void): Promise<void> {
       const changed = await inStep(async (transaction) => {
         const { item } = await takeOut(transaction, id);
@@ -99,7 +102,7 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
       if (changed !== undefined) onChange(changed.thread);
     },
 
-    /** With its item. */
+    /** Removes the entry with its item. */
     async remove(id: string): Promise<void> {
       const removed = await inStep(async (transaction) => {
         const { item } = await takeOut(transaction, id);
@@ -111,9 +114,9 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
   };
 }
 
-/** What becomes of attempts. */
+/** Records attempts and their outcomes. */
 const makeAttempts = (inStep: InStep, onChange: Told) => ({
-  /** Before an attempt: from now on it may have arrived. False: it is not to be sent any more. */
+  /** Notes an attempt before it begins, because it may arrive from now on. False: the item is not to be sent any more. */
   hold: (id: string, deviceId: string): Promise<boolean> =>
     inStep(async (transaction) => {
       const line = await inLine(transaction);
@@ -124,14 +127,14 @@ const makeAttempts = (inStep: InStep, onChange: Told) => ({
       return isThere;
     }),
 
-  /** The service has said that the attempt had no effect: as it was before. */
+  /** Restores the state before an attempt that had no effect, as the service reported. */
   release: ({ id, unknownSince, triedBy }: Waiting): Promise<void> =>
     inStep(async (transaction) => {
       const released = (one: Waiting): Waiting => (one.id === id ? { ...one, unknownSince, triedBy } : one);
       await keepLine(transaction, (await inLine(transaction)).map(released));
     }),
 
-  /** Why these wait. */
+  /** Notes why these items wait. */
   async tell(ids: readonly string[], reason: string | null): Promise<void> {
     const threads = await inStep(async (transaction) => {
       const found = new Set<string>();
@@ -147,9 +150,9 @@ const makeAttempts = (inStep: InStep, onChange: Told) => ({
   },
 });
 
-/** Messages that have arrived. */
+/** Records messages that have arrived. */
 const makeDeliveries = (inStep: InStep, onChange: Told) => ({
-  /** A message was accepted. Its receiver may have said so before. */
+  /** Notes that a message was accepted. Its receiver may have reported it before. */
   async sent(id: string, ref: string, at: number): Promise<void> {
     const accepted = await inStep(async (transaction) => {
       const { left, item } = await takeOut(transaction, id);
@@ -162,7 +165,7 @@ const makeDeliveries = (inStep: InStep, onChange: Told) => ({
     if (accepted !== undefined) onChange(accepted.thread);
   },
 
-  /** The receiver has taken these. Those that nothing is known of are kept in mind: the answer to the sender may be late. */
+  /** Notes that the receiver has taken these. Unknown ones are remembered: the response to the sender may be late. */
   async delivered(refs: readonly string[]): Promise<void> {
     const threads = await inStep(async (transaction) => {
       const items = transaction.objectStore('items');
@@ -183,7 +186,7 @@ const makeDeliveries = (inStep: InStep, onChange: Told) => ({
   },
 });
 
-/** `onChange` is told which thread has changed. */
+/** Makes the queue. `onChange` gets the thread that has changed. */
 export function makeQueue(database: Database, onChange: Told, inTurn: InTurn) {
   const inStep: InStep = (work) =>
     inTurn(async () => {

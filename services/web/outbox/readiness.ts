@@ -3,19 +3,19 @@ import { type Shared, shared } from '../engine/shared-state.ts';
 import { isStillHere, type SignedIn } from '../session/entry.ts';
 import { failureOf, verdictOf } from './verdict.ts';
 
-/** What the store cannot do neither can what asks it first: an installation's auth broker may share it. */
+/** Names the store where it is the cause: the auth broker of an installation may use the same store. */
 const truthOf = (code: string): string =>
   shared.peek().isDegraded && code === 'broker_unavailable' ? 'store_unavailable' : code;
 
 /**
- * Whether the service can take something now. What it cannot take is not tried: an attempt whose answer is lost may have arrived,
- * and can be repeated for a few minutes only, so that one made for nothing costs somebody a question later.
+ * Decides whether the service can take an item now. If it cannot, nothing is tried: an attempt without a response may have
+ * arrived, and can be retried only for a few minutes. After that the user has to decide.
  */
 export function makeReadiness({ client, entry }: { client: BatonClient; entry: SignedIn }) {
   let mustAsk = false;
   let asking: Promise<string | null> | null = null;
 
-  /** Reads from the store, and changes nothing. */
+  /** Asks the service with a request that reads from the store and changes nothing. */
   async function ask(): Promise<string | null> {
     try {
       await client.devices.listPresence({ retries: 0 });
@@ -32,7 +32,7 @@ export function makeReadiness({ client, entry }: { client: BatonClient; entry: S
   return {
     truthOf,
 
-    /** Why nothing can be sent now; null when something can. */
+    /** Returns why nothing can be sent now; null when sending is possible. */
     async look(): Promise<string | null> {
       if (!(await isStillHere(entry))) return 'signed_out';
       const { connection, isDegraded } = shared.peek();
@@ -43,12 +43,12 @@ export function makeReadiness({ client, entry }: { client: BatonClient; entry: S
       return asking;
     },
 
-    /** An attempt failed: the next one asks first. */
+    /** Makes the next attempt ask first, because one has failed. */
     askFirst(): void {
       mustAsk = true;
     },
 
-    /** Calls `again` whenever something may have become possible: the stream is open, the store is back, there is a network. */
+    /** Calls `again` when sending may have become possible: the stream is open, the store is back, or there is a network. */
     watch(again: () => void): void {
       let before: Pick<Shared, 'connection' | 'isDegraded'> = shared.peek();
       shared.subscribe(({ connection, isDegraded }) => {

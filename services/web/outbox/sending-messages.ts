@@ -7,24 +7,24 @@ import { failureOf, isTooOld, verdictOf } from './verdict.ts';
 const messagesTo = async (queue: Queue, to: string): Promise<Waiting[]> =>
   (await queue.all()).filter((one) => one.kind === 'message' && one.to === to);
 
-/** Not sent, or nobody knows. */
+/** Ends an item that was not sent, or whose outcome is unknown. */
 const park = (queue: Queue, id: string, error: string): Promise<void> =>
   queue.settle(id, (item) => {
     if (item.kind === 'message') Object.assign(item, { state: 'failed', error });
   });
 
-/** Sends the messages that wait: to one receiver one at a time, the next when the one before is answered. */
+/** Sends the waiting messages: to one receiver one at a time, the next when the one before has a response. */
 export function makeSendingMessages({ client, entry, history, queue, readiness }: Parts) {
   const patience = makePatience(queue);
 
   const lineOf = (to: string): Promise<Waiting[]> => messagesTo(queue, to);
-  /** All of the line wait for what keeps the first of it. */
+  /** Makes the whole line wait for the reason of its first item. */
   async function wait(to: string, reason: string, retryAfterMs: number | null = null): Promise<number> {
     const ids = (await lineOf(to)).map(({ id }) => id);
     return patience.wait(to, ids, reason, retryAfterMs);
   }
 
-  /** An attempt; null when the next one of the line may follow at once. */
+  /** Makes an attempt; null when the next one of the line may follow at once. */
   async function attempt(waiting: Waiting, text: string): Promise<number | null> {
     const { id, to, key } = waiting;
     if (!(await queue.hold(id, entry.deviceId))) return null;
@@ -50,7 +50,7 @@ export function makeSendingMessages({ client, entry, history, queue, readiness }
   async function step(waiting: Waiting): Promise<number | null> {
     const item = await history.item(waiting.id);
     if (item?.kind !== 'message') {
-      // Its thread was cleared.
+      // The thread was cleared.
       await queue.remove(waiting.id);
       return null;
     }

@@ -1,10 +1,10 @@
 const LOCK = 'baton-notifications';
-/** A page that is suspended keeps its lock; a push has to show something all the same. */
+/** The longest wait for the lock. A suspended page keeps its lock, and a push has to show something all the same. */
 const WAIT_MS = 1_000;
 
 /**
- * Shows a notification, or reads which are shown: one after the other in worker and pages. Chromium writes a notification
- * down before it displays it, and a list that is asked for in between forgets it: the app cannot find it to close it.
+ * Runs work that shows or lists notifications, one after the other in worker and pages. Chromium records a notification
+ * before it displays it. A list that is requested in between does not contain it, so that the app cannot find and close it.
  */
 export async function inNotificationTurn<T>(work: () => Promise<T>): Promise<T> {
   let isHeld = false;

@@ -1,23 +1,23 @@
-/* What is the matter with notifications, and what is to be done about it: nothing is asked or changed here. */
+/* Decides what is wrong with notifications, and how to repair it. It asks and changes nothing. */
 
 export interface PushSides {
   permission: NotificationPermission;
-  /** Somebody turned notifications on here, and not off. */
+  /** True: the user turned notifications on here, and not off. */
   isWanted: boolean;
-  /** The browser's subscription: the digest of its endpoint and keys, and the key of the service that it is for. */
+  /** The browser's subscription: the digest of its endpoint and keys, and the key of the service that it was made for. */
   browser: { digest: string; key: string | null } | null;
-  /** What the service has confirmed last. */
+  /** The subscription that the service confirmed last. */
   told: { subscriptionId: string; digest: string } | null;
-  /** What the service says that it has for this device. */
+  /** The subscription that the service lists for this device. */
   listed: { subscription_id: string; state: 'active' | 'suspended' } | null;
   /** The service's key. */
   key: string;
 }
 
 /**
- * `on` and `off`: both sides agree. `denied`, `asks`: wanted, but the browser's permission was taken back, or has to be asked
- * for again. Else what mends it: `remove` what is left on either side, `tell` the service what the browser has, `subscribe`
- * where the browser has nothing, `renew` what the browser has.
+ * `on` and `off`: both sides agree. `denied`, `asks`: wanted, but the browser's permission was withdrawn, or has to be
+ * requested again. The others are repairs: `remove` the rest on either side, `tell` the service the browser's subscription,
+ * `subscribe` where the browser has none, `renew` the browser's subscription.
  */
 export type Verdict = 'on' | 'off' | 'denied' | 'asks' | 'remove' | 'tell' | 'subscribe' | 'renew';
 

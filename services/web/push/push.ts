@@ -8,8 +8,8 @@ import { judge, type Verdict } from './push-judgement.ts';
 import { registerWorker, untilActive } from './registration.ts';
 
 /**
- * `on` is said only when the service has what the browser has. `denied`: the browser's settings forbid it; `asks`: the browser
- * has to ask again; `broken`: it could not be mended; `unknown`: the service could not be asked; `impossible`: not here.
+ * `on`: the service has the browser's subscription. `denied`: the browser's settings forbid it; `asks`: the browser has to
+ * ask again; `broken`: the repair failed; `unknown`: the service could not be asked; `impossible`: not in this browser.
  */
 export type PushState = 'on' | 'off' | 'denied' | 'asks' | 'broken' | 'unknown' | 'impossible';
 
@@ -18,10 +18,10 @@ interface Of {
   entry: SignedIn;
 }
 
-/** Nothing waits longer for a browser that gives up a subscription. */
+/** The longest wait for a browser that gives up a subscription. */
 const GIVE_UP_MS = 3_000;
 
-/** Where no push service is reached, some browsers never answer, and a start of the app does not wait for that. */
+/** The longest wait for a subscription: without a push service some browsers never answer, and the app must start. */
 const SUBSCRIBED_WITHIN_MS = 30_000;
 
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
@@ -36,7 +36,7 @@ async function workerOfPushes(): Promise<ServiceWorkerRegistration | null> {
   return registerWorker();
 }
 
-/** Tabs that compare and mend at once would replace each other's subscriptions. */
+/** Runs work in one tab at a time. Tabs that compare and repair at once would replace each other's subscriptions. */
 const alone = <T>(work: () => Promise<T>): Promise<T> => inLock('baton-push', work);
 
 const choiceOf = ({ entry }: Of, changed: Partial<PushChoice>): PushChoice => ({
@@ -64,7 +64,7 @@ async function look(of: Of, worker: ServiceWorkerRegistration, key: string) {
     kept,
     verdict: judge({
       permission: Notification.permission,
-      // Before this was kept, a subscription on either side was all that told.
+      // Versions that did not store the choice left only a subscription on either side as a sign of it.
       isWanted: kept === undefined ? browser !== null || listed !== null : isOurs && kept.isWanted,
       ...{ browser, listed, key },
       told: isOurs && kept.deviceId === of.entry.deviceId ? kept.told : null,
@@ -73,7 +73,7 @@ async function look(of: Of, worker: ServiceWorkerRegistration, key: string) {
   };
 }
 
-/** The service is told what the browser has, and that it was is kept. */
+/** Tells the service the browser's subscription, and records that. */
 async function tell(of: Of, subscription: PushSubscription, keyId: string | null, preview: Preview): Promise<void> {
   const parts = partsOf(subscription);
   const vapid = keyId !== null && { vapid_key_id: keyId };
@@ -81,13 +81,13 @@ async function tell(of: Of, subscription: PushSubscription, keyId: string | null
   await keepPushChoice(choiceOf(of, { preview, told: { subscriptionId, digest: await digestOf(parts) } }));
 }
 
-/** Both sides have nothing afterwards. What cannot be removed now the next start removes: the choice is kept first. */
+/** Removes the subscription on both sides. The choice is stored first, so that the next start removes the rest. */
 async function removeBoth(of: Of, worker: ServiceWorkerRegistration): Promise<void> {
   await (await worker.pushManager.getSubscription())?.unsubscribe();
   await removeOwn(of);
 }
 
-/** To tell the service takes what the browser has. */
+/** Returns the subscription for a verdict. `tell` uses the browser's present one. */
 async function subscriptionFor(verdict: Verdict, manager: PushManager, key: string): Promise<PushSubscription> {
   const there = verdict === 'tell' ? await manager.getSubscription() : null;
   return there ?? subscribeFor(manager, key, { anew: verdict === 'renew' });
@@ -102,7 +102,7 @@ async function mendBy(verdict: Verdict, of: Of, worker: ServiceWorkerRegistratio
       return verdict;
     case 'denied':
     case 'asks':
-      // The browser has given up its subscription with the permission.
+      // The browser has dropped its subscription together with the permission.
       await removeOwn(of);
       return verdict;
     case 'remove':
@@ -114,7 +114,7 @@ async function mendBy(verdict: Verdict, of: Of, worker: ServiceWorkerRegistratio
       const made = await within(SUBSCRIBED_WITHIN_MS, subscriptionFor(verdict, worker.pushManager, key));
       const now = await pushChoice();
       if (now !== undefined && (now.account !== of.entry.userId || !now.isWanted)) {
-        // Turned off, or signed out, while the browser subscribed.
+        // The user turned notifications off, or signed out, while the browser subscribed.
         await made.unsubscribe();
         return 'off';
       }
@@ -124,7 +124,7 @@ async function mendBy(verdict: Verdict, of: Of, worker: ServiceWorkerRegistratio
   }
 }
 
-/** Compares what the browser has with what the service has, and mends what differs. */
+/** Compares the subscriptions of browser and service, and repairs differences. */
 export async function mendPush(of: Of): Promise<PushState> {
   const worker = await workerOfPushes();
   if (worker === null) return 'impossible';
@@ -146,7 +146,7 @@ export async function mendPush(of: Of): Promise<PushState> {
   });
 }
 
-/** Asks the browser, and tells the service where this device is reached. Called when somebody wants it. */
+/** Asks the browser for permission, and tells the service the subscription. Called when the user turns notifications on. */
 export async function turnPushOn(of: Of, preview: Preview): Promise<PushState> {
   const worker = await workerOfPushes();
   if (worker === null) return 'impossible';
@@ -171,7 +171,7 @@ export function turnPushOff(of: Of): Promise<PushState> {
   });
 }
 
-/** The browser gives up its subscription, whoever had it: what is sent to it is refused from now on. */
+/** Ends the browser's subscription, whichever account it belongs to. The push service refuses further pushes to it. */
 export async function unsubscribeHere(): Promise<void> {
   const given = async () => (await (await workerOfPushes())?.pushManager.getSubscription())?.unsubscribe();
   await within(GIVE_UP_MS, given()).catch(() => {});

@@ -5,32 +5,32 @@ async function register(): Promise<ServiceWorkerRegistration | null> {
   try {
     return await navigator.serviceWorker.register(scriptUrl('/sw.js'));
   } catch {
-    // Without it everything works but the shell without network, notifications and the share sheet.
+    // Without a worker everything works except the shell without network, notifications and the share sheet.
     return null;
   }
 }
 
-/** Calls `listener` with what the worker tells this page; what ends that. */
+/** Calls `listener` with each message of the worker to this page. Returns a function that ends it. */
 export function onWorkerMessage(listener: (event: MessageEvent) => void): () => void {
   try {
     const container = navigator.serviceWorker;
     container.addEventListener('message', listener);
     return () => container.removeEventListener('message', listener);
   } catch {
-    // Pages without TLS have none, and where storage is blocked it cannot be asked for.
+    // Pages without TLS have no workers, and blocked storage makes the access throw.
     return () => {};
   }
 }
 
 let registered: Promise<ServiceWorkerRegistration | null> | null = null;
 
-/** The service worker of the app; null where this browser or this address can have none. */
+/** Registers the service worker of the app; null where this browser or this address can have none. */
 export function registerWorker(): Promise<ServiceWorkerRegistration | null> {
   registered ??= register();
   return registered;
 }
 
-/** The browser subscribes for a worker that runs. False: none was installed. */
+/** Waits until the worker is active, because the browser subscribes only then. False: no worker was installed. */
 export async function untilActive({ active, waiting, installing }: ServiceWorkerRegistration): Promise<boolean> {
   if (active !== null) return true;
   const coming = installing ?? waiting;

@@ -7,7 +7,7 @@ export interface OpenWindow {
   postMessage(message: unknown): void;
 }
 
-/** Those with the app in them: it is one page, at the root of the scope. Other pages of the origin hear nothing. */
+/** Returns the windows that show the app, a page at the root of the scope. Other pages of the origin get no messages. */
 export function windowsOfApp<W extends Pick<OpenWindow, 'url'>>(windows: readonly W[], scope: string): W[] {
   const root = new URL(scope);
   return windows.filter(({ url }) => {
@@ -16,7 +16,7 @@ export function windowsOfApp<W extends Pick<OpenWindow, 'url'>>(windows: readonl
   });
 }
 
-/** The one that somebody sees, before one that has to be fetched from the background. */
+/** Returns the window that the user sees, or otherwise one in the background. */
 export function appWindow<W extends Pick<OpenWindow, 'visibilityState' | 'focused'>>(windows: readonly W[]) {
   return (
     windows.find(({ focused }) => focused) ??

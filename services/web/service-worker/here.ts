@@ -1,10 +1,10 @@
 import type { DBSchema } from 'idb';
 import { openDatabase } from '../open-database.ts';
 
-/** What a notification may show. */
+/** The content that a notification may show. */
 export type Preview = 'none' | 'sender' | 'full';
 
-/** What somebody wants of notifications in this browser, and what the service has confirmed last. */
+/** The user's choice of notifications in this browser, and the last confirmation of the service. */
 export interface PushChoice {
   account: string;
   deviceId: string;
@@ -12,7 +12,7 @@ export interface PushChoice {
   preview: Preview;
   /** The subscription at the service, and the digest of the endpoint and keys that it was made with. */
   told: { subscriptionId: string; digest: string } | null;
-  /** Identity mode `dev`: what says who asks. Elsewhere the cookie does. */
+  /** The identity headers of identity mode `dev`. Otherwise the cookie identifies the user. */
   headers: Record<string, string>;
 }
 
@@ -27,7 +27,7 @@ const open = () =>
     },
   });
 
-/** The service worker has no `localStorage`: what page and worker both have to know is in this database. */
+/** Runs work in the database that page and worker share, because the service worker has no `localStorage`. */
 async function within<T>(work: (database: Awaited<ReturnType<typeof open>>) => Promise<T>): Promise<T> {
   const database = await open();
   try {
@@ -37,7 +37,7 @@ async function within<T>(work: (database: Awaited<ReturnType<typeof open>>) => P
   }
 }
 
-/** Where the browser keeps nothing, nothing is known. */
+/** Reads a value; undefined where the browser stores nothing. */
 async function read<T>(key: string): Promise<T | undefined> {
   try {
     return (await within((database) => database.get('here', key))) as T | undefined;
@@ -50,14 +50,14 @@ async function write(key: string, value: unknown): Promise<void> {
   try {
     await within((database) => database.put('here', value, key));
   } catch {
-    // The next start compares again, and tells the service once more.
+    // The next start compares again, and tells the service again.
   }
 }
 
-/** Whose app this browser shows; null: nobody is signed in; undefined: no page has said so yet. */
+/** Returns the account whose app this browser shows; null: nobody is signed in; undefined: no page has stored it yet. */
 export const accountHere = (): Promise<string | null | undefined> => read('account');
 export const noteAccount = (account: string | null): Promise<void> => write('account', account);
 
-/** Undefined: nobody has turned notifications on or off since this is kept. */
+/** Returns the choice; undefined: the user has not turned notifications on or off since the choice is stored. */
 export const pushChoice = (): Promise<PushChoice | undefined> => read('push');
 export const keepPushChoice = (choice: PushChoice): Promise<void> => write('push', choice);

@@ -29,13 +29,13 @@ async function mend(manager: PushManager, choice: PushChoice): Promise<void> {
 }
 
 /**
- * The browser has replaced or dropped its subscription, perhaps with no page open: the service is told of the new one. Where
- * that fails, the next start of the app sees that what the browser has is not what was told, and mends it.
+ * Tells the service the new subscription when the browser has replaced or dropped the old one, perhaps with no page open. If
+ * that fails, the next start of the app finds the difference and repairs it.
  */
 export async function mendSubscription(manager: PushManager): Promise<void> {
   const [account, choice] = [await accountHere(), await pushChoice()];
   if (!choice?.isWanted || choice.account !== account) return;
   await keepPushChoice({ ...choice, told: null });
-  // The same lock as that of the pages.
+  // The pages use the same lock.
   await inLock('baton-push', () => mend(manager, choice)).catch(() => {});
 }

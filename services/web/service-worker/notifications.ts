@@ -1,11 +1,11 @@
 import { pushWords } from '../texts/push-words.ts';
 
 const TYPES = ['message', 'transfer', 'device', 'test'] as const;
-/** The service sends less. */
+/** Limits above what the service sends. */
 const MOST_COUNT = 9_999;
 const MOST_CHARS = 4_096;
 
-/** What a push says: kind and number, and with a preview who and what (contract, "Push"). `unknown`: it cannot be read. */
+/** The content of a push: kind, number, and with a preview sender and text (contract, "Push"). `unknown`: unreadable. */
 export interface PushPayload {
   type: (typeof TYPES)[number] | 'unknown';
   count: number;
@@ -27,8 +27,8 @@ function readJson(data: { json(): unknown } | null): unknown {
 }
 
 /**
- * A push that cannot be read still has to show something: browsers ask for that. It may come from a service that is newer
- * than this worker, so that each field is looked at.
+ * Reads a push. An unreadable push still has to show something, because browsers demand that. The service may be newer than
+ * this worker, so each field is checked.
  */
 export function payloadOf(data: { json(): unknown } | null): PushPayload {
   const said = readJson(data);
@@ -52,10 +52,10 @@ export interface Shown {
   path: string;
 }
 
-/** In a line of the system's they could turn around what is beside it; the message itself is in the app. */
+/** Characters that could reorder the text beside them in a line of the system. The app shows the message itself. */
 const TURNING = /\p{Bidi_Control}/gu;
 
-/** What is shown, and where a click on it leads. Whose names are known have a notification each. */
+/** Makes the notification, and the target of a click on it. Each known sender has a notification of its own. */
 export function notificationOf({ type, count, id, from, text }: PushPayload, language: string): Shown {
   const words = pushWords(language);
   const path = id === '' ? '/' : `/#/item/${encodeURIComponent(id)}`;
@@ -75,7 +75,7 @@ export function notificationOf({ type, count, id, from, text }: PushPayload, lan
   }
 }
 
-/** For a push that comes although nobody is signed in: nothing of what it says. */
+/** Makes the notification for a push that comes although nobody is signed in. It shows nothing of the content. */
 export const strayNotification = (language: string): Shown => ({
   ...{ title: 'Baton', tag: 'stray', path: '/' },
   body: pushWords(language).stray,

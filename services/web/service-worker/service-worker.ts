@@ -1,6 +1,4 @@
-/*
- * The shell without network, notifications, and what the share sheet hands over. Calls of the API pass it by.
- */
+/* The shell without network, notifications, and the target of the share sheet. It does not handle calls of the API. */
 import { mendSubscription } from './mending.ts';
 import { appWindow, type OpenWindow, windowsOfApp } from './app-windows.ts';
 import { inNotificationTurn } from '../push/notification-list.ts';
@@ -46,9 +44,9 @@ interface Scope {
 const scope = self as unknown as Scope;
 const CACHE = `baton-${BATON_SHELL_VERSION}`;
 const PAGE_WITHIN_MS = 3_000;
-/** While replicas of two versions serve together, the next one asked may have the file. */
+/** While replicas of two versions run together, the next one may have the file. */
 const ASSET_TRIES = 3;
-/** Nobody waits for the shell. */
+/** Nobody waits for the shell, so it has more tries. */
 const SHELL_TRIES = 8;
 const SHELL_PAUSE_MS = 250;
 
@@ -57,14 +55,14 @@ const pause = (ms: number): Promise<void> =>
     setTimeout(resolve, ms);
   });
 
-/** The page of this version names files of this version alone; that of another is not the shell's. Texts are in no shell. */
+/** Tells whether a response belongs to the shell. The page names only files of its own version. Texts are in no shell. */
 async function isOfShell(path: string, answer: Response): Promise<boolean> {
   if (!answer.ok || path !== '/') return answer.ok;
   const named = (await answer.clone().text()).match(/\/assets\/[\w.-]+/g) ?? [];
   return named.every((file) => file.endsWith('.txt') || BATON_SHELL.includes(file));
 }
 
-/** @throws when no replica that is asked is of this version */
+/** @throws when no replica of this version answers */
 async function fetchOfShell(path: string): Promise<Response> {
   for (let tries = 1; ; tries += 1) {
     const answer = await fetch(path);
@@ -74,7 +72,7 @@ async function fetchOfShell(path: string): Promise<Response> {
   }
 }
 
-/** All of the shell or nothing: what fails is installed by a later visit. */
+/** Installs all of the shell or nothing. After a failure a later visit installs it. */
 async function install(): Promise<void> {
   const answers = await Promise.all(BATON_SHELL.map(async (path) => [path, await fetchOfShell(path)] as const));
   const cache = await caches.open(CACHE);
@@ -84,7 +82,7 @@ async function install(): Promise<void> {
 
 scope.addEventListener('install', (event) => event.waitUntil(install()));
 
-/** Pages that are open are of the version before, and may still ask for files of it: the newest other one stays. */
+/** Drops old caches, except the newest other one: open pages of the version before may still request its files. */
 async function dropOld(): Promise<void> {
   const others = (await caches.keys()).filter((name) => name.startsWith('baton-') && name !== CACHE);
   await Promise.all(others.slice(0, -1).map((name) => caches.delete(name)));
@@ -93,13 +91,13 @@ async function dropOld(): Promise<void> {
 
 scope.addEventListener('activate', (event) => event.waitUntil(dropOld()));
 
-/** The page as it is now; as it was when there is no network, or none worth waiting for. */
+/** Returns the present page, or the stored one without network or on a slow one. */
 async function page(request: Request): Promise<Response> {
   try {
     const answer = await fetch(request, { signal: AbortSignal.timeout(PAGE_WITHIN_MS) });
     if (answer.ok || answer.status < 500) return answer;
   } catch {
-    // The one that is kept.
+    // The stored page follows.
   }
   return (await caches.match('/', { cacheName: CACHE })) ?? Response.error();
 }
@@ -113,7 +111,7 @@ async function asset(request: Request): Promise<Response> {
   }
 }
 
-/** Whoever only follows the address finds the app. */
+/** Takes a share. A plain visit to the address leads to the app. */
 const shared = async (request: Request): Promise<Response> =>
   request.method === 'POST' ? share(request) : Response.redirect('/', 303);
 
@@ -132,14 +130,14 @@ const windows = async (): Promise<OpenWindow[]> =>
 
 type BadgeNavigator = Navigator & { setAppBadge?: (count: number) => Promise<void> };
 
-/** What waits; a page that is open counts by itself. */
+/** Shows the number of waiting items. An open page counts by itself. */
 async function showBadge(count: number): Promise<void> {
   const pages = await windows();
   if (pages.length === 0) await (navigator as BadgeNavigator).setAppBadge?.(count);
   for (const one of pages) one.postMessage({ type: 'shown' });
 }
 
-/** Each push shows something, as browsers demand. A page that has read it already closes it. */
+/** Shows something for each push, because browsers demand that. A page that has read the item closes the notification. */
 async function notify(event: PushingEvent): Promise<void> {
   const payload = payloadOf(event.data);
   const isStray = (await accountHere()) === null;
@@ -147,7 +145,7 @@ async function notify(event: PushingEvent): Promise<void> {
     ? strayNotification(navigator.language)
     : notificationOf(payload, navigator.language);
   const data = { path, id: isStray ? '' : payload.id };
-  // Without `renotify` a second one with the same tag is put in the place of the first without a sound.
+  // Without `renotify` a second notification with the same tag replaces the first without a sound.
   const options = { body, tag, data, renotify: true };
   await inNotificationTurn(() => scope.registration.showNotification(title, options));
   if (isStray) await (await scope.registration.pushManager.getSubscription())?.unsubscribe();
@@ -160,7 +158,7 @@ scope.addEventListener('pushsubscriptionchange', (event) =>
   event.waitUntil(mendSubscription(scope.registration.pushManager)),
 );
 
-/** To a page of the app that is open; the reference of the API and the like are not. */
+/** Opens a path in an open page of the app, which pages such as the API reference are not. */
 async function open(path: string): Promise<void> {
   const found = appWindow(await windows());
   if (found !== undefined) {
@@ -169,7 +167,7 @@ async function open(path: string): Promise<void> {
       await found.focus();
       return;
     } catch {
-      // It was closed meanwhile, or may not be brought to the front.
+      // The window was closed meanwhile, or may not be brought to the front.
     }
   }
   await scope.clients.openWindow(path);

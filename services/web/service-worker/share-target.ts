@@ -1,17 +1,17 @@
 import { accountHere } from './here.ts';
 import { keepShare } from './shares.ts';
 
-/** As many files as somebody chooses in a share sheet, and more. */
+/** More files than anybody chooses in a share sheet. */
 const MOST_SHARED_FILES = 100;
-/** Several times what a message takes; the rest of a long text is sent as a file. */
+/** Several times the limit of a message. A longer text than that limit is sent as a file. */
 const MOST_SHARED_CHARS = 1_000_000;
 const MOST_SHARED_BYTES = 2 * 1024 ** 3;
-/** What is kept must leave space for what is received. */
+/** The share of the free space that a share may take, so that space for received files remains. */
 const PART_OF_FREE = 0.5;
-/** Names and values of the form's fields, around the files. */
+/** The names and values of the form's fields, beside the files. */
 const FORM_BYTES = 4 * MOST_SHARED_CHARS;
 
-/** Why nothing was kept, in the place of an id: the app says it in words. */
+/** Why nothing was kept, instead of an id. The app shows it in words. */
 export type ShareRefusal = 'too-much' | 'elsewhere' | 'failed';
 const REFUSALS: readonly string[] = ['too-much', 'elsewhere', 'failed'] satisfies ShareRefusal[];
 export const isRefusal = (id: string): id is ShareRefusal => REFUSALS.includes(id);
@@ -19,8 +19,8 @@ export const isRefusal = (id: string): id is ShareRefusal => REFUSALS.includes(i
 type From = 'own' | 'elsewhere' | 'unknown';
 
 /**
- * Who sent the form. A browser says of each page's form from which origin it comes, as referrer and as `Origin`, unless that
- * page asks it not to. A share sheet has no page: it says nothing, or names an app. That is `unknown`, and is marked in words.
+ * Finds who sent the form. A browser names the origin of a page's form, as referrer and as `Origin`, unless the page forbids
+ * that. A share sheet has no page: it names nothing, or an app. That is `unknown`, and the app says so.
  */
 export function senderOf({ referrer, headers }: Pick<Request, 'referrer' | 'headers'>, own: string): From {
   const said = [referrer, headers.get('origin') ?? ''].filter((one) => /^https?:/i.test(one));
@@ -32,14 +32,14 @@ export function senderOf({ referrer, headers }: Pick<Request, 'referrer' | 'head
 
 class TooMuch extends Error {}
 
-/** How many bytes a share may have here and now. */
+/** Returns how many bytes a share may have at present. */
 async function freeBytes(): Promise<number> {
   const { quota, usage } = (await navigator.storage?.estimate?.()) ?? {};
   if (quota === undefined || usage === undefined) return MOST_SHARED_BYTES;
   return Math.min(MOST_SHARED_BYTES, Math.max(0, quota - usage) * PART_OF_FREE);
 }
 
-/** Reads no more of the form than there is space for. */
+/** Reads the form, but no more than there is space for. */
 async function formOf(request: Request): Promise<FormData> {
   if (!request.body) return request.formData();
   const most = (await freeBytes()) + FORM_BYTES;
@@ -66,7 +66,7 @@ async function keep(request: Request, account: string, isOwn: boolean): Promise<
   const files = form.getAll('files').filter((value) => value instanceof File);
   if (files.length > MOST_SHARED_FILES || text.length > MOST_SHARED_CHARS) throw new TooMuch();
   if (files.reduce((sum, { size }) => sum + size, 0) > (await freeBytes())) throw new TooMuch();
-  // Signed out, or somebody else, while the form was read.
+  // The user signed out, or another one signed in, while the form was read.
   if ((await accountHere()) !== account) throw new Error('Signed out');
   return keepShare({ account, text, files, isOwn });
 }
@@ -82,7 +82,7 @@ async function shareOf(request: Request, account: string): Promise<string> {
   }
 }
 
-/** Keeps what was shared for whoever is signed in, and leads to the app, which asks to whom it goes. */
+/** Keeps a share for the signed-in user, and redirects to the app, which asks for the receiver. */
 export async function share(request: Request): Promise<Response> {
   const account = await accountHere();
   const path = account ? `/#/share/${await shareOf(request, account)}` : '/';

@@ -2,15 +2,15 @@ import type { DBSchema } from 'idb';
 import { newId } from '../../../shared/client/new-id.ts';
 import { openDatabase } from '../open-database.ts';
 
-/** What the share sheet has handed over, until somebody says to whom it goes. */
+/** A share of the share sheet, until the user chooses a receiver. */
 export interface Share {
   id: string;
-  /** Whose app it was handed to. */
+  /** The account whose app got it. */
   account: string;
   at: number;
   text: string;
   files: File[];
-  /** The app's own page sent it. Else a web page may have, in the place of the share sheet. */
+  /** True: the app's own page sent it. Otherwise a web page may have sent it instead of the share sheet. */
   isOwn: boolean;
 }
 
@@ -18,7 +18,7 @@ interface Schema extends DBSchema {
   shares: { key: string; value: Share };
 }
 
-/** What nobody has sent for a day is dropped. */
+/** A share that is not sent within a day is dropped. */
 const KEPT_MS = 24 * 3_600_000;
 
 async function within<T>(work: (database: Awaited<ReturnType<typeof open>>) => Promise<T>): Promise<T> {
@@ -37,7 +37,10 @@ const open = () =>
     },
   });
 
-/** Keeps the newest alone, so that nobody fills the disk. In one step: the one before stays where this one does not fit. */
+/**
+ * Keeps only the newest share, so that nobody can fill the disk. In one step, so that the earlier one stays where this one
+ * does not fit.
+ */
 export const keepShare = (share: Omit<Share, 'id' | 'at'>): Promise<string> =>
   within(async (database) => {
     const id = newId();
@@ -50,7 +53,7 @@ export const keepShare = (share: Omit<Share, 'id' | 'at'>): Promise<string> =>
     return id;
   });
 
-/** Null for what is gone, too old, or another account's. */
+/** Finds a share; null where it is gone, too old, or belongs to another account. */
 export const findShare = (id: string, account: string): Promise<Share | null> =>
   within(async (database) => {
     const share = await database.get('shares', id);
@@ -59,7 +62,7 @@ export const findShare = (id: string, account: string): Promise<Share | null> =>
 
 export const dropShare = (id: string): Promise<void> => within((database) => database.delete('shares', id));
 
-/** Drops what is not this account's, and what is too old; null: everything. */
+/** Drops the shares of other accounts, and old ones; null: all shares. */
 export const clearShares = (account: string | null): Promise<void> =>
   within(async (database) => {
     for (const share of await database.getAll('shares')) {

@@ -1,6 +1,6 @@
-/* Subscribing at the browser's push service, by the page and by the service worker. */
+/* Subscribes at the browser's push service, for the page and the service worker. */
 
-/** What the service is to know of a subscription of the browser. */
+/** The parts of a browser's subscription that the service needs. */
 export interface Subscribed {
   readonly endpoint: string;
   readonly keys: { readonly p256dh: string; readonly auth: string };
@@ -15,13 +15,13 @@ const base64url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
-/** The key of the service that it was made for; null where the browser does not say. */
+/** Returns the key of the service that it was made for; null where the browser does not tell. */
 export function keyOf({ options }: PushSubscription): string | null {
   const key = options?.applicationServerKey;
   return key ? base64url(new Uint8Array(key)) : null;
 }
 
-/** Made for another key of the service: its pushes are refused by the push service. */
+/** Tells whether it was made for another key of the service, so that the push service refuses its pushes. */
 export const isForAnother = (subscription: PushSubscription, key: string): boolean =>
   (keyOf(subscription) ?? key) !== key;
 
@@ -30,15 +30,15 @@ export function partsOf(subscription: PushSubscription): Subscribed {
   return { endpoint: endpoint ?? '', keys: { p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' } };
 }
 
-/** Stands for endpoint and keys, so that a comparison needs neither. */
+/** Returns a digest of endpoint and keys, so that a comparison needs neither. */
 export async function digestOf({ endpoint, keys: { p256dh, auth } }: Subscribed): Promise<string> {
   const text = new TextEncoder().encode([endpoint, p256dh, auth].join('\n'));
   return base64url(new Uint8Array(await crypto.subtle.digest('SHA-256', text)));
 }
 
 /**
- * The browser's subscription for this key. One for another key is given up first: the browser refuses to make a second one
- * beside it, by `InvalidStateError`. `anew`: one for the same key is given up too.
+ * Returns the browser's subscription for this key. It ends one for another key first, because the browser refuses a second
+ * one with `InvalidStateError`. `anew`: it ends one for the same key too.
  */
 export async function subscribeFor(
   manager: PushManager,

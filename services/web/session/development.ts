@@ -1,6 +1,6 @@
 /*
- * An installation that believes anybody (identity mode `dev`): who this browser is stands in headers of each request, and is
- * kept here.
+ * The identity in an installation that trusts everybody (identity mode `dev`). It is in the headers of each request, and is
+ * stored here.
  */
 import { keptWords } from '../kept-words.ts';
 
@@ -16,7 +16,7 @@ export function developmentIdentity(): DevelopmentIdentity | null {
   try {
     return JSON.parse(keptWords.get(KEY) ?? 'null') as DevelopmentIdentity | null;
   } catch {
-    // Nobody of ours has written that.
+    // The app has not written this value.
     return null;
   }
 }
@@ -25,7 +25,7 @@ export function keepDevelopmentIdentity(identity: DevelopmentIdentity | null): v
   keptWords.set(KEY, identity === null ? null : JSON.stringify(identity));
 }
 
-/** Header fields are bytes; what is no ASCII is sent as the bytes of its UTF-8. */
+/** Encodes text for header fields, which are bytes: text beyond ASCII is sent as the bytes of its UTF-8. */
 const asBytes = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
 
 export function developmentHeaders(): Record<string, string> {

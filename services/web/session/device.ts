@@ -1,4 +1,4 @@
-/** What this browser is, in words of its own: what people call it before they have given it a name. */
+/** The systems of browsers, for the name that this browser proposes before the user gives it one. */
 const SYSTEMS: readonly [RegExp, string][] = [
   [/iPhone/, 'iPhone'],
   [/iPad/, 'iPad'],
@@ -19,13 +19,16 @@ const BROWSERS: readonly [RegExp, string][] = [
 const firstIn = (table: readonly [RegExp, string][], text: string): string | undefined =>
   table.find(([pattern]) => pattern.test(text))?.[1];
 
-/** "Android 14; Pixel 8)": the model, as older browsers and Samsung's say it. Chromium writes "K" for every model. */
+/**
+ * Returns the model from a text such as "Android 14; Pixel 8)", which older browsers and Samsung's have. Chromium writes "K"
+ * for every model.
+ */
 const modelIn = (userAgent: string): string =>
   /Android [\d.]+; ([^;)]+?)(?: Build\/[^;)]*)?\)/.exec(userAgent)?.[1] ?? '';
 
 const isModel = (model: string): boolean => model.length > 1 && !/^(wv|rv:|Mobile|Tablet)/.test(model);
 
-/** A telephone is one thing to its owner; a computer has several browsers. */
+/** Makes a name: of the model for a telephone, of browser and system for a computer, which has several browsers. */
 function nameFrom(userAgent: string, model: string): string {
   if (isModel(model)) return model;
   const [browser, system] = [firstIn(BROWSERS, userAgent), firstIn(SYSTEMS, userAgent)];
@@ -39,11 +42,11 @@ interface ClientHints {
 }
 type HintingNavigator = Pick<Navigator, 'userAgent'> & { userAgentData?: ClientHints };
 
-/** What can be said at once. */
+/** Returns the name that is known at once. */
 export const proposedName = ({ userAgent }: HintingNavigator = navigator): string =>
   nameFrom(userAgent, modelIn(userAgent));
 
-/** The same with the model, where the browser tells it when it is asked. Never rejects. */
+/** Returns the name with the model, where the browser tells the model on request. Never rejects. */
 export async function betterName(of: HintingNavigator = navigator): Promise<string> {
   try {
     const hints = await of.userAgentData?.getHighEntropyValues?.(['model']);

@@ -13,8 +13,8 @@ import { newId } from '../../../shared/client/new-id.ts';
 import { timedFetch } from '../server-time.ts';
 
 /**
- * Where somebody who opens the app stands. `nameless`: signed in, but this browser is no device of the account yet. `out`
- * says how one signs in here: at the auth broker, by a bare name (development), or not in a browser at all.
+ * The state of a user who opens the app. `nameless`: signed in, but this browser is not a device of the account yet. `out`
+ * tells how to sign in here: at the auth broker, by a bare name (development), or not in a browser at all.
  */
 export type Entry =
   /** `guestUntil`: when the session of a guest ends, by the service's clock; null for everybody else. */
@@ -27,23 +27,23 @@ export type SignedIn = Extract<Entry, { kind: 'in' }>;
 
 const WITHIN_MS = 10_000;
 
-/** The session of this browser; null where there is none to keep because every request says who it is. */
+/** Returns the session store of this browser; null where every request carries the identity, so that there is no session. */
 const sessionStore = (): SessionStore | null => (developmentIdentity() === null ? cookieSession() : null);
 
-/** A client without a stream, for calls of this tab. */
+/** Makes a client without a stream, for calls of this tab. */
 export function makeClient() {
   const store = sessionStore();
   const parts = { baseUrl: '', headers: developmentHeaders, fetch: leanFetch, peerToPeer: peerToPeer() };
   return makeBatonClient({ ...parts, ...(store !== null && { session: store }) });
 }
 
-/** How one signs in at this installation: its page says so. */
+/** Returns how users sign in at this installation, which its page states. */
 function loginHere(): 'broker' | 'development' | 'none' {
   const said = document.querySelector<HTMLMetaElement>('meta[name="baton-login"]')?.content;
   return said === 'broker' || said === 'development' ? said : 'none';
 }
 
-/** What was true when this browser was last asked: shown at once, and when there is no network. */
+/** Returns the last known entry of this browser, which is shown at once, and without network. */
 async function remembered(): Promise<Entry | null> {
   const development = developmentIdentity();
   if (development !== null && development.deviceId !== '') {
@@ -60,7 +60,7 @@ async function remembered(): Promise<Entry | null> {
   };
 }
 
-/** False: this browser has been signed out since, or belongs to somebody else now. */
+/** Tells whether this browser still has this session. False: it was signed out since, or belongs to another user now. */
 export async function isStillHere({ userId, deviceId }: SignedIn): Promise<boolean> {
   const now = await remembered();
   return now?.kind === 'in' && now.userId === userId && now.deviceId === deviceId;
@@ -70,7 +70,8 @@ async function askService(): Promise<Entry> {
   const client = makeBatonClient({ baseUrl: '', headers: developmentHeaders, fetch: timedFetch });
   const { device, name } = await client.me({ signal: AbortSignal.timeout(WITHIN_MS) });
   if (device === null) return { kind: 'nameless', userName: name };
-  // The cookie has a device that this browser forgot: it is that device, and learns the rest of its session.
+  // The cookie belongs to a device that this browser forgot. The browser becomes that device again, and gets the rest of its
+  // session.
   await startDeviceSession({
     ...{ baseUrl: '', deviceId: device.device_id, deviceName: device.name, deviceType: device.type },
     session: cookieSession(),
@@ -78,7 +79,7 @@ async function askService(): Promise<Entry> {
   return (await remembered()) ?? { kind: 'nameless', userName: name };
 }
 
-/** Set while somebody is at the login: a page that nobody came back to asks nothing. */
+/** Set while the user is at the login, so that the page asks only after a return from it. */
 const LOGGING_IN = 'baton-logging-in';
 
 export async function findEntry(): Promise<Entry> {
@@ -96,18 +97,18 @@ export async function findEntry(): Promise<Entry> {
   }
 }
 
-/** To the login page of the auth broker, and back to here. */
+/** Leads to the login page of the auth broker, and back to this page. */
 export function goToLogin(): void {
   keptWords.set(LOGGING_IN, 'yes');
   location.assign('/api/auth/login?return_to=/');
 }
 
-/** Development: whoever says a name is believed. */
+/** Signs in for development, where every name is accepted. */
 export function enterAs(user: string): void {
   keepDevelopmentIdentity({ user, deviceId: '', name: '' });
 }
 
-/** Makes this browser a device of whoever is signed in. */
+/** Makes this browser a device of the signed-in user. */
 export async function becomeDevice(name: string): Promise<Entry> {
   keptWords.set(LOGGING_IN, null);
   const development = developmentIdentity();

@@ -1,7 +1,7 @@
 import { readInviteLink } from '../../../shared/client/session/invites.ts';
 import { tabWords } from '../kept-words.ts';
 
-/** A new device that scanned the invite of one that is signed in (`shared/client/session/invites.ts`). */
+/** The invite of a signed-in device that this new device scanned (`shared/client/session/invites.ts`). */
 export interface Joining {
   readonly invite: string;
   readonly secret: string;
@@ -10,17 +10,17 @@ export interface Joining {
 const JOINING = 'baton-join';
 const SECRETS = 'baton-invites';
 
-/** Takes the invite out of the address of this page, which is the app's from then on. */
+/** Takes the invite out of the address of this page, which then becomes the app's. */
 export function takeJoining(): void {
   if (location.pathname !== '/join') return;
   const found = readInviteLink(location.href);
   if (found !== null) tabWords.set(JOINING, `${found.invite} ${found.secret}`);
   history.replaceState(null, '', '/');
-  // The fragment was no place in the app.
+  // The fragment was not a place in the app.
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-/** Kept over a reload of this tab; null when there is none. */
+/** Returns the invite, which is kept over a reload of this tab; null when there is none. */
 export function joining(): Joining | null {
   const [invite, secret] = (tabWords.get(JOINING) ?? '').split(' ');
   return invite === undefined || secret === undefined ? null : { invite, secret };
@@ -30,7 +30,7 @@ export const endJoining = (): void => tabWords.set(JOINING, null);
 
 interface KeptSecret {
   secret: string;
-  /** By the service's clock. */
+  /** The time until which it is kept, by the service's clock. */
   until: number;
 }
 
@@ -43,7 +43,7 @@ function keptSecrets(now: number): KeptSecret[] {
   }
 }
 
-/** A request may be made at the last moment, and then lives as long as the invite did. */
+/** The lifetime of a request. A request may be made at the last moment of its invite. */
 const REQUEST_MS = 120_000;
 
 /** Keeps the secret of an invite that this tab shows. */
@@ -51,5 +51,5 @@ export function keepSecret(secret: string, expiresAt: number, now: number): void
   tabWords.set(SECRETS, JSON.stringify([...keptSecrets(now), { secret, until: expiresAt + REQUEST_MS }]));
 }
 
-/** Those of the invites that this tab has shown, of which one may be that of a request. */
+/** Returns the secrets of the invites that this tab has shown. One of them may belong to a request. */
 export const secretsOf = (now: number): string[] => keptSecrets(now).map(({ secret }) => secret);

@@ -3,7 +3,7 @@ import { closeAll } from '../push/shown.ts';
 import { keepPushChoice, noteAccount, pushChoice } from '../service-worker/here.ts';
 import { clearShares } from '../service-worker/shares.ts';
 
-/** The app of this account is shown from now on: what was another one's ends. */
+/** Shows the app of this account from now on, and ends what belonged to another one. */
 export async function takeBrowser(account: string): Promise<void> {
   await noteAccount(account);
   const kept = await pushChoice();
@@ -15,8 +15,8 @@ export async function takeBrowser(account: string): Promise<void> {
 }
 
 /**
- * Nobody is signed in any more: no pushes, no notifications, nothing that was shared. Somebody whose session only ran out
- * gets notifications again with the next sign-in.
+ * Removes pushes, notifications and shares, because nobody is signed in any more. A user whose session only expired gets
+ * notifications again with the next sign-in.
  */
 export async function leaveBrowser({ isExpired }: { isExpired: boolean }): Promise<void> {
   await noteAccount(null);

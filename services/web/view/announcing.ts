@@ -7,9 +7,9 @@ import { wordsOf } from './item-words.ts';
 import { hrefOf, place } from './navigation.ts';
 import { announcement, notify } from './parts/notices.ts';
 
-/** Both columns are shown. */
+/** Matches where both columns are shown. */
 const WIDE = matchMedia('(min-width: 48rem)');
-/** Whoever let a device in knows that it was. */
+/** After an approval here, the new device is not announced for this time, because the user knows about it. */
 const OWN_MS = 30_000;
 let approvedAt = Number.NEGATIVE_INFINITY;
 
@@ -18,8 +18,8 @@ export function noteApproval(): void {
 }
 
 /**
- * Says what has come while somebody looks at something else, and who was let in: once each, and not the content. Gives what
- * ends it.
+ * Announces items that come while the user looks at something else, and devices that were let in: once each, without the
+ * content. Returns a function that ends it.
  */
 export function announceChanges({ history, entry }: App): () => void {
   let known: ReadonlySet<string> | null = null;
@@ -44,7 +44,7 @@ export function announceChanges({ history, entry }: App): () => void {
       const isFiles = item?.kind === 'files' && !item.isMine;
       const said = isFiles ? announce.sends(now.name, wordsOf(item)) : announce.message(now.name);
       announcement.value = said;
-      // Where the list of devices is in sight its count says what can wait. Files wait for an answer.
+      // Where the list of devices is visible, its count is enough for messages. Files wait for an answer.
       const isListed = at.name === 'home' || WIDE.matches;
       if (!isSeen && (isFiles || !isListed)) notify(said, false, hrefOf('device', thread));
     });

@@ -16,7 +16,7 @@ export function useApp(): App {
 /** The threads of this browser's history, read again at each change. */
 export const threads = signal<ReadonlyMap<string, Thread>>(new Map());
 
-/** A row of the list: a device of the account, something live without being one, or what only the history knows. */
+/** A row of the list: a device of the account, a live session without a device, or a device that only the history knows. */
 export interface Peer {
   id: string;
   name: string;
@@ -32,11 +32,14 @@ export interface Peer {
 const byUse = (one: Peer, other: Peer): number =>
   Number(other.isOnline) - Number(one.isOnline) || other.lastAt - one.lastAt || one.name.localeCompare(other.name);
 
-/** No list has named it. As long as there was none, it is not known to be gone: only a session never was a device. */
+/**
+ * Returns the kind of an entry that no list has. Before the first list nothing is known to be gone. Only a session is never
+ * a device.
+ */
 export const kindOfUnlisted = (id: string, listed: Shared['listed']): Peer['kind'] =>
   listed === 'never' && !id.startsWith('name:') ? 'device' : 'past';
 
-/** Whom this device can talk to, and has talked to. */
+/** The peers that this device can reach, and those of earlier threads. */
 export const peers = computed<readonly Peer[]>(() => {
   const { devices, presence, listed } = shared.value;
   const heard = new Map(presence.map((entry) => [entry.device_id ?? `name:${entry.name}`, entry]));
@@ -76,10 +79,10 @@ export const peers = computed<readonly Peer[]>(() => {
     .sort(byUse);
 });
 
-/** When the session of a guest ends, as this browser keeps it: known before the service has said what this device is. */
+/** When the session of a guest ends, as stored in this browser: known before the service describes this device. */
 export const guestUntil = signal<number | null>(null);
 
-/** Guests let nobody in, and end no session but their own. */
+/** True for guests, who let nobody in, and end no session but their own. */
 export const isGuest = computed(
   () => (shared.value.me?.scope ?? (guestUntil.value === null ? 'full' : 'guest')) === 'guest',
 );

@@ -3,10 +3,10 @@ import type { Item } from '../history/database.ts';
 import { bytesText } from '../texts/quantities.ts';
 import { texts } from '../texts/texts.ts';
 
-/** Longer than any row is wide. */
+/** More letters than any row shows. */
 const SHOWN_LETTERS = 160;
 
-/** What an item is, in its own words: as they stand in a row of the list, and in an announcement. */
+/** Describes an item in its own words, for a row of the list and for an announcement. */
 export function wordsOf(item: Item): string {
   const { files } = texts.value;
   if (item.kind === 'message') return item.text.trim().replace(/\s+/g, ' ').slice(0, SHOWN_LETTERS);
@@ -14,7 +14,7 @@ export function wordsOf(item: Item): string {
   return item.files.every(({ type }) => isPicture(type)) ? files.photos(item.fileCount) : files.count(item.fileCount);
 }
 
-/** The last thing of a thread. */
+/** Describes the last item of a thread. */
 export function lastText(item: Item | undefined): string {
   const { list } = texts.value;
   if (item === undefined) return list.nothing;

@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals';
 
-/** Where somebody is in the app: what stands behind the `#` of the address. The service serves one page. */
+/** A place in the app, which follows the `#` of the address, because the service serves one page. */
 export type Place =
   | { name: 'home' }
   | { name: 'device'; id: string; at?: string }
   | { name: 'clipboard' | 'add' | 'settings' | 'search' | 'send' | 'transfers' }
-  /** `isInvited`: it has scanned a code of this tab, and has digits to show. */
+  /** `isInvited`: the device has scanned a code of this tab, and shows digits. */
   | { name: 'approve'; link: string; isInvited: boolean }
   | { name: 'share'; id: string }
   /** The page of a device. */
   | { name: 'about'; id: string }
-  /** A message or a transfer, wherever its thread is: where a notification leads. */
+  /** A message or a transfer in whichever thread: the target of a notification. */
   | { name: 'item'; id: string }
   | { name: 'nowhere' };
 
@@ -50,7 +50,7 @@ export function go(...parts: string[]): void {
   location.hash = hrefOf(...parts);
 }
 
-/** Without a way back to it: a link that was used up. */
+/** Goes to a place without a way back, as from a link that was used up. */
 export function goInstead(...parts: string[]): void {
   location.replace(hrefOf(...parts));
 }

@@ -27,7 +27,7 @@ import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
 import { later } from './parts/later.tsx';
 
-/** So long a connection may take before anybody is told that it does. */
+/** How long a connection may take before the user is told. */
 const PATIENCE_MS = 1_500;
 
 function ConnectionBar() {
@@ -61,7 +61,7 @@ function ConnectionBar() {
   );
 }
 
-/** Says for as long as it is so that nothing is kept. */
+/** Tells the user, as long as it is true, that nothing is stored. */
 function StorageBar() {
   const isLost = isHistoryLost.value;
   return (
@@ -73,16 +73,16 @@ function StorageBar() {
 
 const isAt = (name: Place['name']) => (place.value.name === name ? { 'aria-current': 'page' as const } : {});
 
-/** A guest for longer than this is not told when it ends: using the session moves that end. */
+/** A guest sees the end only when it is nearer than this, because using the session moves a later end. */
 const SOON_MS = 6 * 3_600_000;
 
-/** That this device is here as a guest, and until when. */
+/** Says that this device is a guest, and until when. */
 function guestText(until: number | null): string {
   const { name } = texts.value;
   return until === null || until - serverNow() > SOON_MS ? name.guest : name.guestUntil(timeText(until));
 }
 
-/** Which of the devices this one is, and whose. */
+/** Shows the name of this device and its user. */
 function OwnName() {
   const { entry } = useApp();
   const own = peers.value.find(({ isCurrent }) => isCurrent)?.name ?? entry.deviceName;
@@ -149,7 +149,7 @@ function Side() {
   );
 }
 
-/** A stranger has no clipboard: it comes after the first picture, and nothing stands in its place. */
+/** Loads the clipboard after the first paint, without a placeholder, because a page before the sign-in has none. */
 const ofClipboard = () => import('./clipboard/clipboard-card.tsx');
 const ClipboardCard = later(
   async () => (await ofClipboard()).ClipboardCard,
@@ -170,7 +170,7 @@ const SearchPane = later(async () => (await import('./thread/search.tsx')).Searc
 const SendPane = later(async () => (await import('./send/send.tsx')).SendPane);
 const SharePane = later(async () => (await import('./send/send.tsx')).SharePane);
 
-/** Where a notification leads: to the thread of what it told of, once that has come. */
+/** Leads from a notification to the thread of its item, when that has arrived. */
 function ItemPane({ id }: { id: string }) {
   const { history } = useApp();
   const change = changes.value;
@@ -182,7 +182,7 @@ function ItemPane({ id }: { id: string }) {
   return <Waiting />;
 }
 
-/** Beside the list: a device alone is told what comes first. */
+/** Shows the part beside the list. An only device gets the first steps. */
 function Home() {
   const { devices } = texts.value;
   if (others.value.length > 0 || !shared.value.isKnown || isGuest.value) {
@@ -235,7 +235,7 @@ function Main({ at }: { at: Place }) {
   }
 }
 
-/** The tab that shows an invite asks about whoever has scanned it. */
+/** Asks about a device that has scanned an invite, in the tab that shows the invite. */
 function useRequests(): void {
   const request = requested.value;
   useEffect(() => {
@@ -246,7 +246,7 @@ function useRequests(): void {
   }, [request]);
 }
 
-/** Files that are pasted outside of a thread wait for a device to be chosen. */
+/** Keeps files that are pasted outside a thread until the user chooses a device. */
 function usePaste(): void {
   useEffect(() => {
     const paste = (event: ClipboardEvent) => {
@@ -309,7 +309,7 @@ export function Shell() {
   );
 }
 
-/** The address is the app's: the link moves the focus alone. */
+/** Moves the focus without a change of the address, which belongs to the app. */
 function skipTo(event: Event): void {
   event.preventDefault();
   document.getElementById('content')?.focus();

@@ -5,7 +5,7 @@ export type Theme = 'system' | 'light' | 'dark';
 export const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
 const KEY = 'baton-theme';
-/** As the head of the page is coloured, for the bars of a telephone. */
+/** The colours of the head of the page, for the bars of a telephone. */
 const GROUNDS = { light: '#f5f6f8', dark: '#13161b' };
 
 const kept = (): Theme => THEMES.find((one) => one === keptWords.get(KEY)) ?? 'system';
@@ -17,13 +17,13 @@ export function chooseTheme(next: Theme): void {
   theme.value = next;
 }
 
-/** Shows what is chosen, from now on, in this tab and as other tabs choose it. */
+/** Applies the chosen theme from now on, including the choices of other tabs. */
 export function startTheme(): void {
   const metas = [...document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')];
   const own = metas.map(({ content }) => content);
   effect(() => {
     const chosen = theme.value;
-    // Every colour is a `light-dark()`, which follows this.
+    // Every colour is a `light-dark()`, which follows this property.
     document.documentElement.style.colorScheme = chosen === 'system' ? '' : chosen;
     for (const [i, meta] of metas.entries()) meta.content = chosen === 'system' ? (own[i] ?? '') : GROUNDS[chosen];
   });

@@ -10,7 +10,7 @@ import { targetOf } from './target.ts';
 export interface DeviceModule {
   readonly api: Devices;
   onPresence(entries: readonly PresenceEntry[]): void;
-  /** Reads the list anew; once for changes that come together. */
+  /** Reads the list again, once for changes that come together. */
   refetch(): void;
 }
 
@@ -84,7 +84,7 @@ export function makeDevices(
   };
 }
 
-/** `origins`: those of the service, where they are known. A link of another one is none that it could say anything of. */
+/** `origins`: those of the service, where they are known. The service knows nothing about a link of another origin. */
 function partsOf(link: SignInLink, origins: readonly string[]): { request_id: string; approval_code: string } {
   const parts = typeof link === 'string' ? readSignInLink(link) : link;
   const origin = typeof link === 'string' && URL.canParse(link) ? new URL(link).origin : null;
@@ -98,7 +98,7 @@ function partsOf(link: SignInLink, origins: readonly string[]): { request_id: st
   return { request_id: parts.request_id, approval_code: parts.approval_code };
 }
 
-/** What is asked and told without any state here. */
+/** Makes the calls that keep no state in the client. */
 export function makeAccountCalls(
   caller: Caller,
   /** The origins of the service, where they are known. */

@@ -3,11 +3,11 @@ import type { Caller } from '../http/caller.ts';
 import type { Emitter } from '../emitter.ts';
 import type { ClipboardChange } from '../wire.ts';
 
-/** Tells each change of the clipboard once, also what was missed while there was no stream. */
+/** Reports each change of the clipboard once, including a change that was missed while there was no stream. */
 export interface ClipboardNews {
-  /** As an event said it; null: cleared. */
+  /** Takes a change from an event; null: cleared. */
   onChange(change: ClipboardChange | null): void;
-  /** As a stream found it that does not bring what was missed. */
+  /** Takes the clipboard as a new stream found it, where that stream does not bring the events that were missed. */
   onReady(found: { updated_at: number } | null): void;
 }
 

@@ -9,10 +9,10 @@ import { looksOf } from '../../contract/vocabulary/device-names.ts';
 import { targetOf } from './target.ts';
 import type { Message } from '../wire.ts';
 
-/** Of messages that the application has taken: a mailbox holds half as many. */
+/** The number of taken messages that are remembered: twice as many as a mailbox holds. */
 const TAKEN = 1_024;
 
-/** After what was tried in vain: until then its sender sees the message as not delivered. */
+/** The pause after a failed acknowledgement. Until it succeeds the sender sees the message as not delivered. */
 const ACKNOWLEDGE_AGAIN_MS = 2_000;
 
 interface Parts {
@@ -28,7 +28,7 @@ interface Parts {
 
 export interface MessageModule {
   readonly api: Messages;
-  /** A message of the stream, whether it came before or not. */
+  /** Takes a message of the stream, whether it came before or not. */
   onMessage(message: Message): void;
 }
 
@@ -41,13 +41,13 @@ export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onPro
   let forgetAgain = (): void => {};
   let receiver: ((message: Message) => void | Promise<void>) | null = null;
 
-  /** One request at a time, with everything that was taken meanwhile. */
+  /** Sends one request at a time, with every message that was taken meanwhile. */
   async function acknowledge(): Promise<void> {
     if (isAcknowledging) return;
     isAcknowledging = true;
     forgetAgain();
     try {
-      // What is taken in this moment goes with it.
+      // Messages that are taken in this moment go with it.
       await Promise.resolve();
       while (toAcknowledge.size > 0) {
         const ids = [...toAcknowledge].slice(0, LIMITS.ackIds);
@@ -63,7 +63,7 @@ export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onPro
     acknowledge().catch((error: unknown) => {
       onProblem(error);
       const { action, retryAfterMs } = failureOf(error);
-      // What is not acknowledged comes again with the next stream.
+      // A message that is not acknowledged comes again with the next stream.
       if (action !== 'retry' || life().aborted) return toAcknowledge.clear();
       const cancel = clock.after(Math.max(ACKNOWLEDGE_AGAIN_MS, retryAfterMs ?? 0), acknowledgeSoon);
       const signal = life();
@@ -81,7 +81,7 @@ export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onPro
     if (receiver === null || taking.has(id)) return;
     taking.add(id);
     try {
-      // Taken before, its acknowledgement was lost.
+      // A message that was taken before comes again because its acknowledgement was lost.
       if (!taken.has(id)) await receiver(message);
       taken.add(id);
     } finally {
@@ -100,7 +100,7 @@ export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onPro
     },
     receive(take) {
       receiver = take;
-      // Those that came while nobody took them.
+      // Hands over the messages that came while nobody took them.
       if (isOnline()) {
         api.list().then((messages) => messages.forEach(onMessage), onProblem);
       }

@@ -1,7 +1,7 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { untilAborted } from '../time/clock.ts';
 
-/** Goes to every other device: what was said before goes out before it, and what is said after it waits. */
+/** Stands for all other devices: earlier messages leave before a message to all, and later ones wait for it. */
 const EVERYBODY = '*';
 
 const settled = (work: Promise<unknown>): Promise<void> =>
@@ -10,13 +10,13 @@ const settled = (work: Promise<unknown>): Promise<void> =>
     () => {},
   );
 
-/** Nothing of it has left. */
+/** The error of work that never began. */
 const unwanted = (signal: AbortSignal): BatonClientError =>
   new BatonClientError('aborted', 'This was not wanted any more', { cause: signal.reason });
 
 /**
- * Work for one receiver is begun when the work before it has ended, well or not, in the order of the calls. Other receivers do
- * not wait. What is aborted while it waits is never begun, and rejects at once.
+ * Begins work for one receiver when the work before it has ended, well or not, in the order of the calls. Other receivers do
+ * not wait. Work that is aborted while it waits never begins, and rejects at once.
  */
 export function makeSendOrder() {
   const last = new Map<string, Promise<void>>();
@@ -36,7 +36,7 @@ export function makeSendOrder() {
       if (last.get(receiver) === end) last.delete(receiver);
     });
     if (signal === undefined) return done;
-    // Once it has begun, the call itself hears of the signal.
+    // Once the work has begun, the call itself listens to the signal.
     return untilAborted(turn, signal).then(
       () => done,
       () => {

@@ -3,7 +3,7 @@ import { BatonClientError, type ErrorAction } from './baton-client-error.ts';
 import { NoAnswerError } from './no-answer.ts';
 import { outcomeOf } from './outcome.ts';
 
-/** The codes after which there is no session any more, whatever is asked. */
+/** The codes after which there is no session any more, whatever the request was. */
 export const SESSION_OVER = {
   session_revoked: 'revoked',
   reuse_detected: 'revoked',
@@ -20,7 +20,7 @@ function ofService(error: BatonError): BatonClientError {
   const { members = {}, errors, retryAfterSeconds } = error.extras;
   const status = typeof members['status'] === 'number' ? members['status'] : error.status;
   const said = members['code'];
-  // What has no code of its own was answered by something in front of the service, or is no answer of this contract.
+  // A response without a code came from a proxy in front of the service, or does not belong to this contract.
   const isForeign = typeof said !== 'string' && error.code === 'internal';
   const code = isForeign ? 'unexpected_answer' : typeof said === 'string' ? said : error.code;
   return new BatonClientError(code, error.message || code.replaceAll('_', ' '), {
@@ -34,7 +34,7 @@ function ofService(error: BatonError): BatonClientError {
   });
 }
 
-/** Whatever was thrown, as the one error of the library. */
+/** Turns anything that was thrown into the one error of the library. */
 export function failureOf(error: unknown): BatonClientError {
   if (error instanceof BatonClientError) return error;
   if (error instanceof BatonError) return ofService(error);
@@ -45,7 +45,7 @@ export function failureOf(error: unknown): BatonClientError {
   return new BatonClientError('failed', message, { cause: error });
 }
 
-/** Nobody waits for it any more. What the signal was aborted with, when that says more. */
+/** Returns the error of an aborted call: the reason of the signal, when that says more than `aborted`. */
 export function abortedBy(signal: AbortSignal | undefined): BatonClientError {
   const reason: unknown = signal?.reason;
   if (reason instanceof BatonClientError) return reason;
@@ -57,6 +57,6 @@ export function abortedBy(signal: AbortSignal | undefined): BatonClientError {
 export const signedOut = (): BatonClientError =>
   new BatonClientError('signed_out', 'There is no session: sign in first', { action: 'sign-in' });
 
-/** Whether a transfer that stopped here with this can be gone on with: by this program later, or by another one. */
+/** Tells whether a transfer that stopped here with this error can be resumed, by this program later or by another one. */
 export const goesOn = ({ code }: Pick<BatonClientError, 'code'>): boolean =>
   ['aborted', 'signed_out', 'superseded', 'taken'].includes(code);

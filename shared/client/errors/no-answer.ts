@@ -1,6 +1,6 @@
 /**
- * Nobody answered: the connection could not be made or broke, or the time was over. Whether the request had an effect
- * is unknown. `cause` is what the platform said.
+ * No response came: the connection could not be made or broke, or the time was over. Whether the request had an effect is
+ * unknown. `cause` is the error of the platform.
  */
 export class NoAnswerError extends Error {
   readonly reason: 'network' | 'timeout';

@@ -1,9 +1,9 @@
 import { BatonError, type ErrorCode, type ErrorExtras, isErrorCode } from '../../contract/errors.ts';
 
-/** A problem document is far below this; a page of a proxy is cut. */
+/** The limit of a refusal's text. A problem document is far below it; the page of a proxy is cut. */
 const MAX_CHARS = 65_536;
 
-/** Codes for the answers that proxies in front of the service give by themselves, without a problem document. */
+/** Codes for the responses of proxies in front of the service, which have no problem document. */
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthenticated',
   413: 'body_too_large',
@@ -12,16 +12,16 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 
 export interface Refusal {
   readonly error: BatonError;
-  /** The HTTP status as it came; that of the error belongs to its code. */
+  /** The HTTP status as it came. The status of the error belongs to its code. */
   readonly status: number;
   /** False when something in front of the service answered in its place. */
   readonly byService: boolean;
 }
 
 /**
- * What an unsuccessful answer says, as the error that the service threw. A code that this client does not know (a
- * newer server's) and an answer that is no problem document become `internal`; `extras.members` keeps what came.
- * Rejects only when the body breaks off.
+ * Reads an unsuccessful response as the error that the service threw. A code that this client does not know (a newer
+ * server's) and a response that is no problem document become `internal`; `extras.members` keeps what came. Rejects only
+ * when the body breaks off.
  */
 export async function readRefusal(response: Response): Promise<Refusal> {
   const { status } = response;
@@ -43,7 +43,7 @@ export async function readRefusal(response: Response): Promise<Refusal> {
   return { error, status, byService: true };
 }
 
-/** `Retry-After` in seconds; its form as a date is not used by the service. */
+/** Reads `Retry-After` in seconds. The service does not use its form as a date. */
 function secondsOf(header: string | null): number | undefined {
   return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
 }
@@ -57,7 +57,7 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** The text of an answer, cut behind so many characters. Rejects only when it breaks off. */
+/** Returns the text of a response, cut after `mostChars` characters. Rejects only when it breaks off. */
 export async function readText(response: Response, mostChars: number): Promise<string> {
   if (response.body === null) return '';
   const reader = response.body.getReader();

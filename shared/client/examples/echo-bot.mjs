@@ -1,6 +1,6 @@
 /*
- * A bot that answers every message: `node echo-bot.mjs http://localhost:8080 ./session.json`. Started for the first time it
- * shows a link, to be opened on a device that is signed in.
+ * A bot that answers every message: `node echo-bot.mjs http://localhost:8080 ./session.json`. On its first start it shows a
+ * link. Open the link on a device that is signed in.
  */
 import { makeBatonClient, proposeDeviceName, requestSignIn } from '@baton/client';
 import { fileSession } from '@baton/client/node';
@@ -20,7 +20,7 @@ const baton = makeBatonClient({ baseUrl, session });
 baton.on('problem', (problem) => console.error(problem.message));
 baton.on('signed-out', (reason) => console.log(`Signed out: ${reason}`));
 baton.messages.receive(async ({ content, from_device_id }) => {
-  // A message is acknowledged when this has resolved: one that could not be answered comes again.
+  // A message is acknowledged when this function resolves: one that could not be answered comes again.
   if (from_device_id !== null) await baton.messages.send({ device_id: from_device_id }, `You said: ${content}`);
 });
 baton.start();

@@ -3,7 +3,7 @@ import { BatonClientError } from '../errors/baton-client-error.ts';
 import { abortedBy } from '../errors/failure.ts';
 import type { FileSource } from './files.ts';
 
-/** Feeds a stream to a hash; the number of its bytes. */
+/** Feeds a stream to a hash, and returns the number of its bytes. */
 export async function feed(hash: Hash, stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<number> {
   const reader = stream.getReader();
   let bytes = 0;
@@ -20,7 +20,7 @@ export async function feed(hash: Hash, stream: ReadableStream<Uint8Array>, signa
   }
 }
 
-/** The digest of a source: what it says, or read; null where it can be read only once. */
+/** Returns the digest of a source, stated by it or made by reading it; null where it can be read only once. */
 async function digestOf(source: FileSource, make: () => Hash, signal: AbortSignal): Promise<string | null> {
   if (source.sha256 !== undefined) return source.sha256;
   if (!source.replayable) return null;
@@ -30,10 +30,10 @@ async function digestOf(source: FileSource, make: () => Hash, signal: AbortSigna
   return hash.hex();
 }
 
-/** Opening a small file takes longer than reading it. */
+/** Several at a time, because opening a small file takes longer than reading it. */
 const AT_A_TIME = 4;
 
-/** Digests of all files of an offer. Throws `source_failed`. */
+/** Makes the digests of all files of an offer. Throws `source_failed`. */
 export async function digestsOf(
   files: readonly FileSource[],
   make: () => Hash,
@@ -42,7 +42,7 @@ export async function digestsOf(
   const found: (string | null)[] = [];
   const rest = files.entries();
   async function digestRest(): Promise<void> {
-    // Each takes the next one from the same line.
+    // Each worker takes the next file from the same iterator.
     for (const [index, file] of rest) {
       try {
         found[index] = await digestOf(file, make, signal);

@@ -1,73 +1,73 @@
 import type { TransferFile } from '../wire.ts';
 
-/** A file to be sent. Made by `blobSource`, `streamSource`, or of `@baton/client/node` by `fileSource`; or by hand. */
+/** A file to send. `blobSource`, `streamSource`, or `fileSource` of `@baton/client/node` makes one, or the application. */
 export interface FileSource {
   /** A relative path with `/` between folders. */
   readonly name: string;
-  /** In bytes; known before anything is sent. */
+  /** The size in bytes; known before anything is sent. */
   readonly size: number;
-  /** Media type, or whatever the receiver is to be told. */
+  /** The media type, or any other text for the receiver. */
   readonly type?: string;
-  /** In lower-case hexadecimal. Without it the source is read once more before it is offered, where it can be. */
+  /** The digest in lower-case hexadecimal. Without it a replayable source is read once more before it is offered. */
   readonly sha256?: string;
-  /** False: it can be opened once, and only at the beginning. No digest is made of it, and it cannot go back. */
+  /** False: the source can be opened once, and only at the beginning. It gets no digest, and it cannot go back. */
   readonly replayable: boolean;
-  /** Its bytes from `offset` on. Called again when the other side has to have something once more. */
+  /** Opens its bytes from `offset` on. Called again when the other side needs some of them once more. */
   open(offset: number, signal: AbortSignal): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
   /**
-   * Its SHA-256 in lower-case hexadecimal, where the platform has a faster way than reading `open`. `onRead` hears how many bytes
-   * were read so far.
+   * Returns its SHA-256 in lower-case hexadecimal, where the platform has a faster way than reading `open`. `onRead` is
+   * called with the number of bytes read so far.
    */
   digest?(signal: AbortSignal, onRead?: (bytes: number) => void): Promise<string>;
-  /** The same for its bytes. */
+  /** Returns its bytes in pieces, where the platform has a faster way than `open`. */
   pieces?(): Pieces;
 }
 
-/** A source that is cut into pieces. Two pieces are in memory at most: the one that is sent, and the next. */
+/** A source that is cut into pieces. At most two pieces are in memory: the one that is sent, and the next. */
 export interface Pieces {
   /**
-   * The bytes from `offset` on: `bytes` of them, or fewer at the end of the file. They are in force until the call after the
-   * next. Throws `source_failed`.
+   * Returns the bytes from `offset` on: `bytes` of them, or fewer at the end of the file. They are valid until the call
+   * after the next. Throws `source_failed`.
    */
   at(offset: number, bytes: number): Promise<Uint8Array<ArrayBuffer>>;
-  /** The same for the service, as a part of a file that the platform reads by itself: in a page nothing of it is copied. */
+  /** Returns the same for the service, as a part of a file that the platform reads itself: a page copies nothing of it. */
   body?(offset: number, bytes: number): Promise<Blob>;
   /** Frees what it holds. */
   close(): void;
 }
 
-/** Where a file that is received goes. */
+/** The destination of a received file. */
 export interface FileSink {
-  /** So many bytes of it are stored already, and the transfer goes on behind them. Default 0. Then `read` is needed. */
+  /** How many bytes are stored already; the transfer continues after them. Default 0. Any other offset needs `read`. */
   readonly offset?: number;
-  /** All of it is stored, and was compared: `offset` is its size, and nothing is read. */
+  /** The whole file is stored and compared: `offset` is its size, and nothing is read. */
   readonly isStored?: boolean;
-  /** What is stored already, from the beginning: for the digest. */
+  /** Returns the stored bytes from the beginning, for the digest. */
   read?(): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
-  /** In order. Resolve when there is room for more. */
+  /** Takes chunks in order. Resolves when it can take more. */
   write(chunk: Uint8Array): void | Promise<void>;
   /**
-   * The SHA-256 of everything that was written, with what was stored before, in lower-case hexadecimal: where it is made elsewhere
-   * than here, such as in a worker. Then the library makes none, and `read` is not needed.
+   * Returns the SHA-256 of everything that was written and of what was stored before, in lower-case hexadecimal, where the
+   * sink makes it itself, such as in a worker. Then the library makes none, and `read` is not needed.
    */
   digest?(): Promise<string>;
-  /** Everything has been written and is what was announced: store it safely. */
+  /** Stores the file safely: everything is written and is what was announced. */
   close(): void | Promise<void>;
-  /** It is not going on now: keep what can be gone on from. `isFinal`: it never will. */
+  /** Stops, and keeps what a later attempt can resume from. `isFinal`: there will be no later attempt. */
   abort?(reason: unknown, isFinal: boolean): void | Promise<void>;
 }
 
 /** The transfer that a file belongs to, as it runs here. */
 export interface RunningFile {
   readonly id: string;
-  /** As of the running transfer. */
+  /** Settles as `done` of the running transfer does. */
   readonly done: Promise<unknown>;
 }
 
 /**
- * Opens the sink of one file; asked in the order of the files, for a few of them at a time. A `WritableStream` (OPFS, the file
- * system of a page, a transform) takes the file from its beginning. Throws `taken` where another program of this device has
- * the transfer: then it is left to that one.
+ * Opens the sink of one file. Called in the order of the files, for a few of them at a time. A `WritableStream` (OPFS, the
+ * file system of a page, a transform) takes the file from its beginning. Throws `taken` where another program of this device
+ * has the transfer: then the library leaves it to that program.
  */
 export type OpenSink = (
   file: TransferFile,

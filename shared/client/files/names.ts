@@ -1,35 +1,35 @@
 import { LIMITS } from '../../contract/limits.ts';
 
 /*
- * Names of files, for every client and in both directions. *Offering*: what a file system has becomes what the service takes.
- * *Storing*: what comes from another device becomes what any file system takes. In both directions no two files, and no two
- * folders, of one transfer become one: the second gets a number.
+ * Names of files, for every client and in both directions. *Offering*: a name of a file system becomes a name that the
+ * service takes. *Storing*: a name from another device becomes a name that any file system takes. In both directions two
+ * files, or two folders, of one transfer never become one: the second gets a number.
  */
 
-/** Controls, line ends, and what turns the direction of text: nobody sees them in a name. A lone half of a letter is none. */
+/** Characters that nobody sees in a name: controls, line ends, changes of the text direction, and lone surrogates. */
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 const SEPARATORS = /[/\\]/g;
-/** What Windows, FAT and the pickers of browsers refuse beside these. */
+/** Further characters that Windows, FAT and the pickers of browsers refuse. */
 const REFUSED = /[<>:"|?*]/g;
-/** Names under which Windows has devices, with whatever ending. */
+/** Names under which Windows has devices, with any ending. */
 const DEVICES = /^(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³]) *(?:\.|$)/i;
-/** What several file systems leave out when they compare names. */
+/** Characters that several file systems ignore when they compare names. */
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 const LEADING_DOT = /^\p{Default_Ignorable_Code_Point}*\./u;
-/** Folders of our own in the folder that files are stored in; the second is the short name that NTFS gives such a one. */
+/** Our own folders in the folder that files go to. The second form is the short name that NTFS gives such a folder. */
 const OURS = /^(?:\.baton-|baton-?~\d)/;
-/** Where a folder keeps what is not whole yet, at whatever depth: no name of a file or a folder that was sent. */
+/** The folder of incomplete files, at any depth. No file or folder that was sent gets this name. */
 export const PARTS_NAME = '.baton-parts';
-/** What shows nothing in a list of files, and nothing else. */
+/** A name that shows nothing in a list of files. */
 const BLANK = /^[\p{Default_Ignorable_Code_Point}\p{Z}\u2800]+$/u;
-/** At most 16 characters without a space. `.tar.gz` is one. */
+/** An ending: at most 16 characters without a space. `.tar.gz` is one ending. */
 const ENDING = /(?:\.tar)?\.[^.\s]{1,16}$/iu;
-/** Place for `.part` with a digest, and for a number, in the 255 bytes that common file systems take for a name. */
+/** Leaves space for `.part` with a digest, and for a number, in the 255 bytes that common file systems take for a name. */
 const STORED_BYTES = 255 - 40;
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
-/** Firefox has it since 125. */
+/** Null in Firefox before 125. */
 const segmenter = 'Segmenter' in Intl ? new Intl.Segmenter() : null;
 const lettersOf = (text: string): string[] =>
   segmenter === null ? Array.from(text) : Array.from(segmenter.segment(text), ({ segment }) => segment);
@@ -43,17 +43,17 @@ function firstOf(letters: readonly string[], bytes: number): string {
   return letters.slice(0, end === -1 ? letters.length : end).join('');
 }
 
-/** The beginning of a text that is too long, cut between letters; inside of one that is too long by itself. */
+/** Cuts a text that is too long, between letters, or inside a letter that is too long by itself. */
 const cut = (text: string, bytes: number): string =>
   firstOf(lettersOf(text), bytes) || firstOf(Array.from(text), bytes);
 
-/** The name without its ending, and the ending with its dot; a name that begins with its only dot has none. */
+/** Splits off the ending of a name, with its dot. A name that begins with its only dot has no ending. */
 function splitEnding(name: string): [stem: string, ending: string] {
   const at = name.search(ENDING);
   return at > 0 ? [name.slice(0, at), name.slice(at)] : [name, ''];
 }
 
-/** The name with a number from 2 on, as `photo (2).jpg`; both it and its ending stay where it has to be cut. */
+/** Returns the name with a number from 2 on, as `photo (2).jpg`. A cut name keeps the number and its ending. */
 export function numberedName(name: string, number: number, most: number = Number.POSITIVE_INFINITY): string {
   const mark = number === 1 ? '' : ` (${number})`;
   const [stem, ending] = splitEnding(name);
@@ -61,11 +61,11 @@ export function numberedName(name: string, number: number, most: number = Number
   return (bytesOf(stem) > left ? cut(stem, left) : stem) + mark + ending;
 }
 
-/** The same for two names that some file system takes for one: of other case, composed otherwise, or with unseen characters. */
+/** Returns the same text for names that some file system takes for one: of other case, composition or unseen characters. */
 export const foldedName = (name: string): string =>
   name.replace(IGNORED, '').normalize('NFD').toUpperCase().toLowerCase().normalize('NFC');
 
-/** The names of one folder: `take` gives each away once, and the next one who wants it gets it with a number. */
+/** Keeps the names of one folder. `take` gives each name once; the next caller who wants it gets it with a number. */
 function makeTaken(sameAs: (name: string) => string, most: number) {
   const taken = new Set<string>();
   const next = new Map<string, number>();
@@ -84,14 +84,14 @@ function makeTaken(sameAs: (name: string) => string, most: number) {
 }
 type Taken = ReturnType<typeof makeTaken>;
 
-/** One part of a path as the service takes it. */
+/** Returns one part of a path as the service takes it. */
 function offeredPart(part: string): string {
   const plain = part.replace(UNSEEN, '_').replace(SEPARATORS, '_');
   if (['', '.', '..'].includes(plain)) return plain === '' ? '_' : plain.replaceAll('.', '_');
   return numberedName(plain, 1, LIMITS.fileNamePartBytes);
 }
 
-/** A file or a folder that has another name for the receiver. Both paths begin with what is sent. */
+/** A file or a folder that has another name for the receiver. Both paths begin with the file or folder that is sent. */
 export interface RenamedFile {
   readonly path: string;
   readonly name: string;
@@ -117,13 +117,13 @@ function treeOf(paths: readonly (readonly string[])[]): Folder {
   return top;
 }
 
-/** With the name of a file behind it, and a number, a path of so many bytes is as long as one may be. */
+/** The most bytes of a folder path: with the longest file name, including its number, the path reaches its limit. */
 const FOLDER_BYTES = LIMITS.fileNameBytes - LIMITS.fileNamePartBytes - 1;
 
 /**
- * What the files of one transfer are offered as: a name for each path, in the same order, and no two alike. `renamed` lists the
- * files and folders whose own name had to change. What lies in folders so deep that the path would be too long is offered in
- * the last one that is not.
+ * Returns the names under which the files of one transfer are offered: one for each path, in the same order, and no two
+ * alike. `renamed` lists the files and folders whose own name had to change. A file that lies too deep for the length limit
+ * is offered in the last folder of its path that fits.
  */
 export function offeredNames(paths: readonly (readonly string[])[]): { names: string[]; renamed: RenamedFile[] } {
   const names: string[] = [];
@@ -133,7 +133,7 @@ export function offeredNames(paths: readonly (readonly string[])[]): { names: st
   function nameAll({ files, folders }: Folder, path: string, name: string, taken: Taken): void {
     const entries: { part: string; index?: number; inner?: Folder }[] = [...files];
     for (const [part, inner] of folders) entries.push({ part, inner });
-    // Who need not be renamed keeps the name.
+    // An entry that need not be renamed takes its name first.
     const isOdd = ({ part }: { part: string }): boolean => offeredPart(part) !== part;
     for (const entry of [...entries.filter((one) => !isOdd(one)), ...entries.filter(isOdd)]) {
       const { part, index, inner } = entry;
@@ -152,16 +152,16 @@ export function offeredNames(paths: readonly (readonly string[])[]): { names: st
 }
 
 export interface StoringRules {
-  /** A name may begin with a dot at the top, where a shell or a program may take it for its configuration. */
+  /** Allows a leading dot at the top, where a shell or a program may take the file for its configuration. */
   readonly hidden?: boolean;
-  /** The characters `<>:"|?*` stay, which the file systems of Linux and macOS take. */
+  /** Keeps the characters `<>:"|?*`, which the file systems of Linux and macOS take. */
   readonly isPosix?: boolean;
 }
 
-/** Also where a file system takes another name for it: what shows nothing may be left out, and letters have no case. */
+/** Also finds names that a file system takes for it, because it may ignore case and characters that show nothing. */
 const isPartsName = (name: string): boolean => name.normalize('NFKC').replace(IGNORED, '').toLowerCase() === PARTS_NAME;
 
-/** One part of a path that the file system takes. */
+/** Returns one part of a path as the file system takes it. */
 function storedPart(part: string, isTop: boolean, { hidden = false, isPosix = false }: StoringRules): string {
   let name = part.replace(UNSEEN, '_').replace(SEPARATORS, '_');
   if (!isPosix) name = name.replace(REFUSED, '_');
@@ -184,8 +184,8 @@ const newStoredFolder = (): StoredFolder => ({
 });
 
 /**
- * Where the files of one transfer are stored: the parts of a relative path for each name. The same name has the same path each
- * time, and no two names have paths that any file system takes for one.
+ * Finds where the files of one transfer are stored: the parts of a relative path for each name. The same name always has the
+ * same path, and no two names have paths that some file system takes for one.
  */
 export function makeStoredNames(rules: StoringRules = {}): (name: string) => string[] {
   const top = newStoredFolder();
@@ -209,7 +209,7 @@ export function makeStoredNames(rules: StoringRules = {}): (name: string) => str
   };
 }
 
-/** The same for all files of a transfer, in their order: a sender may give one name to two of them. */
+/** Returns the paths of all files of a transfer, in their order. A sender may give one name to two of them. */
 export function storedPaths(names: readonly string[], rules: StoringRules = {}): string[][] {
   const place = makeStoredNames(rules);
   const given = new Set<string>();

@@ -1,33 +1,36 @@
 import { fileNameFlaw } from '../../contract/vocabulary/file-names.ts';
 
 /**
- * A pack is one file of a transfer that stands for many small ones: an archive, named and typed so that whoever does not know
- * of packs keeps an archive that anything unpacks.
+ * A pack is one file of a transfer that stands for many small ones. It is an archive whose name and type let a receiver that
+ * does not know packs keep an archive that any program unpacks.
  */
 const TYPE = /^application\/x-tar; baton-files=([1-9]\d{0,4})$/;
 
-/** An archive is in memory while it is unpacked. A larger one, four times what is packed here, is kept as it is. */
+/**
+ * The largest archive that is unpacked, because it is in memory meanwhile: four times what is packed here. A larger one is
+ * kept as it is.
+ */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** What an archive has of each file at least, and what ends it. */
+/** The bytes that an archive has at least for each file, and the bytes that end it. */
 const [HEADER_BYTES, END_BYTES] = [512, 1_024];
 
 export const packType = (files: number): string => `application/x-tar; baton-files=${files}`;
 
 /**
- * How many files a file of a transfer stands for: 1, and more of a pack. One that says what it cannot hold, or that is too
- * large to be unpacked, is a file like others.
+ * Returns how many files a file of a transfer stands for: 1, or more for a pack. A pack that claims more files than it can
+ * hold, or that is too large to be unpacked, is an ordinary file.
  */
 export function filesIn({ type, size }: { readonly type?: string | null; readonly size: number }): number {
   const said = Number(TYPE.exec(type ?? '')?.[1] ?? 1);
   return size > MOST_BYTES || said * HEADER_BYTES + END_BYTES > size ? 1 : said;
 }
 
-/** A file of its own costs both sides a request, which takes as long as some 200 KiB. */
+/** A separate file costs both sides a request, which takes as long as some 200 KiB. */
 const SMALL_BYTES = 64 * 1024;
 
 export const isPackable = ({ size }: { size: number }): boolean => size < SMALL_BYTES;
 
-/** The names in a pack, which the service has not seen. Throws where it would refuse one. */
+/** Checks the names in a pack, which the service has not seen. Throws where the service would refuse one. */
 export function checkPacked(files: readonly { name: string }[]): void {
   for (const { name } of files) {
     const flaw = fileNameFlaw(name);

@@ -1,6 +1,6 @@
 import type { Hash } from '../api.ts';
 
-/** The first 32 bits of the fractional parts of roots of the first primes (FIPS 180-4, sections 4.2.2 and 5.3.3). */
+/** Returns the first 32 bits of the fractional parts of roots of the first primes (FIPS 180-4, sections 4.2.2 and 5.3.3). */
 function rootsOf(count: number, power: number): Int32Array {
   const found: number[] = [];
   for (let candidate = 2; found.length < count; candidate += 1) {
@@ -12,7 +12,7 @@ function rootsOf(count: number, power: number): Int32Array {
   return Int32Array.from(found);
 }
 
-/** SHA-256 in JavaScript (FIPS 180-4): WebCrypto takes only what is whole in memory. */
+/** Makes a SHA-256 in JavaScript (FIPS 180-4), because WebCrypto takes only data that is whole in memory. */
 export function scriptSha256(): Hash {
   const constants = rootsOf(64, 1 / 3);
   const state = rootsOf(8, 1 / 2);

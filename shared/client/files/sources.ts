@@ -4,7 +4,7 @@ import type { FileSource, Pieces } from './files.ts';
 const sourceFailed = (message: string, cause?: unknown): BatonClientError =>
   new BatonClientError('source_failed', message, { cause });
 
-/** A `Blob`, or a `File` of a page: with its path where a folder was chosen. */
+/** Makes a source of a `Blob`, or of a `File` of a page, with its path where a folder was chosen. */
 export function blobSource(blob: Blob, name?: string): FileSource {
   const file = blob as Partial<File> & Blob;
   return {
@@ -16,7 +16,7 @@ export function blobSource(blob: Blob, name?: string): FileSource {
   };
 }
 
-/** A stream of known size, which can be read once. */
+/** Makes a source of a stream of known size, which can be read once. */
 export function streamSource(
   stream: ReadableStream<Uint8Array>,
   about: { name: string; size: number; type?: string; sha256?: string },
@@ -24,7 +24,7 @@ export function streamSource(
   return { ...about, replayable: false, open: () => stream };
 }
 
-/** The pieces of any source, read from its stream. */
+/** Returns the pieces of any source: its own, or those read from its stream. */
 export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
   const own = source.pieces?.();
   if (own !== undefined) return own;
@@ -81,7 +81,7 @@ export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
   return {
     close,
     async at(offset, bytes) {
-      // The service may have taken a part of the last piece: the rest of it is here.
+      // The service may have taken a part of the last piece. The rest is still in memory.
       const into = offset - last.start;
       if (into >= 0 && into < last.bytes.length) return last.bytes.subarray(into);
       const ready = next;

@@ -1,10 +1,10 @@
 import type { BodyOf, ParamsOf, QueryOf, Route } from '../../contract/vocabulary/route.ts';
 import type { ROUTES, RouteName } from '../../contract/routes.ts';
 
-/** The types of typed calls, all of them derived from the route table. */
+/** The types of calls, all derived from the route table. */
 type Table = typeof ROUTES;
 
-/** Every route but the event stream, which is `makeStream`'s, and those whose news are bytes or headers (`transfers/relay-calls.ts`). */
+/** Every route but the event stream (`makeStream`) and those of bytes or headers (`transfers/relay-calls.ts`). */
 export type CallName = {
   [N in RouteName]: Table[N]['answers'] extends Readonly<Record<number, 'text/event-stream'>>
     ? never
@@ -18,22 +18,22 @@ export type CallName = {
 /** The body of one answer of the table: parsed JSON, null where there is none, the text of a page. */
 type AnswerBody<S> = S extends string ? string : BodyOf<Route & { body: S }>;
 
-/** A successful answer. Which body comes with which status is the table's word. */
+/** A successful response. The table says which body comes with which status. */
 type AnswerTo<R extends Route> = {
   [S in keyof R['answers'] & number]: { readonly status: S; readonly body: AnswerBody<R['answers'][S]> };
 }[keyof R['answers'] & number];
 
 type Part<K extends string, S, T> = S extends null ? unknown : object extends T ? { [P in K]?: T } : { [P in K]: T };
 
-/** What any call may be given beside the parts of its request. */
+/** The settings that any call takes beside the parts of its request. */
 interface Conditions {
-  /** Added to the client's own, and stronger. */
+  /** Added to the client's own headers, which they override. */
   headers?: Readonly<Record<string, string>>;
   /** Ends the call at once; it then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** For one attempt, to the last byte of its answer. */
+  /** The time for one attempt, to the last byte of its response. */
   timeoutMs?: number;
-  /** Further attempts after the first. 0 switches repeating off. */
+  /** Further attempts after the first. 0 switches retries off. */
   retries?: number | undefined;
 }
 
@@ -50,7 +50,7 @@ export type CallAnswer<N extends CallName> = AnswerTo<Table[N]>;
 export type CallArguments<N extends CallName> =
   object extends CallOptions<N> ? [options?: CallOptions<N>] : [options: CallOptions<N>];
 
-/** The options of whichever call, as the client's inside sees them. */
+/** The options of any call, as the client itself sees them. */
 export interface AnyCall extends Conditions {
   params?: Record<string, string>;
   query?: Record<string, string>;

@@ -10,7 +10,7 @@ import { readRefusal } from '../errors/refusal.ts';
 import { type BaseUrl, baseOf, type Fetch, headersOf, type HeaderSource, urlOf } from './request.ts';
 import type { SessionKeeper } from '../session/session-keeper.ts';
 
-/** A request whose bytes are no JSON. */
+/** A request whose body is not JSON. */
 export interface BytesRequest extends CallSettings {
   method: 'HEAD' | 'GET' | 'PATCH';
   path: string;
@@ -21,13 +21,15 @@ export interface BytesRequest extends CallSettings {
 /** Makes calls as the device that is signed in. Everything that it throws is a `BatonClientError`. */
 export interface Caller {
   call<N extends CallName>(name: N, ...options: CallArguments<N>): Promise<CallAnswer<N>>;
-  /** Gives the answer when its headers are there; throws what is not a success. */
+  /** Returns the response when its headers are there; throws where it is not a success. */
   bytes(request: BytesRequest): Promise<Response>;
-  /** The headers of a request to `base`, for the stream. */
+  /** Returns the headers of a request to `base`, for the stream. */
   headers(base: string): Promise<Record<string, string>>;
-  /** The service has taken who asks. */
+  /** Notes that the service accepted the caller's token. */
   accepted(): void;
-  /** Looks at why the service refused somebody. Resolves when it is worth asking again at once, else throws what is to be said. */
+  /**
+   * Finds why the service refused a request. Resolves when an immediate retry makes sense, or throws the error to report.
+   */
   mend(error: unknown, token: string | null): Promise<void>;
 }
 
@@ -36,7 +38,7 @@ interface Parts {
   headers: HeaderSource | undefined;
   fetch: Fetch;
   clock: Clock;
-  /** Null: requests carry the headers alone. */
+  /** Null: requests carry only the headers. */
   keeper: SessionKeeper | null;
   /** Aborted when the session is over. */
   signal: () => AbortSignal;
@@ -59,7 +61,7 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
     return keeper.renewRefused(token);
   }
 
-  /** What is said of a session that the service renews and does not take: there is one, so that to sign in would not help. */
+  /** Returns the error for a session that the service renews but does not accept. To sign in again would not help. */
   function refused(error: unknown): unknown {
     const retryAfterMs = keeper?.refusalPauseMs() ?? null;
     if (retryAfterMs === null || !(error instanceof BatonError) || error.code !== 'unauthenticated') return error;
@@ -75,10 +77,10 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
     return result;
   }
 
-  /** Once more with a new token where the service did not take the one that was sent. */
+  /** Runs `work`, and once more with a new token where the service did not accept the first one. */
   async function run<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const life = parts.signal();
-    // One of its own for each call: Node warns of many listeners on one.
+    // Each call has its own signal, because Node warns about many listeners on one.
     const signal = AbortSignal.any(given === undefined ? [life] : [life, given]);
     try {
       signal.throwIfAborted();

@@ -11,21 +11,21 @@ import { readRefusal, readText } from '../errors/refusal.ts';
 import { misfit } from './misfit.ts';
 import { type BaseUrl, baseOf, type Fetch, type HeaderSource, headersOf, platformFetch, urlOf } from './request.ts';
 
-/** Far more than the longest answer, a list of transfers with their files. */
+/** Far more than the longest response, a list of transfers with their files. */
 const MOST_CHARS = 32 * 1024 * 1024;
 const RETRY_BACKOFF = { baseMs: 200, capMs: 2_000 };
-/** A server that asks for a longer pause than this is not waited for inside a call: the caller is told. */
+/** The longest pause inside a call. When the server asks for a longer one, the call fails and the caller decides. */
 const LONGEST_PAUSE_MS = 5_000;
 
 export interface Client {
   /**
-   * Makes one request of the route table and gives `{ status, body }`.
+   * Makes one request of the route table and returns `{ status, body }`.
    *
-   * Throws `BatonError` for what the service refuses (`extras` keeps the rest of the problem document; a code that
-   * this client does not know is `internal`, the original in `extras.members`) and `NoAnswerError` when nobody
-   * answered. Repeats by itself, with jittered back-off, what cannot take effect twice: GETs, and routes that honour
-   * `Idempotency-Key`, which it chooses when the caller did not. Repeated are a missing answer, a proxy's own 502 and
-   * 504, and 429 and 503 unless their `Retry-After` exceeds 5 s.
+   * Throws `BatonError` where the service refuses (`extras` keeps the rest of the problem document; a code that this client
+   * does not know is `internal`, the original in `extras.members`) and `NoAnswerError` when no response came. Retries, with
+   * jittered back-off, requests that cannot take effect twice: GETs, and routes that honour `Idempotency-Key`, which it
+   * chooses when the caller did not. It retries after a missing response, a proxy's own 502 and 504, and 429 and 503 unless
+   * their `Retry-After` exceeds 5 s.
    */
   call<N extends CallName>(name: N, ...options: CallArguments<N>): Promise<CallAnswer<N>>;
 }
@@ -34,9 +34,9 @@ export interface ClientOptions {
   baseUrl: BaseUrl;
   headers?: HeaderSource;
   fetch?: Fetch;
-  /** For one attempt; default 10 s. A long poll needs more: give it with the call. */
+  /** The time for one attempt; default 10 s. A long poll needs more: give it with the call. */
   timeoutMs?: number;
-  /** Further attempts after the first; default 2, 0 switches repeating off. */
+  /** Further attempts after the first; default 2, 0 switches retries off. */
   retries?: number;
   random?: () => number;
   clock?: Clock;
@@ -47,7 +47,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** An attempt that a further one may mend. `pauseMs`: what the server asked for, 0 when nothing. */
+/** A failed attempt that is worth a retry. `pauseMs`: the pause that the server asks for, 0 when it asks for none. */
 interface Failure {
   readonly error: Error;
   readonly pauseMs: number;
@@ -72,7 +72,7 @@ export function makeClient(options: ClientOptions): Client {
     } catch (error) {
       call.signal?.throwIfAborted();
       if (limit.isOver()) return { error: new NoAnswerError('timeout', error), pauseMs: 0 };
-      // What the caller's own functions throw is not the network's fault.
+      // An error of the caller's own functions is not a network error.
       if (!sent || error instanceof BatonError) throw error;
       return { error: new NoAnswerError('network', error), pauseMs: 0 };
     } finally {
@@ -101,13 +101,13 @@ export function makeClient(options: ClientOptions): Client {
 
   async function start(name: CallName, given: AnyCall = {}): Promise<Answer> {
     const route: Route = ROUTES[name];
-    // One key for all attempts: the service answers a repetition with the first result.
+    // All attempts have one key, so that the service answers a retry with the first result.
     return repeat(route, route.idempotent ? { ...given, idempotencyKey: given.idempotencyKey ?? randomKey() } : given);
   }
   return { call: start as unknown as Client['call'] };
 }
 
-/** One signal for "too late" and "the caller does not want it any more". `end` frees what is still open, unless all was read. */
+/** Makes one signal for the deadline and for the caller's abort. `end` frees what is still open, unless all was read. */
 function startLimit(clock: Clock, ms: number, signal: AbortSignal | undefined) {
   const controller = new AbortController();
   let over = false;
@@ -123,13 +123,13 @@ function startLimit(clock: Clock, ms: number, signal: AbortSignal | undefined) {
     end(isRead: boolean) {
       cancel();
       signal?.removeEventListener('abort', give);
-      // To abort costs an error with its stack: a fifteenth of a call.
+      // An abort creates an error with its stack, which costs a fifteenth of a call.
       if (!isRead) controller.abort();
     },
   };
 }
 
-/** Parts of a path that lead elsewhere, and cannot be encoded so that they do not. */
+/** Parts of a path that lead elsewhere even when they are encoded. */
 const LEADS_AWAY = /^\.{0,2}$/;
 
 function pathOf({ path }: Route, { params = {} }: AnyCall): string {
@@ -141,7 +141,7 @@ function pathOf({ path }: Route, { params = {} }: AnyCall): string {
 function initOf(route: Route, call: AnyCall, headers: Headers): RequestInit {
   for (const [name, value] of Object.entries(call.headers ?? {})) headers.set(name, value);
   if (call.idempotencyKey !== undefined) headers.set('Idempotency-Key', call.idempotencyKey);
-  // A redirect is a refusal: following it would turn a POST into a GET, or tell another host who is asking.
+  // A redirect counts as a refusal: to follow it would turn a POST into a GET, or send the token to another host.
   const init: RequestInit = { method: route.method, headers, cache: 'no-store', redirect: 'manual' };
   if (call.body === undefined) return init;
   headers.set('Content-Type', 'application/json');
@@ -152,7 +152,7 @@ type Answers = Route['answers'][number];
 const isSchema = (answer: Answers): answer is Exclude<Answers, string | null> =>
   answer !== null && typeof answer !== 'string';
 
-/** Throws a refusal that a repetition would meet again. */
+/** Reads a response. Throws a refusal that a retry would meet again. */
 async function read(route: Route, response: Response): Promise<Answer | Failure> {
   if (response.ok) return { status: response.status, body: await readBody(route, response) };
   const { error, status, byService } = await readRefusal(response);
@@ -162,8 +162,8 @@ async function read(route: Route, response: Response): Promise<Answer | Failure>
 }
 
 /**
- * What fits the contract. Under a status that the table does not name (a newer server's) it is what the route answers
- * else, or where that is no JSON what it says it is.
+ * Reads a body that fits the contract. A status that the table does not name (a newer server's) has the body of the route's
+ * other responses, or where those are not JSON, the type that it states.
  */
 async function readBody({ answers }: Route, response: Response): Promise<unknown> {
   const text = await readText(response, MOST_CHARS);
@@ -193,7 +193,7 @@ function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promi
   return signal === undefined ? over : untilAborted(over, signal).finally(cancel);
 }
 
-/** 128 random bits. `crypto.randomUUID` is missing on pages served over plain http from another machine. */
+/** Returns 128 random bits. `crypto.randomUUID` is missing on pages served over plain http from another machine. */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

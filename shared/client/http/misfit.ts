@@ -5,7 +5,7 @@ type Fields = { readonly [field: string]: Form };
 
 const isList = (form: Form): form is Listed => Array.isArray(form);
 
-/** But for what is in it. */
+/** Tells whether `value` itself fits, without its parts. */
 function fits(form: Form, value: unknown): boolean {
   if (form === null) return true;
   if (form === true) return typeof value === 'boolean';
@@ -19,18 +19,18 @@ function fits(form: Form, value: unknown): boolean {
   return size >= least && size <= most;
 }
 
-/** The values in `value`, each with its name and its form. */
+/** Returns the values in `value`, each with its name and its form. */
 function partsOf(form: Listed | Fields, value: object): (readonly [name: string, form: Form, value: unknown])[] {
   if (Array.isArray(value)) return value.map((item: unknown, at) => [`${at}`, (form as Listed)[1] as Form, item]);
   return Object.entries(form as Fields).flatMap(([key, field]) => {
     const name = key.replace('?', '');
     const isThere = Object.hasOwn(value, name);
-    // What is not there, and has to be, is no text either.
+    // A missing required value gets the form of a text, which it does not fit.
     return isThere || name === key ? [[name, isThere ? field : /^/, value[name as never]] as const] : [];
   });
 }
 
-/** Where `value` is not what the contract says, as a path such as `/device/device_id`; null when it fits. */
+/** Returns where `value` does not fit the contract, as a path such as `/device/device_id`; null when it fits. */
 export function misfit(form: Form, value: unknown, path = ''): string | null {
   if (isList(form) && form[0] === 'n') return value === null ? null : misfit(form[1], value, path);
   if (!fits(form, value)) return path || '/';

@@ -1,20 +1,20 @@
-/** Where the service is. A function is asked before every attempt, so that a retry can go to another replica. */
+/** The address of the service. A function is called before every attempt, so that a retry can go to another replica. */
 export type BaseUrl = string | (() => string);
 
 /**
- * Headers for every request, asked before each attempt, with where it goes: a token renewed in between is used at once, and one
- * that does not belong there is not sent.
+ * Headers for every request. A function is called before each attempt with its address, so that a renewed token is used at
+ * once, and a token is not sent where it does not belong.
  */
 export type HeaderSource =
   | Readonly<Record<string, string>>
   | ((base: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
 
-/** The part of `fetch` that is used. An own one must honour `signal`, while the body is read too. */
+/** The part of `fetch` that is used. A replacement must honour `signal`, also while the body is read. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** Where this attempt goes. In a browser it may be empty: the page's own origin. */
+/** Returns the address of this attempt. In a browser it may be empty: the page's own origin. */
 export const baseOf = (base: BaseUrl): string => (typeof base === 'function' ? base() : base).replace(/\/+$/, '');
 
 export function urlOf(base: string, path: string, query: Query = {}): string {
@@ -28,5 +28,5 @@ export async function headersOf(source: HeaderSource | undefined, base: string):
   return new Headers({ ...(typeof source === 'function' ? await source(base) : source) });
 }
 
-/** Looked up at each call: a page, or a test, may put another in its place later. */
+/** Calls the platform's `fetch`. It is looked up at each call, because a page, or a test, may replace it later. */
 export const platformFetch: Fetch = (url, init) => globalThis.fetch(url, init);

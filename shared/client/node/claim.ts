@@ -21,38 +21,39 @@ import { kill, pid as ownPid } from 'node:process';
 import { codeOf, unlessGone, unlessTaken } from './file-errors.ts';
 
 /**
- * A claim says which process has something, such as the receiving of a transfer. One process has it, or none.
+ * A claim says which process has a thing, such as the receiving of a transfer. At most one process has it.
  *
- * Node has no locks that the system releases, so a claim is a file `<name>.<number>.claim` that names its process. The highest
- * number counts. Whoever finds the holder of number n dead, or n released, makes n + 1 in one step that fails where it exists.
- * A number is not removed while the thing goes on: a process that looked a moment too early then makes a number that is
- * too low, sees that, and withdraws. (Removing a dead process's file and making it anew would let two processes in.)
+ * Node has no locks that the system releases, so a claim is a file `<name>.<number>.claim` that names its process. The
+ * highest number counts. A process that finds the holder of number n dead, or n released, makes n + 1 in one step that fails
+ * where the file exists. No number is removed while the thing is in use: a process that looked a moment too early then makes
+ * a number that is too low, sees that, and withdraws. (To remove a dead process's file and make it again would let two
+ * processes in.)
  *
  * A holder is dead when
  * - on the same Linux kernel and in the same process namespace: its pid is gone, a zombie, or another process that got the
  *   number later (its start time differs). A process that is stopped is alive.
  * - anywhere else, that is in another container, on another machine that shares the folder, or on another system: its file
- *   was not touched for `DEAD_MS`, by the clock of the file system. A holder touches it every `TOUCH_MS`. A machine that slept
- *   for longer has lost its claims: `isHeld` says so, and is asked before anything is stored for good.
+ *   was not touched for `DEAD_MS`, by the clock of the file system. A holder touches it every `TOUCH_MS`. A machine that
+ *   slept for longer has lost its claims: `isHeld` says so, and is called before anything is stored for good.
  */
 export interface Claim {
-  /** Whether it was not taken over meanwhile. */
+  /** Tells whether no other process took it over meanwhile. */
   isHeld(): boolean;
-  /** Another process may have it at once. */
+  /** Lets another process have it at once. */
   release(): void;
-  /** What was claimed is over: nothing of the claim stays. */
+  /** Removes the claim, because the claimed thing is over. */
   remove(): void;
 }
 
 const TOUCH_MS = 5_000;
 const DEAD_MS = 30_000;
 const RELEASED = 'released';
-/** Also a part of a path. */
+/** The name is also a part of a path. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 interface Owner {
   pid: number;
-  /** The kernel and the process namespace; null where it cannot be told. */
+  /** The kernel and the process namespace; null where they are unknown. */
   where: string | null;
   /** When the process started, in ticks of that kernel. */
   started: string | null;
@@ -67,7 +68,7 @@ const quietly = <T>(work: () => T): T | null => {
   }
 };
 
-/** State and start time: behind the name in brackets, which may hold anything. */
+/** Reads the state and the start time, which follow the name in brackets. The name may hold any character. */
 function processStat(pid: number | 'self'): { state: string; started: string } | null {
   const text = quietly(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
@@ -97,11 +98,11 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** `nowMs`: by the clock of the file system. */
+/** Tells whether the claim has no live holder. `nowMs`: by the clock of the file system. */
 function isFree(path: string, nowMs: number, me: Owner): boolean {
   const text = quietly(() => readFileSync(path, 'utf8'));
   const touchedMs = quietly(() => statSync(path).mtimeMs);
-  // Released and removed this very moment.
+  // The file was released and removed at this very moment.
   if (text === null || touchedMs === null) return true;
   if (text === RELEASED) return true;
   const owner = quietly(() => JSON.parse(text) as unknown);
@@ -110,11 +111,11 @@ function isFree(path: string, nowMs: number, me: Owner): boolean {
     return found === null || found.state === 'Z' || found.state === 'X' || found.started !== owner.started;
   }
   if (isOwner(owner) && owner.where === null && owner.host === me.host && isGone(owner.pid)) return true;
-  // What is far ahead was touched before the clock was set back, and by nobody since.
+  // A time far ahead was written before the clock was set back, and nobody has touched the file since.
   return Math.abs(nowMs - touchedMs) > DEAD_MS;
 }
 
-/** Where the file system knows no second name of a file, it is there for a moment before it says who made it. */
+/** Makes the file unless it exists. Without hard links it exists for a moment before it names its process. */
 function makeExclusively(path: string, written: string): boolean {
   try {
     return unlessTaken(() => linkSync(written, path)) !== null;
@@ -125,7 +126,7 @@ function makeExclusively(path: string, written: string): boolean {
 
 const pathOf = (folder: string, name: string, number: number): string => join(folder, `${name}.${number}.claim`);
 
-/** Those of a name, the highest first. What no claim is called is none: a number that has no next one would never be free. */
+/** Returns the numbers of a name, the highest first. Skips other names: a number without a next one would never be free. */
 const numbersOf = (folder: string, name: string): number[] =>
   readdirSync(folder)
     .filter((file) => file.startsWith(`${name}.`) && /^[1-9]\d{0,14}\.claim$/.test(file.slice(name.length + 1)))
@@ -138,13 +139,13 @@ function claimOf(folder: string, name: string, number: number): Claim {
   const isHeld = () =>
     lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino === ino &&
     !existsSync(pathOf(folder, name, number + 1));
-  // Written, not set: then the time is that of the file system, whatever the clock of this machine says.
+  // A write sets the time of the file system, whatever the clock of this machine says.
   const touch = () => {
     const file = openSync(path, 'r+');
     writeSync(file, '{');
     closeSync(file);
   };
-  // It has no part in whether the process goes on.
+  // The timer does not keep the process alive.
   const timer = setInterval(() => quietly(touch), TOUCH_MS).unref();
   let isOver = false;
   const once = (work: () => void) => () => {
@@ -163,10 +164,10 @@ function claimOf(folder: string, name: string, number: number): Claim {
   };
 }
 
-/** Whether something of this name can be claimed. */
+/** Tells whether a claim can have this name. */
 export const isClaimName = (name: string): boolean => NAME.test(name);
 
-/** Claims what has this name in this folder. Null: another process has it, or this one. */
+/** Claims this name in this folder. Null: another process has it, or this one. */
 export function makeClaim(folder: string, name: string): Claim | null {
   if (!isClaimName(name)) throw new Error('This is no id');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

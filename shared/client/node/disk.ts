@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, close, constants, fdatasync, fstatSync, openSync, read, write } from 'node:fs';
 import { promisify } from 'node:util';
 
-/* Files by their handles: what a name leads to may change, and a handle does not. */
+/* Files by their handles. The file behind a name may change; the file behind a handle does not. */
 
-/** Windows knows none of these, and needs none. */
+/** Windows has none of these flags, and needs none. */
 const flag = (name: 'O_NOFOLLOW' | 'O_DIRECTORY' | 'O_NONBLOCK'): number =>
   (constants as Partial<Record<string, number>>)[name] ?? 0;
 
 const NO_LINK = flag('O_NOFOLLOW') | flag('O_NONBLOCK');
 export const OPEN = {
-  /** What is there already is an error, a link too. */
+  /** An existing file is an error, and so is a link. */
   new: constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | NO_LINK,
   old: constants.O_RDWR | NO_LINK,
   read: constants.O_RDONLY | NO_LINK,
@@ -22,7 +22,7 @@ export const syncFile = promisify(fdatasync);
 const readFrom = promisify(read);
 const writeTo = promisify(write);
 
-/** What a file is as long as it lives, whatever it is called. */
+/** Identifies a file as long as it exists, whatever its name is. */
 export const idOf = ({ dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): string => `${dev}:${ino}`;
 export const idOfHandle = (fd: number): string => idOf(fstatSync(fd, { bigint: true }));
 
@@ -42,7 +42,7 @@ export async function readWhole(fd: number, size: number): Promise<Uint8Array> {
 
 const BLOCK_BYTES = 1024 * 1024;
 
-/** What the file holds now, from its beginning to its end. */
+/** Returns the size and the digest of the file as it is now, from beginning to end. */
 export async function digestOfHandle(fd: number): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256');
   const block = new Uint8Array(Math.min(BLOCK_BYTES, Math.max(1, fstatSync(fd).size)));
@@ -54,7 +54,7 @@ export async function digestOfHandle(fd: number): Promise<{ size: number; sha256
   }
 }
 
-/** The same of a file by its name; null where that is a link, no plain file, or nothing. */
+/** Returns the id, size and digest of a file by its name; null where the name is a link, no plain file, or free. */
 export async function digestOfFile(path: string): Promise<{ id: string; size: number; sha256: string } | null> {
   let fd: number;
   try {

@@ -1,8 +1,8 @@
 import type { BatonClientOptions } from '../api.ts';
 
-/** So much is handed to a connection at a time. */
+/** The size of the parts that a connection gets at a time. */
 const PART_BYTES = 256 * 1024;
-/** Up to here a copy is less than a stream costs, and a refusal that comes before the end of it does not cost the connection. */
+/** Up to this size a copy costs less than a stream, and a refusal before the end does not cost the connection. */
 const WHOLE_BYTES = 1024 * 1024;
 
 function partsOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
@@ -21,8 +21,8 @@ function partsOf(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
 }
 
 /**
- * The platform's `fetch`, for programs that send large files: the platform copies what it is given whole, and the copies stay
- * until memory is short. `makeBatonClient({ fetch: leanFetch, ... })`.
+ * Calls the platform's `fetch`, for programs that send large files. The platform copies a body that it gets whole, and the
+ * copies stay until memory is short. Usage: `makeBatonClient({ fetch: leanFetch, ... })`.
  */
 export const leanFetch: NonNullable<BatonClientOptions['fetch']> = (url, init) => {
   const { body } = init;

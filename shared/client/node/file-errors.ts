@@ -1,6 +1,6 @@
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
-/** Null where what it takes or asks for has an error with this code. */
+/** Returns null where `work` throws an error with this code. */
 function unless<T>(code: string, work: () => T): T | null {
   try {
     return work();
@@ -10,8 +10,8 @@ function unless<T>(code: string, work: () => T): T | null {
   }
 }
 
-/** Null where something has that name; a link too, wherever it leads. */
+/** Returns null where the name is taken, by a link too, wherever it leads. */
 export const unlessTaken = <T>(take: () => T): T | null => unless('EEXIST', take);
 
-/** Null where nothing has that name. */
+/** Returns null where nothing has that name. */
 export const unlessGone = <T>(work: () => T): T | null => unless('ENOENT', work);

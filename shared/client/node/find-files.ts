@@ -4,19 +4,19 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A path as the system has it: bytes, where they are no UTF-8. */
+/** A path as the system has it; bytes where it is not UTF-8. */
 export type DiskPath = string | Buffer;
 
 /** A file as it was found. */
 export interface SeenFile {
   readonly path: DiskPath;
-  /** From what is sent down to its own name. */
+  /** The parts of its path, from the file or folder that is sent down to its own name. */
   readonly parts: readonly string[];
   readonly size: number;
   readonly mtimeSeconds: number;
 }
 
-/** What is in a folder and is not sent. Its path begins with what is sent. */
+/** An entry of a folder that is not sent. Its path begins with the folder that is sent. */
 export interface SkippedFile {
   readonly path: string;
   readonly why: 'link' | 'pipe' | 'socket' | 'device' | 'unreadable' | 'empty_folder';
@@ -35,7 +35,10 @@ function whyNot(entry: Kinds): SkippedFile['why'] {
   return entry.isSocket() ? 'socket' : 'device';
 }
 
-/** Half letters, one for each byte that is no UTF-8: two names that differ in such bytes stay two. */
+/**
+ * Turns a name into text, with a lone surrogate for each byte that is not UTF-8, so that names that differ in such bytes
+ * stay different.
+ */
 function textOf(name: Buffer): string {
   if (isUtf8(name)) return name.toString();
   let text = '';
@@ -48,7 +51,7 @@ function textOf(name: Buffer): string {
   return text;
 }
 
-/** Text again where the bytes are text, as messages show it. */
+/** Joins a folder and a name, as text where both are text, so that messages can show the path. */
 function joined(folder: DiskPath, name: Buffer): DiskPath {
   if (typeof folder === 'string' && isUtf8(name))
     return `${folder}${folder.endsWith(sep) ? '' : sep}${name.toString()}`;
@@ -62,7 +65,10 @@ const fileOf = (path: DiskPath, { size, mtimeMs }: Stats): SeenFile => ({
   ...{ path, parts: [nameOf(path) || 'root'], size, mtimeSeconds: Math.floor(mtimeMs / 1_000) },
 });
 
-/** Then other work has its turn: at once a file is looked at in a fifth of the time that the thread pool takes for it. */
+/**
+ * The number of files per turn. A synchronous look takes a fifth of the time of the thread pool, and other work gets its
+ * turn in between.
+ */
 const FILES_A_TURN = 64;
 
 function seen(path: DiskPath, parts: readonly string[], into: Found, skip: (why: SkippedFile['why']) => void): void {
@@ -76,7 +82,7 @@ function seen(path: DiskPath, parts: readonly string[], into: Found, skip: (why:
   }
 }
 
-/** Whether a file or folder is left out, by its path below the folder that is sent. A folder takes all that is in it with it. */
+/** Tells whether a file or folder is left out, by its path below the sent folder. A folder is left out with its content. */
 export type IsExcluded = (path: string) => boolean;
 
 async function walk(folder: DiskPath, parts: readonly string[], into: Found, isExcluded: IsExcluded): Promise<void> {
@@ -97,8 +103,8 @@ async function walk(folder: DiskPath, parts: readonly string[], into: Found, isE
 }
 
 /**
- * What the system has under this path, which may have been written with signs in place of bytes that are no UTF-8, as Node
- * writes the arguments of a program.
+ * Returns the path that the system has for this text. The text may have replacement characters for bytes that are not UTF-8,
+ * as Node writes the arguments of a program.
  */
 async function diskPathOf(path: string): Promise<DiskPath> {
   const full = resolve(path);
@@ -109,7 +115,7 @@ async function diskPathOf(path: string): Promise<DiskPath> {
   return same[0] === undefined || same.length > 1 ? full : joined(folder, same[0]);
 }
 
-/** A file, or what a link leads to. Throws where it is none. */
+/** Finds a file, also through a link. Throws where it is not a file. */
 export async function findFile(path: string): Promise<SeenFile> {
   const at = await diskPathOf(path);
   const about = statSync(at);
@@ -117,7 +123,7 @@ export async function findFile(path: string): Promise<SeenFile> {
   return fileOf(at, about);
 }
 
-/** A file, or every file under a folder that is not excluded. Throws where the path itself is neither, or cannot be read. */
+/** Finds a file, or every file under a folder that is not excluded. Throws where the path is neither, or unreadable. */
 export async function findFiles(path: string, isExcluded: IsExcluded = () => false): Promise<Found> {
   const at = await diskPathOf(path);
   if (!statSync(at).isDirectory()) return { files: [await findFile(path)], skipped: [] };

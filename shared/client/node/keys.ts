@@ -29,7 +29,7 @@ async function pairText({ privateKey, publicKey }: CryptoKeyPair): Promise<KeptP
   return { private: Buffer.from(own).toString('base64url'), public: Buffer.from(shown).toString('base64url') };
 }
 
-/** In memory they cannot be read again. */
+/** Imports the keys. In memory they cannot be exported again. */
 async function pairOf(name: Algorithm, kept: KeptPair): Promise<CryptoKeyPair> {
   const curve = { name, namedCurve: 'P-256' };
   const [own, shown] = [new Uint8Array(Buffer.from(kept.private, 'base64url')), Buffer.from(kept.public, 'base64url')];
@@ -51,7 +51,7 @@ async function recordIn(text: string): Promise<KeyRecord> {
   return { keys: await keysOf(keys), account, rings, seen };
 }
 
-/** What processes that died while they saved have left: secrets, like the file itself. Called under the lock. */
+/** Removes the drafts of processes that died while they saved: they hold secrets. Called under the lock. */
 async function removeDrafts(path: string): Promise<void> {
   const start = `${basename(path)}.`;
   const names = await readdir(dirname(path)).catch(() => []);
@@ -60,7 +60,7 @@ async function removeDrafts(path: string): Promise<void> {
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Windows cannot open a folder, and needs no such thing.
+  // Windows cannot open a folder, and does not need this.
   const folder = await open(dirname(path)).catch(() => null);
   try {
     await folder?.sync();
@@ -70,8 +70,8 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 /**
- * Keeps the keys of a device of `@baton/client/sealed` in a file that its owner alone can read, for any number of processes.
- * Whoever has the file is the device.
+ * Keeps the keys of a device of `@baton/client/sealed` in a file that only its owner can read, for any number of processes.
+ * Whoever has the file can act as the device.
  */
 export function fileKeys(path: string): KeyStore {
   const makeFolder = () => mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -92,7 +92,7 @@ export function fileKeys(path: string): KeyStore {
       await makeFolder();
       const [enc, sig] = await Promise.all([pairText(keys.enc), pairText(keys.sig)]);
       const kept: Kept = { v: 1, keys: { enc, sig }, account, rings, seen };
-      // Whoever reads it meanwhile, or finds it after a crash, has the old one or the new one.
+      // A reader, also after a crash, finds the whole old file or the whole new one.
       const written = `${path}.${randomUUID()}`;
       try {
         await writeFile(written, `${JSON.stringify(kept)}\n`, { mode: OWNER_ALONE, flush: true, flag: 'wx' });

@@ -4,19 +4,19 @@ import { hostname } from 'node:os';
 import process from 'node:process';
 
 /**
- * A lock that is a file, for processes of one user. Whoever holds it touches it again and again; a holder that died, or that
- * was stopped for so long, loses it.
+ * A lock that is a file, for processes of one user. The holder touches it regularly. A holder that died, or that was stopped
+ * for `STALE_MS`, loses it.
  */
 const STALE_MS = 20_000;
 const TOUCH_MS = 5_000;
 const AGAIN_MS = 50;
 
-/** Who holds a lock: no two holders have the same text. */
+/** Returns the text that names a holder: no two holders have the same text. */
 const ownText = (): string => `${process.pid} ${hostname()} ${randomUUID()}`;
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
-/** Makes the file with this text; false where it is there already. */
+/** Makes the file with this text; false where it exists already. */
 async function make(path: string, text: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600);
@@ -34,7 +34,7 @@ async function make(path: string, text: string): Promise<boolean> {
 
 async function ageMs(path: string): Promise<number> {
   const found = await stat(path).catch(() => null);
-  // A clock that was set back says only that the time is not now.
+  // The difference has no sign, because the clock may have been set back.
   return found === null ? 0 : Math.abs(Date.now() - found.mtimeMs);
 }
 
@@ -54,8 +54,8 @@ async function isAbandoned(path: string): Promise<boolean> {
 }
 
 /**
- * Removes what is abandoned. One process at a time looks and removes: of two that find the same old lock, the second would
- * else remove the lock that the first has made since.
+ * Removes an abandoned lock. One process at a time looks and removes. Otherwise, of two that find the same old lock, the
+ * second could remove the lock that the first has made since.
  */
 async function clearAbandoned(path: string): Promise<void> {
   if (!(await isAbandoned(path))) return;
@@ -86,7 +86,7 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
     return await work();
   } finally {
     clearInterval(touching);
-    // Stopped for too long, it may have passed to another.
+    // If this process was stopped for too long, another one may hold the lock.
     if (await isOwn()) await rm(path, { force: true });
   }
 }

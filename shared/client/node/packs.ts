@@ -9,12 +9,15 @@ import { TAR_END_BYTES, type TarFile, tarBytesOf, tarHeaderOf } from './tar.ts';
 import { numberedName } from '../files/names.ts';
 import { isPackable, packType } from '../files/pack.ts';
 
-/** Fewer are there in half a second as they are. */
+/** The least number of small files that are packed. Fewer arrive in half a second as single files. */
 const LEAST_FILES = 64;
-/** Below what is moved alone, so that some come while others are unpacked; and small enough to be in memory whole. */
+/**
+ * The size of a pack: below that of files that move alone, so that some packs arrive while others are unpacked, and small
+ * enough for memory.
+ */
 const MOST_BYTES = 1024 * 1024 - 512;
 
-/** With a number and `.tar` the service takes it: 255 bytes at most. */
+/** Leaves space for a number and `.tar` in the 255 bytes that the service takes. */
 const PACK_NAME_BYTES = 240;
 
 /** A file of a folder. */
@@ -30,7 +33,7 @@ export interface PackSource extends FileSource {
 const unreadable = (message: string, cause?: unknown): BatonClientError =>
   new BatonClientError('source_failed', message, { cause });
 
-/** The archive as it is sent. Other work has its turn before it is made, and not in the middle: that takes some 10 ms. */
+/** Builds the archive that is sent. Other work gets its turn before, not in the middle: building takes some 10 ms. */
 async function build(
   files: readonly FoundFile[],
   size: number,
@@ -49,16 +52,16 @@ async function build(
   return archive;
 }
 
-/** At once, since a small file takes five times as long by way of the thread pool. */
+/** Reads a file synchronously, because a small file takes five times as long through the thread pool. */
 function readInto(archive: Uint8Array, at: number, { path, size }: FoundFile): void {
   let bytes = 0;
   try {
-    // A link or a pipe may have the file's place by now.
+    // A link or a pipe may have replaced the file by now.
     const file = openSync(path, OPEN.read);
     try {
       let read: number;
       do {
-        // One more than there should be: the archive has place for it, since its end is empty.
+        // Reads up to one byte more than expected: the archive has space for it, because its end is empty.
         read = readSync(file, archive, at + bytes, size + 1 - bytes, null);
         bytes += read;
       } while (read > 0 && bytes < size);
@@ -72,7 +75,7 @@ function readInto(archive: Uint8Array, at: number, { path, size }: FoundFile): v
     throw unreadable(`${String(path)} has ${bytes > size ? 'more' : bytes} bytes now, and not ${size}`);
 }
 
-/** Archives that were made for their digests, until they have been sent: nothing of these is read twice. */
+/** The memory for archives that were made for their digests. They stay until they are sent, so that files are read once. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 
 function packSource(name: string, packed: readonly FoundFile[], memory: { freeBytes: number }): PackSource {
@@ -117,8 +120,8 @@ function packSource(name: string, packed: readonly FoundFile[], memory: { freeBy
 }
 
 /**
- * Divides the files of a folder in those that are sent by themselves and packs of the others, whose names begin with `name`. All
- * by themselves where few are small.
+ * Divides the files of a folder into files that are sent by themselves and packs of the others. The names of packs begin
+ * with `name`. Where few files are small, it makes no packs.
  */
 export function packSmall(found: readonly FoundFile[], name: string): { packs: PackSource[]; others: FoundFile[] } {
   const small: FoundFile[] = [];

@@ -5,7 +5,7 @@ import { BatonClientError } from '../errors/baton-client-error.ts';
 import { closeFile, digestOfHandle, syncFile, writeAt } from './disk.ts';
 import type { Parts } from './parts.ts';
 
-/** What a file holds, as it was read back from the disk. */
+/** The size and digest of a file, as read back from the disk. */
 export interface Checked {
   readonly size: number;
   readonly sha256: string;
@@ -14,19 +14,19 @@ export interface Checked {
 interface About {
   parts: Parts;
   key: string;
-  /** What is in it already is kept, and gone on with. */
+  /** True: the existing part file is kept and resumed. */
   resumes: boolean;
-  /** What was announced; null where that is not known here. */
+  /** The announced size and digest; null where they are unknown. */
   announced: { readonly size: number; readonly sha256: string | null } | null;
-  /** An archive that is unpacked and removed again. */
+  /** True: an archive that is unpacked and then removed. */
   isPassing?: boolean;
-  /** All of it is there, and was checked: gives the file its name. */
+  /** Called when the file is complete and checked: gives the file its name. */
   finish: (fd: number, checked: Checked) => Promise<void>;
-  /** However it ended. `isKept`: for somebody who goes on with it. */
+  /** Called at the end in any case. `isKept`: the part file stays for a later attempt. */
   onEnd?: (isKept: boolean) => void;
 }
 
-/** One that has more bytes than the file is no part of it. */
+/** Opens a part file. One with more bytes than the file is not a part of it, and is begun again. */
 function openPart(parts: Parts, key: string, resumes: boolean, most = Number.MAX_SAFE_INTEGER) {
   const opened = parts.open(key, resumes);
   if (opened.size <= most) return opened;
@@ -35,9 +35,9 @@ function openPart(parts: Parts, key: string, resumes: boolean, most = Number.MAX
 }
 
 /**
- * A file in a part file. What goes by is written and no more: the digest that is compared is that of the file on the disk,
- * read back by the handle that wrote it, when all of it is there. (To read 1 GiB back and digest it takes 0.7 s on one core;
- * the digest alone, while the bytes come, takes 0.6 s.) Where no digest was announced, what went by is digested too.
+ * Writes a file into a part file. Chunks are only written: the compared digest is that of the complete file on the disk,
+ * read back through the handle that wrote it. (To read 1 GiB back and digest it takes 0.7 s on one core; the digest alone,
+ * while the bytes come, takes 0.6 s.) Where no digest was announced, the chunks are digested too.
  */
 export function makePartSink({ parts, key, resumes, announced, isPassing = false, finish, onEnd }: About): FileSink {
   const { fd, size } = openPart(parts, key, resumes, announced?.size);
@@ -67,7 +67,7 @@ export function makePartSink({ parts, key, resumes, announced, isPassing = false
     offset: position,
     async write(chunk) {
       passing?.update(chunk);
-      // A small one at once: the way through the thread pool takes several times as long as the parts of an archive.
+      // The parts of an archive are written synchronously: the thread pool takes several times as long for small writes.
       if (isPassing)
         for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at, chunk.length - at, position + at);
       else await writeAt(fd, chunk, position);
@@ -76,7 +76,7 @@ export function makePartSink({ parts, key, resumes, announced, isPassing = false
     },
     digest: async () => (await readBack()).sha256,
     async close() {
-      // An archive has no name of its own: what is unpacked is waited for instead.
+      // An archive gets no name of its own: its unpacked files are synced instead.
       if (!isPassing) await syncFile(fd);
       await finish(fd, await check());
       await end(false);

@@ -26,36 +26,36 @@ import { type Folder, folderIn, type Place, within } from './places.ts';
 import { OLD_MS } from './record.ts';
 
 /**
- * Part files: what is not whole yet. They lie in a folder `.baton-parts` inside of the folder that files go to, so that a
- * whole one gets its name in one step. Others may write to the folder around it, so it is for its owner alone (0700), and of
- * each file that is gone on with it is asked whether it is a plain file of this user, with one name, under the path that it
- * should have. One that is not is left to whoever made it: its name is taken away, and the file is begun anew.
+ * Part files hold incomplete files. They lie in a folder `.baton-parts` inside the folder that files go to, so that a
+ * complete file gets its name in one step. Others may write to the folder around it, so it is for its owner alone (0700).
+ * Before a part file is resumed, it must be a plain file of this user, with one name, under the expected path. Any other
+ * file is left to whoever made it: its name is taken away, and the file is begun again.
  *
- * Which process writes a part file is decided by the claim of its transfer. Parts that nobody has written for longer than the
- * service keeps a transfer are removed by the next process that receives into this folder.
+ * The claim of its transfer decides which process writes a part file. The next process that receives into this folder
+ * removes parts that nobody has written for longer than the service keeps a transfer.
  */
 export interface Parts {
-  /** A handle to read and write by. `size`: what is in it, 0 unless `resumes`. */
+  /** Opens a handle for reading and writing. `size`: the bytes that are in it, 0 unless `resumes`. */
   open(key: string, resumes: boolean): { fd: number; size: number };
   /**
-   * Gives a part file a name that nothing has, and takes its own away; null where something has that name. Throws where what
-   * has the name then is another file than the one of this id.
+   * Gives a part file a free name, and takes its own away; null where the name is taken. Throws where the file that then has
+   * the name is not the one with this id.
    */
   name(key: string, id: string, place: Place): true | null;
-  /** A claim beside the part files, for those that belong to no transfer. */
+  /** Makes a claim beside the part files, for parts that belong to no transfer. */
   claim(id: string): Claim | null;
-  /** Gives it a name in the folder around the part files, over whatever has it. */
+  /** Gives the part file a name in the folder around the part files, and replaces what has that name. */
   replace(key: string, name: string): void;
-  /** Removes part files by what their names begin with. */
+  /** Removes part files by the beginning of their names. */
   drop(prefix: string): void;
-  /** The folder is removed when it is empty. */
+  /** Removes the folder when it is empty. */
   leave(): void;
 }
 
-/** On Windows files have no such owners. */
+/** Tells whether a file belongs to this user. On Windows files have no such owners. */
 const isOwnId = (uid: number): boolean => thisProcess.getuid === undefined || uid === thisProcess.getuid();
 
-/** As other programs of this user left it, or as somebody else made it, who had that name before. */
+/** Checks the owner and the rights of a folder, which another program of this user or another user may have made. */
 function checkOwner(folder: Folder): void {
   const found = lstatSync(folder.path);
   if (!isOwnId(found.uid)) throw new Error(`${folder.path} belongs to another user: remove it`);
@@ -63,7 +63,7 @@ function checkOwner(folder: Folder): void {
   try {
     within(folder, (at) => chmodSync(at, 0o700));
   } catch (error) {
-    // A file system without modes has no links and no other owners either.
+    // A file system without modes has neither links nor other owners.
     if (codeOf(error) !== 'EPERM' && codeOf(error) !== 'ENOTSUP') throw error;
   }
 }
@@ -74,7 +74,7 @@ function openFolder(top: Folder): Folder {
   return parts;
 }
 
-/** The path that the handle has now. */
+/** Tells whether the file of the handle is at this path now. */
 function isAt(fd: number, path: string): boolean {
   if (platform() === 'linux') {
     try {
@@ -91,14 +91,14 @@ function isOwn(fd: number, path: string): boolean {
   return found.isFile() && found.nlink === 1 && isOwnId(found.uid) && isAt(fd, path);
 }
 
-/** Null where there is none that may be gone on with. */
+/** Opens an existing part file; null where there is none that may be resumed. */
 function openOld(at: string, path: string): number | null {
   let fd: number;
   try {
     fd = openSync(at, OPEN.old);
   } catch (error) {
     const code = codeOf(error);
-    // Nothing, a link, a pipe or a folder.
+    // The path is free, a link, a pipe or a folder.
     if (['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR', 'EMLINK', 'EACCES'].includes(String(code))) return null;
     throw error;
   }
@@ -107,12 +107,12 @@ function openOld(at: string, path: string): number | null {
   return null;
 }
 
-/** File systems that know one name of a file say one of these. */
+/** The errors of file systems without hard links. */
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
 /**
- * Without second names of files an empty file takes the name, and is replaced. A process that dies between the two leaves it
- * empty: its own record says that this was its name.
+ * Gives a part file a name without hard links: an empty file takes the name, and is then replaced. A process that dies
+ * between the two steps leaves the empty file, and its record says that it took this name.
  */
 function replaceEmpty(part: string, path: string): true | null {
   const fd = unlessTaken(() => openSync(path, OPEN.new, 0o666));
@@ -133,11 +133,11 @@ function giveName(part: string, path: string): true | null {
   return true;
 }
 
-/** The part files of a folder, which is made with the first of them. */
+/** Returns the part files of a folder. The first part file makes that folder. */
 export function partsIn(top: Folder): Parts {
   let known: Folder | null = null;
 
-  /** Another process that left it may have removed it this very moment. */
+  /** Runs `work` in the folder, which is made again where another process that leaves it has just removed it. */
   function inParts<T>(work: (at: string, folder: Folder) => T): T {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -185,7 +185,7 @@ export function partsIn(top: Folder): Parts {
       try {
         within(top, (at) => rmdirSync(join(at, PARTS_NAME)));
       } catch {
-        // Somebody else has parts in it. What is in the way otherwise is said where a part is opened.
+        // Another process has parts in it. Any other obstacle is reported where a part is opened.
       }
     },
   };
@@ -206,14 +206,14 @@ function removeOld(folder: Folder): void {
   });
 }
 
-/** Takes the name of a file away again, if it is still that file. */
+/** Removes the name of a file, if the name still leads to that file. */
 export function takeName({ folder, name }: Place, id: string): void {
   within(folder, (at) => {
     if (lstatId(join(at, name)) === id) unlinkSync(join(at, name));
   });
 }
 
-/** The names in a folder are stored safely. Not every system can. */
+/** Stores the names in a folder safely, where the system can. */
 export function syncNames(folder: Folder): void {
   within(folder, (_, fd) => {
     try {

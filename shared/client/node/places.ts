@@ -5,19 +5,19 @@ import { idOf, idOfHandle, OPEN } from './disk.ts';
 import { unlessTaken } from './file-errors.ts';
 
 /**
- * Where files go: inside of a folder, whatever their names are, and whatever others do in that folder meanwhile.
+ * Places for files: always inside a folder, whatever their names are, and whatever others do in that folder meanwhile.
  *
- * Folders are made one by one, and what is a link among them is refused. Somebody may put a link in the place of a folder
- * later, so a folder is known by its device and inode: before anything is done in it, it is opened, and has to be that folder.
- * On Linux everything then goes by way of the handle (`/proc/self/fd`), so that no name is looked up again. Elsewhere the
- * name is used right after it was compared.
+ * Folders are made one by one, and a link among them is refused. Somebody may replace a folder with a link later, so a
+ * folder is known by its device and inode: it is opened and compared before anything is done in it. On Linux everything then
+ * goes through the handle (`/proc/self/fd`), so that no name is resolved again. Elsewhere the name is used right after it
+ * was compared.
  */
 
-/** A folder that was looked at: it stays that one, whatever its path leads to later. */
+/** A checked folder. It stays the same folder, whatever its path leads to later. */
 export interface Folder {
   readonly path: string;
   readonly id: string;
-  /** Names can be given within one file system alone. */
+  /** A file can get a name only within one file system. */
   readonly device: bigint;
 }
 
@@ -25,7 +25,7 @@ const HAS_HANDLES = existsSync('/proc/self/fd');
 
 const outside = (path: string): Error => new Error(`${path} would not be inside of the folder`);
 
-/** Runs `work` with a path that leads to this very folder. Throws where another one has its place. */
+/** Runs `work` with a path that leads to this very folder. Throws where another one has replaced it. */
 export function within<T>({ path, id }: Folder, work: (at: string, fd: number) => T): T {
   const fd = openSync(path, OPEN.folder);
   try {
@@ -42,14 +42,14 @@ function folderAt(at: string, path: string): Folder {
   return { path, id: idOf(found), device: found.dev };
 }
 
-/** The folder that was asked for: it may be a link itself. */
+/** Opens the folder that the caller asks for, which may be a link itself. */
 export function topFolder(path: string): Folder {
   mkdirSync(path, { recursive: true });
   const real = realpathSync(path);
   return folderAt(real, real);
 }
 
-/** A folder in a folder, made where it is missing. */
+/** Opens a folder in a folder, and makes it where it is missing. */
 export function folderIn(folder: Folder, name: string, mode?: number): Folder {
   return within(folder, (at) => {
     unlessTaken(() => mkdirSync(join(at, name), mode));
@@ -57,15 +57,14 @@ export function folderIn(folder: Folder, name: string, mode?: number): Folder {
   });
 }
 
-/** A name that a file may have, in a folder that is there. */
+/** A name for a file in an existing folder. */
 export interface Place {
   readonly folder: Folder;
   readonly name: string;
 }
 
 /**
- * A folder that has this name or the next free one: a file may have the name. What is a link could lead anywhere, and is
- * refused.
+ * Opens a folder with this name, or with the next free name where a file has it. Refuses a link, which could lead anywhere.
  */
 function folderNamed(folder: Folder, wanted: string): Folder {
   for (const name of numbered(wanted)) {
@@ -76,8 +75,8 @@ function folderNamed(folder: Folder, wanted: string): Folder {
 }
 
 /**
- * Gives what makes the folders of a name and says its place; the folders of a name are made once. `hidden`: a name may begin
- * with a dot at the top.
+ * Returns a function that makes the folders of a name, each once, and returns the place of the file. `hidden`: a name may
+ * begin with a dot at the top.
  */
 export function makePlaces(top: Folder, { hidden = false } = {}): (name: string) => Place {
   const known = new Map<string, Folder>([['', top]]);
@@ -99,7 +98,7 @@ export function makePlaces(top: Folder, { hidden = false } = {}): (name: string)
   };
 }
 
-/** `name`, `name (2)`, and so on. */
+/** Yields `name`, `name (2)`, and so on. */
 export function* numbered(name: string): Generator<string, never> {
   for (let number = 1; ; number += 1) yield numberedName(name, number);
 }

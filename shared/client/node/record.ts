@@ -8,19 +8,19 @@ import { codeOf, unlessGone } from './file-errors.ts';
 import type { TransferFile } from '../wire.ts';
 
 /*
- * Which transfers this device receives, and which of their files it has, for a process that goes on with one after another
- * one has died. All of it lies in a folder of this device alone (of the command line, its configuration folder): what lies in
- * the folder that files go to may have been sent by somebody.
+ * Records which transfers this device receives, and which of their files it has, so that a process can resume a transfer
+ * after another one has died. The records lie in a folder that only this device writes to (for the command line, its
+ * configuration folder), because somebody may have sent what lies in the folder that files go to.
  *
  * Each transfer has a claim (see `claim.ts`) and a file `<transfer>.jsonl` of lines that are only added:
- * - a `Begun` line when a process begins with it: from whom, into which folder, which names
- * - a `Stored` line before a file gets its name. So a file that has its name has its line; a line alone proves nothing. It
- *   counts when the very file of that line lies inside of the folder, with the size and the digest that the line says.
+ * - a `Begun` line when a process begins to receive it: from whom, into which folder, which names
+ * - a `Stored` line before a file gets its name. So every file with its name has its line, but a line alone proves nothing.
+ *   It counts when the very file of that line lies inside the folder, with the size and the digest of the line.
  *
- * A loss of power may lose lines that were added last. Then a file is stored once more, under another name.
+ * A power failure may lose the last lines. Then a file is stored once more, under another name.
  */
 
-/** A file that is stored, or an entry of a pack that is. */
+/** A stored file, or a stored entry of a pack. */
 export interface Stored {
   /** The index of the file in the transfer, and of the entry in a pack. */
   readonly index: number;
@@ -34,14 +34,14 @@ export interface Stored {
   readonly name?: string | undefined;
 }
 
-/** What a process began to receive: from whom, into which folder. */
+/** A process began to receive: from whom, into which folder. */
 export interface Begun {
   readonly from: string;
   readonly folder: string;
   readonly files: readonly BegunFile[];
 }
 
-/** A file of it. */
+/** A file of a transfer that a process began to receive. */
 export interface BegunFile {
   readonly index: number;
   readonly name: string;
@@ -49,35 +49,35 @@ export interface BegunFile {
   readonly count: number;
 }
 
-/** A transfer that this process alone receives. */
+/** A transfer that only this process receives. */
 export interface ReceiveClaim extends Claim {
   readonly transferId: string;
-  /** Notes what is received: when a process begins with it. */
+  /** Records what this process begins to receive. */
   begin(about: Begun): void;
-  /** Notes files before they get their names. */
+  /** Records files before they get their names. */
   add(lines: readonly Stored[]): void;
-  /** Which entries of a file are in that folder, by number; entry 0 of a file that is no pack. */
+  /** Finds the entries of a file that are in that folder, by number; a file that is no pack is entry 0. */
   find(file: Pick<TransferFile, 'index'>, folder: string): Promise<Map<number, Stored>>;
 }
 
-/** A transfer that a process began to receive which is not there any more. */
+/** A transfer that a process began to receive. */
 export interface LeftReceive {
   readonly transferId: string;
   readonly begun: readonly Begun[];
 }
 
-/** What this device receives. */
+/** The records of what this device receives. */
 export interface ReceiveRecords {
-  /** Null: another process receives it. */
+  /** Claims a transfer; null where another process receives it. */
   claim(transferId: string): ReceiveClaim | null;
-  /** Also those that another process receives now. */
+  /** Lists the records, including those of transfers that another process receives now. */
   list(): Promise<LeftReceive[]>;
 }
 
 /** The service forgets a transfer a day after its last change. */
 export const OLD_MS = 2 * 24 * 60 * 60_000;
 
-/** Where programs keep what they know between two runs. */
+/** Returns the platform's folder for the state of programs. */
 function defaultFolder(): string {
   const parts = { win32: ['AppData', 'Local'], darwin: ['Library', 'Application Support'] }[platform() as string];
   return join(homedir(), ...(parts ?? ['.local', 'state']), 'baton', 'receives');
@@ -100,7 +100,7 @@ const isBegun = (value: unknown): value is Begun => {
   return typeof from === 'string' && typeof folder === 'string' && Array.isArray(files) && files.every(isBegunFile);
 };
 
-/** What a process that died has cut off is no line. */
+/** Reads the lines of a file. Skips a line that a dying process cut off. */
 async function linesOf(path: string): Promise<unknown[]> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return '';
@@ -133,7 +133,7 @@ async function counts(line: Stored, folder: string): Promise<boolean> {
 function claimOf(claim: Claim, transferId: string, path: string): ReceiveClaim {
   let known: Promise<Stored[]> | null = null;
   const append = (lines: readonly unknown[]) =>
-    // The first of them ends what a process that died has cut off.
+    // The first line feed ends a line that a dying process cut off.
     appendFileSync(path, `\n${lines.map((line) => JSON.stringify(line)).join('\n')}\n`, { mode: 0o600 });
   return {
     ...claim,
@@ -157,7 +157,7 @@ function claimOf(claim: Claim, transferId: string, path: string): ReceiveClaim {
 
 const RECORD = '.jsonl';
 
-/** What belongs to a transfer goes when all of it is old: a claim is touched as long as somebody receives. */
+/** Removes the files of a transfer when all of them are old. A claim is touched as long as a process receives. */
 function removeOld(folder: string): void {
   const names = readdirSync(folder).filter((name) => name.endsWith(RECORD) || name.endsWith('.claim'));
   const youngest = new Map<string, number>();
@@ -171,7 +171,7 @@ function removeOld(folder: string): void {
   }
 }
 
-/** What this device receives, in a folder of its own. Default: the platform's folder for the state of programs. */
+/** Keeps the records of this device in a folder of its own. Default: the platform's folder for the state of programs. */
 export function receiveRecords(folder: string = defaultFolder()): ReceiveRecords {
   return {
     claim(transferId) {
@@ -182,7 +182,7 @@ export function receiveRecords(folder: string = defaultFolder()): ReceiveRecords
     },
     async list() {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      // Others may be beside them, as copies that programs make of files when they synchronise a folder.
+      // Other files may lie there, such as the copies of programs that synchronise folders.
       const names = readdirSync(folder, { withFileTypes: true })
         .filter((entry) => entry.isFile() && entry.name.endsWith(RECORD))
         .map(({ name }) => name)

@@ -14,7 +14,7 @@ async function readOr(path: string, without: string): Promise<string> {
   });
 }
 
-/** An approval, in a file that its owner alone can read, until its ring is pinned. */
+/** Keeps an approval in a file that only its owner can read, until its ring is pinned. */
 function fileGrant(path: string): GrantStore {
   return {
     async load() {
@@ -43,16 +43,16 @@ function fileGrant(path: string): GrantStore {
   };
 }
 
-/** A line for each text: `m ID MESSAGE N`, `c DEVICE T`. A line that a crash has cut is no line. */
+/** The line of one text: `m ID MESSAGE N`, `c DEVICE T`. A line that a crash cut off does not match. */
 const LINE = /^(?:m ([\w-]{22}) (\S{1,64}) (\d+)|c ([\w-]{1,64}) (\d+))$/gm;
 
-/** What was shown, in a file to which any number of processes add. */
+/** Keeps the texts that were shown, in a file to which any number of processes add. */
 function fileTaken(path: string): TakenTexts {
   async function add(line: string): Promise<void> {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await open(path, 'a', OWNER_ALONE);
     try {
-      // The line feed before it ends what a crash has cut.
+      // The line feed at the front ends a line that a crash cut off.
       await appendFile(file, `\n${line}\n`);
       await file.sync();
     } finally {
@@ -71,7 +71,7 @@ function fileTaken(path: string): TakenTexts {
   };
 }
 
-/** Where a program keeps what it seals with: files in a folder, for their owner alone. */
+/** Returns the stores of a program that seals: files in a folder, for their owner alone. */
 export function sealingFiles(folder: string): SealingStores & { readonly taken: TakenTexts } {
   return {
     keys: fileKeys(join(folder, 'keys.json')),

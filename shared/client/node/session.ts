@@ -5,14 +5,14 @@ import process from 'node:process';
 import { sessionIn, type SessionStore } from '../session/session.ts';
 import { withLock } from './lock.ts';
 
-/** What follows the name of a file that is being written. */
+/** The ending of a draft's name, after the name of the file. */
 const DRAFT = /^[0-9a-f-]{36}$/;
-/** Longer than writing takes. */
+/** The age of an abandoned draft: longer than writing takes. */
 const DRAFT_MS = 60_000;
-/** Rights of anybody but the owner. */
+/** The rights of everybody but the owner. */
 const OTHERS = 0o077;
 
-/** What is in the file; null where there is none. What others could read is taken from them. */
+/** Reads the file; null where there is none. Takes away the rights of others. */
 async function readOwn(path: string): Promise<string | null> {
   const file = await open(path).catch((error: unknown) => {
     if ((error as { code?: unknown }).code === 'ENOENT') return null;
@@ -28,19 +28,19 @@ async function readOwn(path: string): Promise<string | null> {
   }
 }
 
-/** What a process that died while it saved has left: a secret, like the file itself. */
+/** Removes the drafts of processes that died while they saved: they hold a secret, like the file itself. */
 async function removeDrafts(path: string, ageMs: number): Promise<void> {
   const [folder, start] = [dirname(path), `${basename(path)}.`];
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => each.startsWith(start) && DRAFT.test(each.slice(start.length)))) {
     const at = join(folder, name);
     const { mtimeMs } = await stat(at).catch(() => ({ mtimeMs: Date.now() }));
-    // Of this very millisecond the file may say a later part.
+    // A file of this very millisecond may have a later fraction of it as its time.
     if (ageMs === 0 || Date.now() - mtimeMs >= ageMs) await rm(at, { force: true });
   }
 }
 
-/** Keeps the session in a file that its owner alone can read, for any number of processes. */
+/** Keeps the session in a file that only its owner can read, for any number of processes. */
 export function fileSession(path: string): SessionStore {
   const makeFolder = () => mkdir(dirname(path), { recursive: true, mode: 0o700 });
   return {
@@ -56,7 +56,7 @@ export function fileSession(path: string): SessionStore {
     },
     async save(session) {
       await makeFolder();
-      // Whoever reads it meanwhile, or finds it after a crash, has the old one or the new one.
+      // A reader, also after a crash, finds the whole old file or the whole new one.
       const written = `${path}.${randomUUID()}`;
       try {
         await writeFile(written, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600, flush: true, flag: 'wx' });

@@ -14,24 +14,24 @@ import { makeStore, type Store, taken } from './store.ts';
 import { isPack, unpack } from './unpack.ts';
 import type { TransferFile } from '../wire.ts';
 
-/** Nothing of it is fetched, or written. */
+/** Returns the sink of a stored file: it fetches and writes nothing. */
 const storedSink = ({ size }: TransferFile): FileSink => ({ offset: size, isStored: true, write() {}, close() {} });
 
-/** What `folderSink` may be told beside its folder. */
+/** The options of `folderSink`. */
 export interface FolderSinkOptions {
-  /** Where it is noted what is stored: a folder that nobody else writes to. Default: the platform's, for the state of programs. */
+  /** The folder of the records, which nobody else writes to. Default: the platform's folder for the state of programs. */
   records?: string;
   /** The claim of this transfer, where the caller has made it already. */
   claim?: ReceiveClaim;
-  /** A name may begin with a dot at the top; else the dot is stored as `_`. Default: false. */
+  /** Allows a leading dot at the top; otherwise the dot is stored as `_`. Default: false. */
   hidden?: boolean;
 }
 
-/** Told of each file that is stored, with its path. */
+/** Called for each stored file with its path. */
 export type OnStored = (file: TransferFile, path: string) => void;
 type Taking = ReturnType<typeof makeTaking>;
 
-/** A folder that takes the files of one transfer. */
+/** Makes the folder that takes the files of one transfer. */
 function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | null, hidden = false) {
   const top: Folder = topFolder(folder);
   const allParts = new Set<Parts>();
@@ -46,10 +46,13 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
   const prefix = claim === null ? null : `${claim.transferId}-`;
   let openSinks = 0;
   let isOver: boolean | null = null;
-  /** One pack after the other: packs that took turns would all be unpacked late, while none is fetched in their place. */
+  /**
+   * Packs are unpacked one after the other. If they took turns, all would end late, and none would make way for the next
+   * download.
+   */
   let unpacking: Promise<void> = Promise.resolve();
 
-  /** While a file is open nobody else may have it. */
+  /** Leaves the transfer to others, unless a file is still open. */
   function leave(): void {
     if (openSinks > 0) return;
     if (isOver === true) {
@@ -89,8 +92,8 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
       const key = `${prefix ?? `${randomUUID()}-`}${file.index}.part`;
       openSinks += 1;
       try {
-        // Before anything is fetched: a name that cannot be stored is refused at once. And for each file in its turn, those
-        // that are stored too: who has which name of two that look alike is the same in each run.
+        // The place is chosen before anything is fetched, so that a name that cannot be stored is refused at once. Stored
+        // files get their turn too, so that of two names that look alike each has the same place in each run.
         const place = store.placeFor(file.name);
         const stored: Earlier =
           (await claim?.find(file, top.path)) ?? new Map<number, { path: string; name?: string }>();
@@ -98,7 +101,7 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
         const entries = [...stored].sort(([one], [other]) => one - other);
         for (const [, { name }] of entries) if (name !== undefined) store.placeFor(name);
         for (const [, { path }] of entries) onStored(file, path);
-        // A process that died right after it stored this has left its part.
+        // A process that died right after it stored this file has left its part.
         topParts.drop(key);
         onEnd();
         return storedSink(file);
@@ -107,7 +110,7 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
         throw error;
       }
     },
-    /** `over`: nobody goes on with it. */
+    /** Ends the taking. `over`: nobody will resume it. */
     end(over: boolean) {
       isOver = over;
       leave();
@@ -115,7 +118,7 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
   };
 }
 
-/** Removes what of a transfer that is over was not whole. */
+/** Removes the incomplete files of a transfer that is over. */
 export function dropParts(folder: string, transferId: string): void {
   if (!existsSync(folder)) return;
   const parts = partsIn(topFolder(folder));
@@ -124,9 +127,9 @@ export function dropParts(folder: string, transferId: string): void {
 }
 
 /**
- * A folder for whole transfers: never written outside of, and never over what is there. `onStored` is told under which path a
- * file is, of packs for each of their files. One process at a time takes a transfer: what another one has claimed is not
- * accepted here, with `taken`, and is left to it.
+ * Stores whole transfers in a folder. It never writes outside the folder, and never replaces a file. `onStored` is called
+ * with the path of each file, including each file of a pack. One process at a time takes a transfer: one that another
+ * process has claimed is refused with `taken` and left to that process.
  */
 export function folderSink(folder: string, onStored: OnStored = () => {}, options: FolderSinkOptions = {}): OpenSink {
   const takings = new Map<string, Promise<Taking>>();
@@ -135,7 +138,7 @@ export function folderSink(folder: string, onStored: OnStored = () => {}, option
     const given = options.claim?.transferId === id ? options.claim : null;
     const claim = given ?? (await claimSoon(receiveRecords(options.records), id));
     const taking = makeTaking(folder, onStored, claim, options.hidden);
-    // What cannot be removed now is removed when it is old.
+    // Files that cannot be removed now are removed when they are old.
     done
       .then(
         () => taking.end(true),
@@ -146,7 +149,7 @@ export function folderSink(folder: string, onStored: OnStored = () => {}, option
   }
 
   function takingOf(running: RunningFile | undefined): Taking | Promise<Taking> {
-    // By hand, for a file that belongs to no transfer.
+    // A caller may use the sink for a file that belongs to no transfer.
     if (running === undefined) return makeTaking(folder, onStored, null, options.hidden);
     const { id, done } = running;
     const known = takings.get(id) ?? begin(running);
@@ -162,7 +165,7 @@ export function folderSink(folder: string, onStored: OnStored = () => {}, option
   return async (file, _, running) => (await takingOf(running)).open(file);
 }
 
-/** Whoever has just stopped with it is closing its files. */
+/** How long to wait for a process that has just stopped and is closing its files. */
 const SOON = { tries: 20, everyMs: 50 };
 
 async function claimSoon(records: ReceiveRecords, id: string): Promise<ReceiveClaim> {
@@ -175,8 +178,8 @@ async function claimSoon(records: ReceiveRecords, id: string): Promise<ReceiveCl
 }
 
 /**
- * A file under this very path, over whatever is there. Until it is whole it is in the folder `.baton-parts` beside it, and is
- * gone on with from there. Throws `taken` where another process, or this one, writes it now.
+ * Stores a file under this very path, and replaces what is there. Until the file is complete it lies in the folder
+ * `.baton-parts` beside it, from where it can be resumed. Throws `taken` where another process, or this one, writes it now.
  */
 export async function fileSink(path: string): Promise<FileSink> {
   const parts = partsIn(topFolder(dirname(path)));
@@ -194,9 +197,9 @@ export async function fileSink(path: string): Promise<FileSink> {
   });
 }
 
-/** A Node stream, from the beginning of the file. `end: false` leaves it open afterwards, as standard output. */
+/** Writes a file to a Node stream, from its beginning. `end: false` leaves the stream open, as for standard output. */
 export function writableSink(stream: Writable, { end = true } = {}): FileSink {
-  // Told by `write` and `end` too. A stream says it once more afterwards, when nobody may be listening.
+  // `write` and `end` report errors too. A stream emits the error once more afterwards, when nobody may listen.
   stream.on('error', () => {});
   const done = (work: (settle: (error?: Error | null) => void) => void): Promise<void> =>
     new Promise((resolve, reject) => {

@@ -10,19 +10,19 @@ import { type DiskPath, type Found, findFile, findFiles, type IsExcluded, type S
 import { type FoundFile, type PackSource, packSmall } from './packs.ts';
 import { streamSource } from '../files/sources.ts';
 
-/** As large as a disk likes, and small beside the piece that is sent. */
+/** Large enough for a disk, and small beside the piece that is sent. */
 const READ_BYTES = 256 * 1024;
 
 const toWeb = (stream: Readable): ReadableStream<Uint8Array> =>
   Readable.toWeb(stream, { strategy: { highWaterMark: 0 } }) as unknown as ReadableStream<Uint8Array>;
 
-/** Several times as fast as the one that runs in browsers. */
+/** Makes a SHA-256 that is several times as fast as the one for browsers. */
 export function sha256(): Hash {
   const hash = createHash('sha256');
   return { update: (bytes) => hash.update(bytes), hex: () => hash.digest('hex') };
 }
 
-/** What is read at a time where nothing is kept. */
+/** How many bytes are read at a time where nothing is kept. */
 const BLOCK_BYTES = 256 * 1024;
 
 async function digestOf(
@@ -47,7 +47,7 @@ async function digestOf(
   }
 }
 
-/** Reads into memory that is used again: streams leave what they read to the garbage collector. */
+/** Reads into memory that is reused. Streams leave their chunks to the garbage collector. */
 function piecesOf(path: DiskPath, size: number): Pieces {
   const failed = (message: string, cause?: unknown) => new BatonClientError('source_failed', message, { cause });
   const buffers = [new Uint8Array(0), new Uint8Array(0)];
@@ -88,21 +88,24 @@ const sourceOf = ({ path, name, size }: Known, type?: string): FileSource => ({
   pieces: () => piecesOf(path, size),
 });
 
-/** A file. `name`: what the receiver is told, its own last part unless given, changed where the service would refuse it. */
+/**
+ * Makes a source of a file. `name`: its name for the receiver. Default: the last part of the path, changed where the service
+ * would refuse it.
+ */
 export async function fileSource(path: string, about: { name?: string; type?: string } = {}): Promise<FileSource> {
   const found = await findFile(path);
   const { names } = offeredNames([found.parts]);
   return sourceOf({ ...found, name: about.name ?? (names[0] as string) }, about.type);
 }
 
-/** What is sent of files and folders, and what is to be said of it. */
+/** The sources of files and folders, with the renamed and the skipped ones. */
 export interface FoundSources {
   readonly sources: (FileSource | PackSource)[];
   readonly renamed: readonly RenamedFile[];
   readonly skipped: readonly SkippedFile[];
 }
 
-/** A second folder of the same name is not the first one. */
+/** Renames a second folder of the same name, so that it does not become the first one. */
 function apart(found: readonly Found[]): { found: readonly Found[]; renamed: RenamedFile[] } {
   const taken = new Set<string>();
   const renamed: RenamedFile[] = [];
@@ -119,11 +122,11 @@ function apart(found: readonly Found[]): { found: readonly Found[]; renamed: Ren
 }
 
 /**
- * The files, and every file under the folders, with names that the service takes: `renamed` lists those that are offered under
- * another name, `skipped` what is not sent (links, pipes, what cannot be read, empty folders). `packs`: where there are many
- * small ones they come as archives, which `folderSink` unpacks; other receivers keep the archives. Throws where one of the
- * paths is neither a file nor a folder, or cannot be read. `isExcluded`: what of a folder is left out, by its path from that
- * folder down.
+ * Returns the files, and every file under the folders, with names that the service takes. `renamed` lists those that are
+ * offered under another name, `skipped` those that are not sent (links, pipes, unreadable files, empty folders). `packs`:
+ * many small files are sent as archives, which `folderSink` unpacks; other receivers keep the archives. `isExcluded` leaves
+ * out entries by their path below the folder. Throws where one of the paths is neither a file nor a folder, or cannot be
+ * read.
  */
 export async function findSources(
   paths: readonly string[],
@@ -146,11 +149,11 @@ export async function findSources(
   return { sources, renamed: [...renamed, ...offered.renamed], skipped: found.flatMap((one) => one.skipped) };
 }
 
-/** The sources of one folder, as `findSources` has them. */
+/** Returns the sources of one folder, as `findSources` does. */
 export const folderSources = async (path: string, { packs = false } = {}): Promise<(FileSource | PackSource)[]> =>
   (await findSources([path], { packs })).sources;
 
-/** A Node stream of known size, which can be read once. */
+/** Makes a source of a Node stream of known size, which can be read once. */
 export function readableSource(
   stream: Readable,
   about: { name: string; size: number; type?: string; sha256?: string },

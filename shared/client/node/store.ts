@@ -6,7 +6,7 @@ import { type Folder, numbered, type Place, within } from './places.ts';
 import type { ReceiveClaim, Stored } from './record.ts';
 import type { TransferFile } from '../wire.ts';
 
-/** A part file that is whole, and what it is to be called. */
+/** A complete part file, and the name that it is to get. */
 export interface Whole {
   readonly key: string;
   /** Device and inode. */
@@ -20,19 +20,19 @@ export interface Whole {
   readonly sha256: string;
 }
 
-/** What the files of a transfer need to get their names in a folder. */
+/** Gives the files of a transfer their names in a folder. */
 export interface Store {
   readonly top: Folder;
   readonly claim: ReceiveClaim | null;
   placeFor(name: string): Place;
-  /** Those of the file system that the folder is on: a name cannot be given across two. */
+  /** Returns the part files of the folder's file system, because a file cannot get a name on another one. */
   partsFor(folder: Folder): Parts;
   /**
-   * Gives each of them the first name that nothing has, and says which: all of them, or none. Each name is in the record
+   * Gives each of them the first free name, and returns the paths: all of them get names, or none. Each name is recorded
    * before it is given.
    */
   name(file: TransferFile, wholes: readonly Whole[]): string[];
-  /** Throws where another process receives this now: this one slept, or lost its disk, for too long. */
+  /** Throws where another process receives this transfer now, because this one slept, or lost its disk, for too long. */
   check(): void;
 }
 
@@ -42,7 +42,7 @@ export const taken = (): BatonClientError =>
 const isFree = ({ folder }: Place, name: string): boolean =>
   within(folder, (at) => lstatSync(join(at, name), { throwIfNoEntry: false }) === undefined);
 
-/** Names for files, each of which nothing has, as far as was looked. */
+/** Chooses names that were free when it looked. */
 function makeChoice({ place }: Whole, chosen: Set<string>) {
   const names = numbered(place.name);
   return (): Place => {
@@ -94,7 +94,7 @@ export function makeStore({ top, placeFor, topParts, openParts, claim }: StorePa
       try {
         for (const { whole, next, place } of planned) {
           let at = place;
-          // Something took the name since it was chosen.
+          // The name was taken after it was chosen.
           while (whole.parts.name(whole.key, whole.id, at) === null) {
             at = next();
             claim?.add([lineOf(file, whole, at)]);

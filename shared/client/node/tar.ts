@@ -1,15 +1,15 @@
 import { Buffer } from 'node:buffer';
 
 /**
- * Archives of plain files, as POSIX has them (`pax` interchange format, IEEE 1003.1): any `tar` unpacks what is written here.
- * What is read here has to be what is written here: links, devices, folders, sparse files and extensions of others are refused,
- * so that nothing has to be decided about them.
+ * Archives of plain files, as POSIX has them (`pax` interchange format, IEEE 1003.1). Any `tar` unpacks an archive that is
+ * written here. Only archives of this form are read here: links, devices, folders, sparse files and other extensions are
+ * refused, so that they need no rules.
  */
 
 const BLOCK = 512;
-/** What the name of the first header has place for; a longer one, or one that is not ASCII, has a header of its own before it. */
+/** The space for a name in the first header. A longer name, or one that is not ASCII, has a header of its own before it. */
 const NAME_BYTES = 100;
-/** Eleven octal digits. */
+/** The largest number of eleven octal digits. */
 const MOST = 0o77777777777;
 const FILE = '0';
 const EXTENDED = 'x';
@@ -24,7 +24,7 @@ const padded = (bytes: number): number => Math.ceil(bytes / BLOCK) * BLOCK;
 
 const octal = (value: number, digits: number): string => `${value.toString(8).padStart(digits, '0')}\0`;
 
-/** What every header has alike. */
+/** The parts that all headers share. */
 const BLANK = Buffer.alloc(BLOCK);
 BLANK.write(octal(0o644, 7) + octal(0, 7) + octal(0, 7), 100, 'latin1');
 BLANK.fill(' ', 148, 156);
@@ -41,17 +41,17 @@ function headerOf(name: string, size: number, mtimeSeconds: number, kind: string
 
 function sumOf(bytes: Uint8Array, from = 0, to = bytes.length): number {
   let sum = 0;
-  // Counted: this is done for every byte of every header, and an iterator takes four times as long.
+  // An index loop, because it runs for every byte of every header, and an iterator takes four times as long.
   for (let at = from; at < to; at += 1) sum += bytes[at] as number;
   return sum;
 }
 
-/** Of a header whose own sum is written: in its place are eight spaces when it is taken. */
+/** Returns the sum of a header in which the sum is written already. The sum is taken with eight spaces in that place. */
 const writtenSumOf = (header: Uint8Array): number => sumOf(header, 0, 148) + 8 * 32 + sumOf(header, 156);
 
 const isShort = (name: string): boolean => name.length <= NAME_BYTES && /^[ -~]*$/.test(name);
 
-/** `30 path=…` with the length of all of it in front, which counts itself. */
+/** Returns a record such as `30 path=…`. The length in front is that of the whole record, including its own digits. */
 function recordOf(name: string): Buffer {
   const bytes = Buffer.byteLength(name) + ' path=\n'.length;
   let length = bytes + String(bytes).length;
@@ -61,20 +61,20 @@ function recordOf(name: string): Buffer {
 
 const nameBytes = (name: string): number => (isShort(name) ? 0 : BLOCK + padded(recordOf(name).length));
 
-/** What a file takes in an archive. */
+/** Returns the bytes that a file takes in an archive. */
 export const tarBytesOf = ({ name, size }: Pick<TarFile, 'name' | 'size'>): number =>
   nameBytes(name) + BLOCK + padded(size);
 
-/** What ends one: two empty blocks. */
+/** The end of an archive: two empty blocks. */
 export const TAR_END_BYTES = 2 * BLOCK;
 
-/** What stands before the bytes of a file. */
+/** Returns the header before the bytes of a file. */
 export function tarHeaderOf({ name, size, mtimeSeconds }: TarFile): Uint8Array {
   if (isShort(name)) return headerOf(name, size, mtimeSeconds, FILE);
   const record = recordOf(name);
   const extended = Buffer.alloc(padded(record.length));
   record.copy(extended);
-  // What a program shows that does not read the other header.
+  // The name for programs that do not read the other header.
   const plain = name.replace(/[^ -~]/gu, '_').slice(-NAME_BYTES);
   const before = headerOf('name', record.length, mtimeSeconds, EXTENDED);
   return Buffer.concat([before, extended, headerOf(plain, size, mtimeSeconds, FILE)]);
@@ -88,14 +88,14 @@ function numberAt(block: Buffer, at: number, digits: number): number {
   return Number.parseInt(text, 8);
 }
 
-/** The kind, name and size of an entry. */
+/** Reads the kind, name and size of an entry. */
 function read(block: Buffer): { kind: string; name: string; size: number } {
   const isOurs = block.toString('latin1', 257, 265) === 'ustar\x0000';
   const sum = numberAt(block, 148, 6);
   if (!isOurs || writtenSumOf(block) !== sum) throw refused('has a header that is none');
   const kind = block.toString('latin1', 156, 157);
   if (kind !== FILE && kind !== EXTENDED) throw refused('holds something else than files');
-  // The name of a link, and the first part of a long name in an older form.
+  // These fields have the name of a link, and the first part of a long name in an older form.
   if (block[157] !== 0 || block[345] !== 0) throw refused('holds something else than files');
   const [name = ''] = block.toString('latin1', 0, NAME_BYTES).split('\0');
   return { kind, name, size: numberAt(block, 124, 11) };
@@ -108,7 +108,7 @@ function longName(record: Buffer): string {
   return name;
 }
 
-/** Every file of an archive, with its bytes, which are those of `archive`. Throws an `Error` where it holds anything else. */
+/** Returns every file of an archive; bytes share the memory of `archive`. Throws an `Error` where it has anything else. */
 export function readTar(archive: Uint8Array): { name: string; bytes: Uint8Array }[] {
   const all = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
   const files: { name: string; bytes: Uint8Array }[] = [];

@@ -11,9 +11,9 @@ export const isPack = (file: TransferFile): boolean => filesIn(file) > 1;
 interface Unpacking {
   store: Store;
   file: TransferFile;
-  /** Whole, and with the digest that was announced. */
+  /** The complete archive, whose digest was compared. */
   archive: Uint8Array;
-  /** What the names of part files begin with. */
+  /** The beginning of the names of part files. */
   key: string;
   /** The entries that an earlier process has stored, by number. */
   stored: ReadonlyMap<number, { readonly path: string }>;
@@ -25,7 +25,7 @@ interface Entry {
   readonly bytes: Uint8Array;
 }
 
-/** Every entry of an archive is looked at before the first is stored. */
+/** Reads and checks every entry of an archive, before the first is stored. */
 function entriesOf(file: TransferFile, archive: Uint8Array): Entry[] {
   const entries = readTar(archive);
   if (entries.length !== filesIn(file)) throw new Error(`the archive has ${entries.length} files`);
@@ -33,7 +33,7 @@ function entriesOf(file: TransferFile, archive: Uint8Array): Entry[] {
   return entries;
 }
 
-/** What is in the file, read back. */
+/** Tells whether the file holds these bytes, by reading it back. */
 function holds(fd: number, bytes: Uint8Array): boolean {
   const found = Buffer.alloc(bytes.length + 1);
   let at = 0;
@@ -44,7 +44,7 @@ function holds(fd: number, bytes: Uint8Array): boolean {
 
 const draftKey = (key: string, entry: number): string => `${key}.${entry}.draft`;
 
-/** An entry in a part file of its own, on the disk. */
+/** Writes an entry into a part file of its own, on the disk. */
 async function draft({ store, key }: Unpacking, { name, bytes }: Entry, entry: number): Promise<Whole> {
   const place = store.placeFor(name);
   const parts = store.partsFor(place.folder);
@@ -60,18 +60,18 @@ async function draft({ store, key }: Unpacking, { name, bytes }: Entry, entry: n
   }
 }
 
-/** Files that are written beside each other: the disk takes several at a time, and handles are few. */
+/** How many files are written at a time: the disk takes several, and handles are few. */
 const AT_A_TIME = 16;
 
 /**
- * Stores the files of a pack in the folder, as if each had been sent by itself: never outside of it, and over nothing. All of
- * them are on the disk under other names before the first gets its own. What fails leaves none; a process that is killed leaves
- * whole files, which the next one finds in the record.
+ * Stores the files of a pack in the folder, as if each had been sent by itself: never outside the folder, and never over
+ * another file. All of them are on the disk under other names before the first gets its own. A failure leaves none. A
+ * process that is killed leaves complete files, which the next one finds in the record.
  */
 export async function unpack(unpacking: Unpacking): Promise<void> {
   const { store, file, archive, key, stored, onStored } = unpacking;
   const entries = entriesOf(file, archive);
-  // In their turn, those that are stored too: who has which name of two that look alike is the same in each run.
+  // Stored entries get their turn too, so that of two names that look alike each has the same place in each run.
   for (const { name } of entries) store.placeFor(name);
   const missing = [...entries.entries()].filter(([entry]) => !stored.has(entry));
   const drafts: Whole[] = [];
@@ -93,7 +93,7 @@ export async function unpack(unpacking: Unpacking): Promise<void> {
       if (path !== undefined) onStored({ ...file, name, size: bytes.length, type: null, sha256: null }, path);
     }
   } finally {
-    // Also those of a process that died in the middle of this.
+    // Also removes the parts of a process that died in the middle of this.
     for (const parts of used) parts.drop(`${key}.`);
   }
 }

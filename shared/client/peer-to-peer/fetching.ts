@@ -3,12 +3,12 @@ import type { Wanted } from '../transfers/peer-module.ts';
 import { parseWord, TELL_BYTES, WINDOW_BYTES } from './words.ts';
 import type { Run } from '../transfers/transfer-run.ts';
 
-/** No message of an honest sender is longer, and none comes when so much waits. */
+/** The limits of an honest sender: no message is longer, and none comes while so many bytes wait. */
 const MOST_MESSAGE_BYTES = 256 * 1024;
 const MOST_WAITING_BYTES = WINDOW_BYTES + MOST_MESSAGE_BYTES;
 
 interface Fetching extends Wanted {
-  /** Up to where it has come, and up to where it was taken. */
+  /** The offset up to which bytes came, and the offset up to which they were taken. */
   came: number;
   took: number;
   resolve: () => void;
@@ -23,17 +23,17 @@ interface FetchingParts {
 
 export interface Fetcher {
   fetch(wanted: Wanted): Promise<void>;
-  /** A file that came this way is whole, and safe. */
+  /** Tells the sender that a file that came this way is stored safely. */
   stored(index: number): void;
-  /** What was wanted and has not come does not come this way. */
+  /** Rejects the wanted files that have not come. */
   end(): void;
 }
 
 const closed = (): NoAnswerError => new NoAnswerError('network', new Error('The path between the devices is closed'));
 
-/** Asks for files over a channel, and hands on what comes, as fast as it is taken. */
+/** Asks for files over a channel, and hands on the bytes as fast as they are taken. */
 export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetcher {
-  /** In the order in which they were wanted, which is that in which they come. */
+  /** The wanted files in the order of the requests, in which they also come. */
   const wanted: Fetching[] = [];
   const waiting: { of: Fetching; bytes: Uint8Array }[] = [];
   let current: Fetching | null = null;
@@ -47,7 +47,7 @@ export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetch
     if (!isOver && channel.readyState === 'open') channel.send(JSON.stringify(word));
   }
 
-  /** Whoever wanted it asks another way from where it is: what is being taken now counts. */
+  /** Rejects all wanted files. Each is requested another way from its offset, which includes the bytes being taken now. */
   function rejectAll(): void {
     for (const one of wanted.splice(0)) one.reject(closed());
   }
@@ -82,7 +82,7 @@ export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetch
       try {
         await takeOne(next);
       } catch (error) {
-        // Whoever wanted it ends the transfer.
+        // The caller ends the transfer.
         next.of.reject(error);
         end();
       }
@@ -91,7 +91,7 @@ export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetch
     if (isOver) rejectAll();
   }
 
-  /** False: an honest sender does not send this now. */
+  /** Takes bytes. False: an honest sender does not send them now. */
   function takeBytes(data: ArrayBuffer): boolean {
     if (current === null || data.byteLength === 0 || data.byteLength > MOST_MESSAGE_BYTES) return false;
     if (data.byteLength > current.size - current.came) return false;

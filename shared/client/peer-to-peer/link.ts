@@ -4,24 +4,24 @@ import type { Clock } from '../time/clock.ts';
 import type { Signal } from '../transfers/peer-module.ts';
 import type { TransferPhase } from '../wire.ts';
 
-/** Browsers tell `disconnected` five seconds after the last sign of life; so long after that the path is given up. */
+/** Browsers report `disconnected` five seconds after the last sign of life. The path is given up this long after that. */
 const LOST_MS = 2_000;
-/** More than any honest peer has addresses. */
+/** More signals than any honest peer has addresses. */
 const MOST_SIGNALS = 128;
 const MOST_CANDIDATE_CHARS = 2_048;
 
-/** Why a link is over. `misbehaved`: what came is no word of this protocol, or more than was asked for. */
+/** Why a link is over. `misbehaved`: the other side sent what this protocol does not have, or more than was requested. */
 export type LinkEnd = 'failed' | 'misbehaved' | 'told' | 'over';
 
-/** One attempt to reach the other side: a peer connection with one data channel, which both ends make beforehand. */
+/** One attempt to reach the other side: a peer connection with one data channel, which both ends create beforehand. */
 export interface PeerLink {
-  /** Random; signals of other attempts are dropped. */
+  /** A random id; signals of other attempts are dropped. */
   readonly attempt: string;
   readonly isOpen: boolean;
   /** The other side has answered. */
   readonly isAnswered: boolean;
   readonly sinceMs: number;
-  /** What the other side signalled, in its order. */
+  /** Takes a signal of the other side, in its order. */
   take(signal: Signal): void;
   close(why: LinkEnd): void;
 }
@@ -29,17 +29,20 @@ export interface PeerLink {
 export interface LinkParts {
   clock: Clock;
   attempt: string;
-  /** Exactly one of the two ends offers: offers that meet would have to be rolled back. */
+  /** Exactly one of the two ends offers, because crossing offers would have to be rolled back. */
   isOffering: boolean;
   configuration: () => Promise<{ iceServers: IceServer[]; iceTransportPolicy?: 'all' | 'relay' }>;
   send: (kind: 'offer' | 'answer' | 'candidate', payload: object) => Promise<unknown>;
   onPhase: (phase: TransferPhase) => void;
   onOpen: (channel: RTCDataChannel, messageBytes: number) => void;
-  /** Called once, also for one that never opened. */
+  /** Called once, also for a link that never opened. */
   onOver: (why: LinkEnd) => void;
 }
 
-/** Larger messages are not interoperable (RFC 8831, section 6.6); without a word 64 KiB are (RFC 8841, section 6.1). */
+/**
+ * Returns the size of messages. Larger ones are not interoperable (RFC 8831, section 6.6). The default is 64 KiB (RFC 8841,
+ * section 6.1).
+ */
 const messageBytesOf = ({ sctp }: RTCPeerConnection): number =>
   Math.max(1_024, Math.min(256 * 1024, sctp?.maxMessageSize || 64 * 1024));
 
@@ -50,7 +53,7 @@ const textOf = (payload: unknown, name: string): string | null => {
   return typeof value === 'string' ? value : null;
 };
 
-/** Which attempt a signal is of; '' of a peer that does not say. */
+/** Returns the attempt that a signal belongs to; '' for a peer that does not name it. */
 export const attemptOf = (payload: unknown): string => textOf(payload, 'attempt') ?? '';
 
 export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...parts }: LinkParts): PeerLink {
@@ -73,7 +76,7 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
     parts.onOver(why);
   }
 
-  // Each step after the one before, or the other end gets them in another order.
+  // Steps run one after the other, so that the other end gets the signals in order.
   let steps: Promise<unknown> = Promise.resolve();
   function then(step: () => unknown): void {
     steps = steps.then(() => (isOver ? undefined : step())).catch(() => close('failed'));
@@ -107,7 +110,7 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
     });
     channel.addEventListener('close', () => close('failed'));
     on.addEventListener('icecandidate', ({ candidate }) => {
-      // One that is lost is one address less.
+      // A lost candidate is only one address less.
       if (candidate?.candidate) then(() => send('candidate', { ...candidate.toJSON(), attempt }).catch(() => {}));
     });
     on.addEventListener('connectionstatechange', () => onConnection(on));
@@ -139,7 +142,7 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
       sdpMLineIndex: typeof line === 'number' ? line : null,
     };
     if (!isAnswered) early.push(candidate);
-    // One that cannot be used is one address less.
+    // An unusable candidate is only one address less.
     else await (peer as RTCPeerConnection).addIceCandidate(candidate).catch(() => {});
   }
 

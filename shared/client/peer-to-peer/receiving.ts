@@ -4,10 +4,10 @@ import type { PeerReceiving, PeerReceivingParts } from '../transfers/peer-module
 import { makeSignaller, type PeerPolicy } from './signals.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
 
-/** As many as an honest sender makes, and some. */
+/** More attempts than an honest sender makes. */
 const MOST_ATTEMPTS = 24;
 
-/** The receiver's side of the path from device to device: it answers, and asks for its files while the path is open. */
+/** Makes the receiver's side of the direct path. It answers offers, and asks for its files while the path is open. */
 export function makePeerReceiving(
   policy: PeerPolicy,
   { run, caller, clock, tell, onOpen }: PeerReceivingParts,
@@ -19,7 +19,7 @@ export function makePeerReceiving(
   let isRefused = !canConnect();
 
   function opened(channel: RTCDataChannel, mine: PeerLink): void {
-    // That the path is open its sender tells the service: said by both, it could be said after the path was lost.
+    // Only the sender tells the service that the path is open. If both did, one could report it after the path was lost.
     fetcher = fetchFiles({ channel, run, onMisbehaved: () => mine.close('misbehaved') });
     run.wake();
     onOpen();

@@ -5,18 +5,17 @@ import type { PeerSending, PeerSendingParts, Signal } from '../transfers/peer-mo
 import { serveFiles } from './serving.ts';
 import { makeSignaller, type PeerPolicy } from './signals.ts';
 
-/** A receiver that has accepted, and is not reached for so long, gets its bytes by the relay; they change over if it is. */
+/** A receiver that has accepted and is not reached in this time gets its bytes through the relay until a path opens. */
 const RELAY_EARLY_MS = 2_500;
-/** Of one transfer: each reload, lost network and acceptance is a reason for one. */
+/** The attempts of one transfer: each reload, lost network and acceptance causes one. */
 const MOST_ATTEMPTS = 12;
 
 /**
- * The sender's side of the path from device to device. It offers, and takes the relay whenever there is no path:
+ * Makes the sender's side of the path from device to device. It offers, and uses the relay whenever there is no path:
  *
- *   (offered, receiver online, or there for 1.2 s) --> attempt --answered, connected--> open --closed--> relay
- *     attempt --accepted, not open after 2.5 s--> attempt and relay --connected--> open
- *     attempt --30 s, or the receiver says that it has no such path--> relay
- *     accepted, receiver comes back, stream comes back --> attempt, where none is open
+ * (offered, receiver online, or there for 1.2 s) --> attempt --answered, connected--> open --closed--> relay attempt
+ * --accepted, not open after 2.5 s--> attempt and relay --connected--> open attempt --30 s, or the receiver says that it has
+ * no such path--> relay accepted, receiver comes back, stream comes back --> attempt, where none is open
  */
 export function makePeerSending(
   policy: PeerPolicy,
@@ -24,13 +23,13 @@ export function makePeerSending(
 ): PeerSending {
   const signaller = makeSignaller(policy, { run, caller, toId: run.transfer.receiver.device_id });
   const params = { transfer_id: run.id };
-  /** Files of which something went this way, and is not known to be stored. */
+  /** Files that were sent this way at least in part, and are not known to be stored. */
   const open = new Set<number>();
   let link: PeerLink | null = null;
   let attempts = 0;
   let isRefused = !canConnect();
   let cancelEarly = () => {};
-  /** One after the other: what is said last of the way in use is what counts. */
+  /** Reports leave one after the other, because the last one about the path in use counts. */
   let saying: Promise<unknown> = Promise.resolve();
 
   function takeRelay(): void {
@@ -86,7 +85,7 @@ export function makePeerSending(
     attempts += 1;
     drop();
     const controller = new AbortController();
-    // Tells attempts apart, and need not be secret: `crypto.randomUUID` is missing where a page came over plain http.
+    // Tells attempts apart, and need not be secret. `crypto.randomUUID` is missing where a page came over plain http.
     const name = `${attempts}-${Math.random().toString(36).slice(2)}`;
     const mine: PeerLink = makePeerLink({
       ...{ clock, attempt: name, isOffering: true, onPhase: tell },
@@ -101,20 +100,20 @@ export function makePeerSending(
     link = mine;
   }
 
-  /** Another attempt takes its place: that is no reason for the relay. */
+  /** Drops the link for another attempt, which is no reason to use the relay. */
   function drop(): void {
     const old = link;
     link = null;
     old?.close('over');
   }
 
-  /** The receiver can be reached from now on, if ever. */
+  /** Begins when the receiver has accepted: it can be reached from now on, if ever. */
   function accepted(): void {
     if (isRefused) return takeRelay();
     if (link?.isOpen) return;
-    // What was offered before may have found nobody to take it.
+    // An earlier offer may have reached nobody.
     if (!link?.isAnswered) attempt();
-    // In use before, it goes on at once.
+    // A relay that was in use continues at once.
     armRelay(run.transfer.state === 'RELAY_ACTIVE' ? 0 : RELAY_EARLY_MS);
   }
 
@@ -146,7 +145,7 @@ export function makePeerSending(
       return link?.isOpen === true;
     },
     begin({ isThere, parks }) {
-      // Gone on with: what the process before has sent that way only the receiver knows.
+      // The transfer is resumed: only the receiver knows what the earlier process sent over the direct path.
       if (run.transfer.state === 'P2P_ACTIVE') for (const index of sources.keys()) open.add(index);
       run.until(({ state }) => state !== 'PENDING').then(accepted, () => {});
       if (run.transfer.state !== 'PENDING') return;
@@ -165,7 +164,7 @@ export function makePeerSending(
       else link?.take(signal);
     },
     nudge() {
-      // One whose stream was away may have been away itself: the link tells by itself when it is lost.
+      // A receiver whose stream was closed may have been away. An existing link reports its own loss.
       if (link === null && !isRefused && run.transfer.state === 'RELAY_ACTIVE') attempt();
     },
   };

@@ -3,12 +3,12 @@ import { parseWord, WINDOW_BYTES } from './words.ts';
 import { makePieces } from '../files/sources.ts';
 import type { Run } from '../transfers/transfer-run.ts';
 
-/** Chromium throws near 16 MB of unsent bytes; this keeps the wire busy and memory small. */
+/** Chromium throws near 16 MB of unsent bytes. These limits keep the connection busy and memory small. */
 const PAUSE_ABOVE_BYTES = 2 * 1024 * 1024;
 const GO_ON_AT_BYTES = 512 * 1024;
-/** What is read of a source at a time. */
+/** How many bytes of a source are read at a time. */
 const PIECE_BYTES = 1024 * 1024;
-/** Far more than a receiver takes at a time. */
+/** Far more files than a receiver takes at a time. */
 const MOST_WANTED = 64;
 
 interface Want {
@@ -23,18 +23,18 @@ interface ServingParts {
   sources: readonly FileSource[];
   /** Aborted when the link is over. */
   signal: AbortSignal;
-  /** The receiver has stored a whole file. */
+  /** Called when the receiver has stored a whole file. */
   onStored: (index: number) => void;
   onBegun: (index: number) => void;
-  /** The receiver said what no receiver says. */
+  /** Called when the receiver sends what this protocol does not allow. */
   onMisbehaved: () => void;
-  /** A source could not be read. */
+  /** Called when a source could not be read. */
   onFailed: (error: unknown) => void;
 }
 
 /**
- * Sends what the receiver wants over a channel, one file after the other, each from where the receiver says. No more is under
- * way than the receiver's window, whose room it says when it has taken something.
+ * Sends the wanted files over a channel, one after the other, each from the offset that the receiver names. At most the
+ * receiver's window is under way. The receiver reports when it has taken bytes and the window has space again.
  */
 export function serveFiles({ channel, messageBytes, run, sources, signal, ...parts }: ServingParts): void {
   const wants: Want[] = [];
@@ -62,7 +62,7 @@ export function serveFiles({ channel, messageBytes, run, sources, signal, ...par
     return size !== undefined && from < size && wants.length < MOST_WANTED;
   }
 
-  /** False: no receiver says this. */
+  /** Obeys a word. False: an honest receiver does not send it. */
   function obey(data: unknown): boolean {
     const word = parseWord(data);
     if (word?.say === 'want') {
@@ -77,7 +77,7 @@ export function serveFiles({ channel, messageBytes, run, sources, signal, ...par
       return true;
     }
     if (word?.say !== 'stored') return false;
-    // One of which the end came over another channel is asked for once more.
+    // A file whose end came over another channel is requested once more.
     if (sentUpTo.get(word.file) === sources[word.file]?.size) parts.onStored(word.file);
     return true;
   }

@@ -2,16 +2,16 @@ import type { IceServer } from '../../contract/modules/signal.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Run } from '../transfers/transfer-run.ts';
 
-/** What the application decides of paths between devices. */
+/** The application's choice of paths between devices. */
 export interface PeerPolicy {
   iceTransportPolicy?: 'all' | 'relay';
 }
 
-/** What passes through the service while two devices look for a path. */
+/** The signals that pass through the service while two devices look for a path. */
 export interface Signaller {
   configuration(): Promise<{ iceServers: IceServer[]; iceTransportPolicy?: 'all' | 'relay' }>;
   send(kind: 'offer' | 'answer' | 'candidate', payload: object): Promise<unknown>;
-  /** Why this attempt is over, or that there is none. One that is lost is waited for until its time is over. */
+  /** Tells why this attempt is over, or that there is none. If the signal is lost, the other side waits for its timeout. */
   bye(attempt: string, reason: 'again' | 'unsupported' | 'failed' | 'misbehaved' | 'over'): void;
 }
 
@@ -27,7 +27,7 @@ export function makeSignaller(policy: PeerPolicy, { run, caller, toId }: Signall
     caller.call('sendSignal', { body: { to_device_id: toId, transfer_id: run.id, kind, payload }, signal });
   return {
     async configuration() {
-      // Without any server two devices of one network still find each other.
+      // Without any server two devices on one network still find each other.
       const servers = await caller
         .call('getIceServers', { signal })
         .then(({ body }) => body.ice_servers)

@@ -1,19 +1,17 @@
 /*
- * What passes over a data channel. The receiver leads:
+ * The words on a data channel. The receiver leads:
  *
- *   receiver                                    sender
- *     {say:'want', file, at}        ------->
- *                                   <-------    {say:'file', file, at}, in the order in which they are wanted
- *                                   <-------    bytes, up to the end of the file
- *     {say:'took', file, at, bytes} ------->    how far the file is, and all bytes that were taken over this channel
- *     {say:'stored', file}          ------->    the file is whole, and safe
+ * receiver                                    sender {say:'want', file, at}        -------> <-------    {say:'file', file,
+ * at}, in the order in which they are wanted <-------    bytes, up to the end of the file {say:'took', file, at, bytes}
+ * ------->    how far the file is, and all bytes that were taken over this channel {say:'stored', file}          ------->
+ * the file is whole, and safe
  *
- * Words are text, bytes are binary. Between `file` and the end of that file comes nothing but bytes.
+ * Words are text, bytes are binary. Between `file` and the end of that file only bytes come.
  */
 
-/** How far a sender may be ahead of its receiver's `took`: what the receiver holds in memory at most. */
+/** How far a sender may be ahead of its receiver's `took`: the most that the receiver holds in memory. */
 export const WINDOW_BYTES = 8 * 1024 * 1024;
-/** A receiver says `took` when it has taken so much since. */
+/** A receiver says `took` after it has taken this many further bytes. */
 export const TELL_BYTES = 512 * 1024;
 
 const MOST_CHARS = 256;
@@ -27,7 +25,7 @@ interface Word {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** A word of the other side; null when it is none. */
+/** Parses a word of the other side; null when it is none. */
 export function parseWord(data: unknown): Word | null {
   if (typeof data !== 'string' || data.length > MOST_CHARS) return null;
   try {

@@ -7,18 +7,18 @@ import { type Guest, readGuests } from './ring/guests.ts';
 import { memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
-/** What a device knows at one moment: who belongs to the account, and the keys that it has by that. It does not change. */
+/** The knowledge of a device at one moment: who belongs to the account, and the keys of the device. It does not change. */
 export interface Keyring extends Signer {
   readonly account: KeyedAccount;
   /** Oldest first; the last one is in force. */
   readonly rings: readonly Ring[];
   readonly ring: Ring;
-  /** The one in force first; none for a guest. */
+  /** The account keys, the one in force first; none for a guest. */
   readonly accountKeys: readonly AccountKey[];
   readonly guests: readonly Guest[];
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
-  /** Devices that the service says are removed, and that a ring may still have. */
+  /** Devices that the service reports as removed, and that a ring may still have. */
   readonly removed: ReadonlySet<string>;
 }
 
@@ -35,7 +35,7 @@ async function keyringOf({ keys, account, seen }: KeyRecord, rings: readonly Rin
   return { ...{ account, device_id, keys, rings, ring, accountKeys, seen }, guests: [], removed: new Set<string>() };
 }
 
-/** What the device knew last. Throws `unkeyed` where it was not linked yet, and `keys_lost` where its keys are gone. */
+/** Loads what the device knew last. Throws `unkeyed` where it is not linked yet, and `keys_lost` where its keys are gone. */
 export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring> {
   const record = await store.load();
   if (record === null) throw sealedError('keys_lost');
@@ -45,7 +45,7 @@ export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring
   return keyringOf(record, rings, now);
 }
 
-/** Saves rings of this account as what the device goes by from now on. */
+/** Saves the rings of this account that the device uses from now on. */
 async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
   const kept = rings.slice(-KEPT_RINGS);
   const seen = Math.max(record.seen, kept.at(-1)?.body.n ?? 0);
@@ -55,7 +55,7 @@ async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], 
   return keyring;
 }
 
-/** Begins with the first ring of an account, which this device has made and the service has taken. */
+/** Begins with the first ring of an account, which this device has made and the service has accepted. */
 export function adoptFirstRing(store: KeyStore, account: KeyedAccount, text: string, now: number): Promise<Keyring> {
   return store.lock(async () => {
     const record = await store.load();
@@ -64,7 +64,7 @@ export function adoptFirstRing(store: KeyStore, account: KeyedAccount, text: str
   });
 }
 
-/** Begins with the ring that a grant names; `texts` are what the service answers from that ring on. */
+/** Begins with the ring that a grant names; `texts` are the rings that the service returns from that one on. */
 export function adoptRing(
   store: KeyStore,
   { account, n, hash }: { account: KeyedAccount; n: number; hash: string },
@@ -80,18 +80,18 @@ export function adoptRing(
   });
 }
 
-/** What came of an answer of the service. */
+/** The result of a response of the service. */
 export interface Taken {
   readonly keyring: Keyring;
   /** Rings that the service has lost: put them back, in this order. */
   readonly putBack: readonly string[];
-  /** There are more rings than the answer has: ask again, after `keyring.ring.body.n`. */
+  /** There are more rings than the response has: ask again, after `keyring.ring.body.n`. */
   readonly hasMore: boolean;
 }
 
 /**
- * Takes an answer to `GET /api/keys`, and keeps the pin that comes of it. Throws `devices_disagree` where the service shows another
- * chain than this device knows, or has less than something genuine has named.
+ * Takes a response to `GET /api/keys`, and keeps the pin that results. Throws `devices_disagree` where the service shows
+ * another chain than this device knows, or has fewer rings than genuine content has named.
  */
 export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Promise<Taken> {
   return store.lock(async () => {
@@ -111,12 +111,12 @@ export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Prom
   });
 }
 
-/** A list that no member signed lets nobody in, and keeps nothing else from working. */
+/** Reads the guests. A list that no member signed lets nobody in, and blocks nothing else. */
 async function guestsIn(text: string, { ring, account }: Keyring, now: number): Promise<readonly Guest[]> {
   return readGuests(text, ring, account, now).catch(() => []);
 }
 
-/** Notes the ring number that something genuine named. A newer one than is known has to be fetched before anything is sealed. */
+/** Notes the ring number that genuine content named. A newer ring has to be fetched before anything is sealed. */
 export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<Keyring> {
   if (n <= keyring.seen) return Promise.resolve(keyring);
   return store.lock(async () => {
@@ -126,7 +126,7 @@ export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<
   });
 }
 
-/** After `device:removed` with the reason `removed` or `logout`: nothing is sealed until there is a ring without the device. */
+/** Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device. */
 export const noteRemoved = (keyring: Keyring, deviceId: string): Keyring => ({
   ...keyring,
   removed: new Set([...keyring.removed, deviceId]),
@@ -138,7 +138,7 @@ export function checkMaySeal({ ring, seen, removed }: Keyring): void {
   if (ring.body.members.some(({ device_id }) => removed.has(device_id))) throw sealedError('rotation_due');
 }
 
-/** The key for one kind of content, of this epoch. Throws where this device does not have it, or not any more. */
+/** Returns the key of this epoch for one kind of content. Throws where this device does not have it, or no longer has it. */
 export async function contentKey(
   { accountKeys, ring }: Keyring,
   epoch: number,

@@ -1,8 +1,8 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
 
 /**
- * Why something is not taken as genuine, or cannot be sealed. The code is for programs, the sentence for a person: an app can
- * show it as it stands.
+ * Reasons why content is not accepted as genuine, or cannot be sealed. The code is for programs. The sentence is for people:
+ * an app can show it unchanged.
  */
 export const SEALED_REASONS = {
   unkeyed: 'This device has no keys: link it on a device of this account that has them',
@@ -34,10 +34,10 @@ export const SEALED_REASONS = {
   bad_words: 'These are not the recovery words of this account: look for a word that is wrong or in another place',
 } as const;
 
-/** Why something is not taken as genuine, or cannot be sealed. */
+/** A reason why content is not accepted as genuine, or cannot be sealed. */
 export type SealedReason = keyof typeof SEALED_REASONS;
 
-/** The error that everything of `@baton/client/sealed` throws; `code` is a {@link SealedReason}. */
+/** Makes the error that all functions of `@baton/client/sealed` throw; `code` is a {@link SealedReason}. */
 export function sealedError(reason: SealedReason, cause?: unknown): BatonClientError {
   return new BatonClientError(reason, SEALED_REASONS[reason], cause === undefined ? {} : { cause });
 }

@@ -7,7 +7,9 @@ import type { LinkKey } from '../sealed/link/link-code.ts';
 import type { RingChange } from '../sealed/ring/change.ts';
 import type { ClipboardEntry, Device, Message, MessageTarget } from '../wire.ts';
 
-/** What an approval brought, with the secret of the code that was shown. It is kept until the ring that it names is pinned. */
+/**
+ * The result of an approval, with the secret of the code that was shown. It is kept until the ring that it names is pinned.
+ */
 export interface KeptGrant {
   readonly request_id: string;
   readonly sealed: string;
@@ -17,69 +19,71 @@ export interface KeptGrant {
 
 /** Where a grant is kept between the approval and the ring. */
 export interface GrantStore {
-  /** Null: none is kept. */
+  /** Returns the kept grant; null without one. */
   load(): Promise<KeptGrant | null>;
-  /** In place of one that is kept. */
+  /** Replaces a kept grant. */
   save(grant: KeptGrant): Promise<void>;
-  /** Removes it; nothing where there is none. */
+  /** Removes the grant; does nothing where there is none. */
   clear(): Promise<void>;
 }
 
-/** Where a device keeps what it seals with. */
+/** The stores of a device that seals. */
 export interface SealingStores {
   /** The keys in use. */
   readonly keys: KeyStore;
-  /** Those that a device asks to be let in with, so that the ones in use stay until it was. */
+  /** The keys with which a device asks to be let in. The keys in use stay until it was let in. */
   readonly asking: KeyStore;
   readonly grant: GrantStore;
 }
 
-/** What a link to the ring gave. */
+/** The result of a link to the ring. */
 export interface Linked {
   readonly keyring: Keyring;
-  /** Four digits; the device that let this one in shows the same. */
+  /** Four digits; the device that let this one in shows the same digits. */
   readonly checkCode: string;
   /** The id of the device that let this one in. */
   readonly approver: string;
 }
 
-/** Where a text went, and whether the service could read it on the way. */
+/** A receiver of a text, and whether the service could read the text. */
 export interface SealedTarget extends MessageTarget {
   readonly sealed: boolean;
 }
 
-/** What became of a text that was sent by a device with keys. */
+/** The result of a text that a device with keys sent. */
 export interface SentText {
-  /** One, or one for each device where not all of them have keys. */
+  /** One id, or one for each device where not all devices have keys. */
   readonly messageIds: readonly string[];
   readonly to: readonly SealedTarget[];
-  /** Devices without keys, to which nothing was sent. */
+  /** Devices without keys, which got nothing. */
   readonly unkeyed: readonly Pick<Device, 'device_id' | 'name'>[];
 }
 
-/** What a received text turned out to be. */
+/** A received text, by what could be done with it. */
 export type ReceivedText =
-  /** The service could have written it. */
+  /** The text was not sealed, so the service could have written it. */
   | { readonly kind: 'plain'; readonly text: string }
   | { readonly kind: 'opened'; readonly text: string; readonly t: number; readonly sender: Sender }
-  /** It was shown before, and its acknowledgement was lost. */
+  /** The text was shown before, and its acknowledgement was lost. */
   | { readonly kind: 'again' }
-  /** It cannot be opened now: leave it where it is. */
+  /** The text cannot be opened now: leave it where it is. */
   | { readonly kind: 'waits'; readonly problem: BatonClientError }
-  /** It is not genuine, or can never be opened: say so. */
+  /** The text is not genuine, or can never be opened: tell the user. */
   | { readonly kind: 'refused'; readonly problem: BatonClientError };
 
 /** The rings of the account, as this device knows and changes them. */
 export interface Rings {
-  /** Walks to the newest ring. Null: this device has no keys in its account. Throws where it has some, and cannot go by them. */
+  /** Walks to the newest ring. Null: this device has no keys in its account. Throws where it cannot use its keys. */
   current(): Promise<Keyring | null>;
-  /** Signs the next ring, and puts it, as often as another device was faster. Nothing to change: the one in force. */
+  /**
+   * Signs and puts the next ring, again where another device was faster. Returns the ring in force where nothing changes.
+   */
   change(wanted: RingChange): Promise<Keyring>;
-  /** Pins the ring that an approval named. Null where there is none to pin. Throws `bad_grant` where it does not fit. */
+  /** Pins the ring that an approval names. Null where there is none to pin. Throws `bad_grant` where it does not fit. */
   takeGrant(): Promise<Linked | null>;
-  /** Whether the account has rings, whoever belongs to them. */
+  /** Tells whether the account has rings, with or without this device. */
   isEncrypted(): Promise<boolean>;
-  /** Makes the key of the account, with this device alone. `anew`: the keys that it had are gone from the service, and are over. */
+  /** Makes the key of the account, with this device alone. `anew`: replaces earlier keys that the service has lost. */
   create(options: { kind: string; anew?: boolean }): Promise<Keyring>;
 }
 
@@ -88,22 +92,22 @@ export interface TextToSend {
   /** The id of a device, or `*` for all others. */
   readonly to: string;
   readonly text: string;
-  /** Those of the account, as the service has them now. */
+  /** The devices of the account, as the service has them now. */
   readonly devices: readonly Device[];
-  /** A device without keys gets it, and the service may read it. */
+  /** True: a device without keys gets the text too, and the service may read it. */
   readonly plain?: boolean;
 }
 
 /** Messages and the clipboard, sealed and opened. */
 export interface SealedTexts {
   /**
-   * Sends a text to a device, or to all others. A device without keys gets it only where `plain` says so: else `unkeyed_receiver`,
-   * and of several, those are named in the answer.
+   * Sends a text to a device, or to all others. A device without keys gets it only with `plain`. Otherwise the call fails
+   * with `unkeyed_receiver`, or, for several devices, the result names those without keys.
    */
   send(keyring: Keyring, text: TextToSend, settings?: OnceSettings): Promise<SentText>;
-  /** What a message says, and who wrote it. `keyring` null: this device has no keys. */
+  /** Opens a message, and proves who wrote it. `keyring` null: this device has no keys. */
   open(keyring: Keyring | null, message: Message): Promise<ReceivedText>;
-  /** To be called when a text was shown, and before it is acknowledged: it is not shown again. */
+  /** Notes that a text was shown, so that it is not shown again. Call it before the message is acknowledged. */
   shown(keyring: Keyring, message: Message): Promise<void>;
   /** Puts a text into the clipboard of the account, for the devices that have keys. */
   setClipboard(
@@ -111,31 +115,34 @@ export interface SealedTexts {
     entry: { text: string; devices: readonly Device[] },
     settings?: CallSettings,
   ): Promise<ClipboardEntry>;
-  /** What is in the clipboard, and who wrote it. */
+  /** Opens the clipboard, and proves who wrote it. */
   openClipboard(keyring: Keyring | null, entry: ClipboardEntry): Promise<ReceivedText>;
 }
 
 /** A device that is signed in, and waits for keys. */
 export interface KeyRequest {
-  /** To be shown to whoever approves it. */
+  /** The link for whoever approves the device. */
   readonly link: string;
   readonly expiresAt: number;
-  /** Waits for the approval. False: it was let in without keys. Make sealing anew after it: the session is another one. */
+  /**
+   * Waits for the approval. False: the device was let in without keys. Call `makeSealing` again afterwards, because the
+   * session is a new one.
+   */
   approved(): Promise<boolean>;
 }
 
-/** Letting devices into the ring, and getting into it. */
+/** Lets devices into the ring, and gets this device into it. */
 export interface Linking {
   /**
-   * Puts the device that asks into the ring, and lets it in for good with full access. Gives the four digits that both show. Throws
-   * `other_keys` where somebody has put other keys in place of those in the code.
+   * Puts the asking device into the ring, and lets it in for good with full access. Returns the four digits that both
+   * devices show. Throws `other_keys` where somebody has replaced the keys of the code.
    */
   letIn(
     link: { request_id: string; approval_code: string },
     key: LinkKey,
     settings?: CallSettings,
   ): Promise<{ checkCode: string; keyring: Keyring }>;
-  /** Asks, as a device that is signed in, for keys. */
+  /** Asks for keys, as a device that is signed in. */
   askForKeys(settings?: CallSettings): Promise<KeyRequest>;
   /** Takes devices out of the ring, which replaces the key of the account. */
   remove(deviceIds: readonly string[]): Promise<Keyring>;

@@ -6,30 +6,30 @@ import { toBase64url } from '../sealed/primitives/bytes.ts';
 import type { SignInLink } from '../wire.ts';
 import type { SealingStores } from './api.ts';
 
-/** What a device asks with, that wants keys. */
+/** The request of a device that wants keys. */
 export interface Asking {
   readonly keys: PublicKeys;
-  /** The link with what its approver needs, which stands in the fragment and goes to no server. */
+  /** Returns the link with the data that the approver needs. The data is in the fragment and goes to no server. */
   linkWith(link: string): Promise<string>;
-  /** Keeps what the approver sealed, before anything else is done with the approval. */
+  /** Keeps the sealed grant of the approver before the approval has any other effect. */
   keep(requestId: string, sealed: string | undefined): Promise<void>;
 }
 
-/** A link, or what was typed in its place. */
+/** A link, or the text that was typed instead. */
 export interface KeyedLink {
   readonly link: SignInLink;
-  /** What it says of keys; null: the device will have none. */
+  /** The key part of the link; null: the device will have no keys. */
   readonly key: LinkKey | null;
 }
 
-/** Reads a link with what it says of keys; null for any other text. Whose link it is has to be looked at: `signIns.look` does. */
+/** Reads a link with its key part; null for any other text. It does not check whose link it is: `signIns.look` does. */
 export function readKeyedLink(text: string): KeyedLink | null {
   const trimmed = text.trim();
   const [plain = ''] = trimmed.split('#');
   const origin = URL.canParse(plain) ? new URL(plain).origin : '';
   try {
     const { request_id, approval_code, key } = readLinkCode(trimmed, [origin]);
-    // Whole, where it is a link: whose it is has to be looked at.
+    // A link stays whole, because `signIns.look` has to check whose it is.
     return { link: origin === '' ? { request_id, approval_code } : plain, key };
   } catch (error) {
     if (error instanceof BatonClientError) return null;
@@ -37,7 +37,7 @@ export function readKeyedLink(text: string): KeyedLink | null {
   }
 }
 
-/** What a new device asks with; its keys are made where there are none. */
+/** Prepares the request of a new device, and makes its keys where there are none. */
 export async function makeAsking({ asking, grant }: Pick<SealingStores, 'asking' | 'grant'>): Promise<Asking> {
   await grant.clear();
   const { keys } = await keepDeviceKeys(asking);

@@ -13,7 +13,7 @@ import type { Linking, Rings, SealingStores } from './api.ts';
 import { makeAsking } from './asking.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
-/** What stands in a ring for a device of this type. */
+/** The kind of a member in a ring, by the type of its device. */
 const KIND_OF: Readonly<Record<DeviceType, string>> = {
   browser: 'web',
   ios: 'native',
@@ -23,7 +23,7 @@ const KIND_OF: Readonly<Record<DeviceType, string>> = {
 
 const AGAIN_MS = 1_000;
 
-/** Letting devices into the ring, and getting into it. */
+/** Lets devices into the ring, and gets this device into it. */
 export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingStores): Linking {
   const { caller } = calls;
   return {
@@ -38,7 +38,8 @@ export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingSt
       const { sealed, checkCode } = await sealGrant(keyring, { request_id, device_id, keys }, key.secret);
       const body = { ...link, scope: 'full', persist: 'persist', sealed } as const;
       await caller.call('approveLogin', { body, ...settings }).catch(async (error: unknown) => {
-        // It was not let in. Where nobody knows whether it was, it stays: the ring says who belongs to it.
+        // A refused device leaves the ring. Where the outcome is unknown it stays, because the ring decides who belongs to
+        // the account.
         const isRefused = error instanceof BatonClientError && error.status !== null && error.status < 500;
         if (isRefused && view.relink !== true) await rings.change({ remove: [device_id] });
         throw error;
@@ -61,7 +62,10 @@ export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingSt
           retries: 0,
           ...settings,
         });
-      /** Keeps what nobody gets twice: what was sealed first, since the session alone would be a device without keys. */
+      /**
+       * Keeps the approval, which comes only once. The grant is kept first, because the session alone would be a device
+       * without keys.
+       */
       const keep = async (body: SessionAnswer & { sealed?: string }): Promise<void> => {
         await asking.keep(request_id, body.sealed);
         const known = await calls.store.load();

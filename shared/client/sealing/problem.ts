@@ -1,6 +1,6 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
 
-/** What is said of sealing beside `SEALED_REASONS`: where the service, or another device, keeps it from working. */
+/** The sentences about sealing beside `SEALED_REASONS`: the service, or another device, keeps it from working. */
 const SENTENCES = {
   keys_gone:
     'The service has no keys of this account any more, so nothing is sealed and nothing is sent. If you erased the account, make new keys',
@@ -17,5 +17,5 @@ const SENTENCES = {
 /** The code of such a problem. */
 export type SealingProblem = keyof typeof SENTENCES;
 
-/** The error with the sentence of this problem. */
+/** Returns the error with the sentence of this problem. */
 export const sealingError = (code: SealingProblem): BatonClientError => new BatonClientError(code, SENTENCES[code]);

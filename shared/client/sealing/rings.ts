@@ -13,9 +13,9 @@ import type { Linked, Rings, SealingStores } from './api.ts';
 import { sealingError } from './problem.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
-/** How often a change of the ring is made anew, because another device was faster. */
+/** How often a change of the ring is made, where another device was faster each time. */
 const MOST_RACES = 8;
-/** Rings that a service may have beyond those that it keeps, by pages of eight. */
+/** The most pages of eight rings that are read. */
 const MOST_PAGES = 200;
 
 const isCode = (error: unknown, code: string): boolean => error instanceof BatonClientError && error.code === code;
@@ -24,7 +24,7 @@ const isCode = (error: unknown, code: string): boolean => error instanceof Baton
 export function makeRings(calls: SealingCalls, { keys: store, asking, grant: grants }: SealingStores): Rings {
   const { caller, serverNow } = calls;
 
-  /** Null: the account has no rings. */
+  /** Fetches the rings; null where the account has none. */
   async function fetchKeys(after: number): Promise<KeysAnswer | null> {
     try {
       const { rings, n, guests } = (await caller.call('getKeys', { query: { after } })).body;
@@ -42,13 +42,13 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
   async function putBack(texts: readonly string[], first: number): Promise<void> {
     for (const [at, text] of texts.entries()) {
       await put(text, first + at).catch((error: unknown) => {
-        // Another device was putting them back.
+        // Another device put them back at the same time.
         if (!isCode(error, 'keys_conflict')) throw error;
       });
     }
   }
 
-  /** Walks to the newest ring. Nothing is sealed by a device that cannot. */
+  /** Walks to the newest ring. A device that cannot do so seals nothing. */
   async function walk(pinned: number): Promise<Keyring> {
     let after = pinned;
     for (let page = 0; page < MOST_PAGES; page += 1) {
@@ -72,7 +72,7 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     return account === null || last === undefined ? 0 : (await readRing(last, account)).body.n;
   };
 
-  /** The keys of the service's account, as a ring names it. */
+  /** Returns the account of the session as a ring names it. */
   async function accountOf(session: Session): Promise<KeyedAccount> {
     const { device, user } = session;
     if (device === null) throw sealingError('not_lasting');
@@ -81,7 +81,7 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     return { service: body.service, user_id: user.user_id, device_id: device.device_id };
   }
 
-  /** The first ring of the account where this device has made it, and then died. */
+  /** Adopts the first ring of the account where this device made it and then died. */
   async function adoptOwn(record: KeyRecord, session: Session): Promise<Keyring | null> {
     const answer = await fetchKeys(0);
     const [first] = answer?.rings ?? [];
@@ -94,7 +94,7 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     return walk(1);
   }
 
-  /** Pins the ring that a kept grant names. Null where there is no grant. */
+  /** Pins the ring that a kept grant names; null without a grant. */
   async function pinGranted(): Promise<Omit<Linked, 'keyring'> | null> {
     const [kept, session] = [await grants.load(), await calls.session()];
     const record = kept === null ? null : await asking.load();
@@ -120,7 +120,7 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
       const record = linked === null ? null : await store.load();
       return linked === null || record === null ? null : { ...linked, keyring: await walk(await pinOf(record)) };
     } catch (error) {
-      // Never asked again: it would be refused again.
+      // A bad grant is dropped, because it would be refused again.
       if (isCode(error, 'bad_grant')) await forgetAsking();
       throw error;
     }
@@ -145,7 +145,7 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     return isOf(record, session) ? walk(await pinOf(record)) : null;
   }
 
-  /** Signs the next ring, and puts it, as often as another device was faster. */
+  /** Signs the next ring and puts it, and retries where another device was faster. */
   async function change(wanted: RingChange): Promise<Keyring> {
     for (let races = 0; races < MOST_RACES; races += 1) {
       const keyring = await current();
@@ -191,7 +191,7 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
         await put(ring.text, 1);
       } catch (error) {
         if (!isCode(error, 'keys_conflict')) throw error;
-        // Another program of this device, or another device.
+        // Another program of this device, or another device, was faster.
         const made = await current();
         if (made === null) throw sealingError('keys_exist');
         return made;

@@ -1,5 +1,5 @@
 import { ROUTES } from '../../contract/routes.ts';
 import { SEALING_ROUTES } from './sealing-routes.ts';
 
-/** Calls can name the routes of sealing from then on: the table of the client alone does not have them. */
+/** Adds the routes of sealing to the client's own table, which does not have them, so that calls can name them. */
 export const addSealingRoutes = (): void => void Object.assign(ROUTES, SEALING_ROUTES);

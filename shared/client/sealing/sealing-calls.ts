@@ -5,19 +5,19 @@ import { makeSessionKeeper } from '../session/session-keeper.ts';
 import { addSealingRoutes } from './routes.ts';
 import { systemClock } from '../time/clock.ts';
 
-/** What sealing asks the service with. */
+/** The calls of the service that sealing makes. */
 export interface SealingCalls {
   readonly caller: Caller;
   readonly baseUrl: BaseUrl;
   readonly fetch: Fetch;
   readonly store: SessionStore;
-  /** The session in force; null without one. */
+  /** Returns the session in force; null without one. */
   session(): Promise<Session | null>;
-  /** The service's time, to a second or two: this machine's may be wrong by minutes. */
+  /** Returns the service's time, to a second or two. The clock of this machine may be wrong by minutes. */
   serverNow(): number;
 }
 
-/** Calls of the device whose session `store` has. The store may be shared with a client: renewals lock it. */
+/** Makes calls as the device whose session `store` has. The store may be shared with a client, because renewals lock it. */
 export function makeSealingCalls({
   baseUrl,
   session: store,

@@ -7,16 +7,16 @@ import { makeSealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
 import { makeTexts } from './texts.ts';
 
-/** What sealing is made of. */
+/** The options of `makeSealing`. */
 export interface SealingOptions extends SealingStores, Pick<BatonClientOptions, 'baseUrl' | 'fetch'> {
   readonly session: SessionStore;
-  /** What was shown before. */
+  /** The texts that were shown before. */
   readonly taken: TakenTexts;
 }
 
 /**
- * Sealing for one device: the ring of its account, and texts that only the devices in it can read. It asks the service itself, as
- * the device whose session it shares with a client.
+ * Makes sealing for one device: the ring of its account, and texts that only the devices in the ring can read. It calls the
+ * service itself, as the device whose session it shares with a client.
  */
 export function makeSealing({ taken, baseUrl, session, fetch, ...stores }: SealingOptions): Sealing {
   const calls = makeSealingCalls({ baseUrl, session, fetch });

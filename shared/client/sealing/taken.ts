@@ -1,16 +1,18 @@
-/** Which sealed texts this device has shown: what comes a second time, under another id of the service, is not shown as new. */
+/** The sealed texts that this device has shown. A text that comes again under another id is not shown as new. */
 export interface TakenTexts {
-  /** The id of the service under which the text with this id was taken; null: it was not. */
+  /** Returns the service's id under which this text was taken; null: it was not taken. */
   messageOf(id: string): Promise<string | null>;
-  /** `n`: the ring that the text names. What names a ring that is not known any more cannot be opened, and may be forgotten. */
+  /**
+   * Notes a text. `n`: the ring that it names. A text whose ring is no longer known cannot be opened, and may be forgotten.
+   */
   addMessage(id: string, messageId: string, n: number): Promise<void>;
-  /** The time of the newest clipboard that this device has taken from that one; 0 before the first. */
+  /** Returns the time of the newest clipboard that this device has taken from that one; 0 before the first. */
   clipboardOf(deviceId: string): Promise<number>;
-  /** A clipboard of that time was taken from that device; an older one than the newest changes nothing. */
+  /** Notes a clipboard of that time from that device. One that is older than the newest changes nothing. */
   addClipboard(deviceId: string, t: number): Promise<void>;
 }
 
-/** Remembers until the program ends. */
+/** Remembers the texts until the program ends. */
 export function memoryTaken(): TakenTexts {
   const messages = new Map<string, string>();
   const clipboards = new Map<string, number>();

@@ -14,7 +14,7 @@ import { goneMembers, withoutGone } from './gone.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
 
-/** What another link, an update, or the next ring can mend. */
+/** The problems that another link, an update, or the next ring can solve. */
 const PASSING = new Set(['unknown_key', 'newer_version', 'devices_disagree', 'unkeyed', 'keys_gone']);
 
 const problemOf = (error: unknown): BatonClientError => {
@@ -27,14 +27,14 @@ function judged(error: unknown): ReceivedText {
   return { kind: PASSING.has(problem.code) ? 'waits' : 'refused', problem };
 }
 
-/** Throws where a key in force is in the hands of a device that is gone, and says so. */
+/** Throws where a device that is gone has a key in force. */
 function checkReady(keyring: Keyring, devices: readonly Device[]): void {
   if (memberOf(keyring.ring, keyring.device_id) === null) throw sealedError('unkeyed');
   if (goneMembers(keyring, devices).length > 0) throw sealingError('removed_member');
   checkMaySeal(withoutGone(keyring, devices));
 }
 
-/** Messages and the clipboard, sealed and opened. */
+/** Seals and opens messages and the clipboard. */
 export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenTexts): SealedTexts {
   const { caller, serverNow } = calls;
   const inOrder = makeSendOrder();
@@ -74,14 +74,14 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     return { messageIds, to, unkeyed: plain ? [] : unkeyed };
   }
 
-  /** With the ring of a moment ago first: only what names a newer one is worth asking for. */
+  /** Opens a message with the known ring first. Only a message that names a newer ring is worth a request. */
   async function opened(keyring: Keyring, message: Message, sealed: string): Promise<OpenedMessage> {
     const { from_device_id: from } = message;
-    // Nobody signs without being a device.
+    // Only a device can sign.
     if (from === null) throw sealedError('wrong_signer');
     const own = keyring.device_id;
     return openMessage(keyring, { sealed, from, to: own }).catch((error: unknown) => {
-      // The service does not say whether it was for all.
+      // The service does not say whether the message was for all devices.
       if (problemOf(error).code !== 'cannot_open') throw error;
       return openMessage(keyring, { sealed, from, to: '*' });
     });

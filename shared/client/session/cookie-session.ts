@@ -1,13 +1,13 @@
 import { type Session, sessionIn, type SessionStore } from './session.ts';
 
-/** Sessions that the browser did not let be stored (blocked cookies, a full disk): known as long as the page is open. */
+/** Sessions that the browser refused to store (blocked cookies, a full disk), kept as long as the page is open. */
 const ofPage = new Map<string, Session | null>();
 
 function stored(key: string): Session | null {
   try {
     return sessionIn(localStorage.getItem(key) ?? 'null');
   } catch {
-    // Blocked, or not written by us: whoever is signed in is found by the cookie.
+    // Storage is blocked, or another program wrote the value. The cookie shows who is signed in.
     return null;
   }
 }
@@ -22,7 +22,7 @@ function store(key: string, session: Session | null): void {
   }
 }
 
-/** Who is signed in, for the pages of one origin. The secret is in the cookie, which no script can read. */
+/** Keeps the session for the pages of one origin. The secret is in the cookie, which no script can read. */
 export function cookieSession(key = 'baton-session'): SessionStore {
   return {
     load() {
@@ -31,7 +31,7 @@ export function cookieSession(key = 'baton-session'): SessionStore {
     },
     save: (session) => store(key, session),
     clear: () => store(key, null),
-    // Only secure pages have locks; elsewhere two tabs may renew at once, which the service allows for a minute.
+    // Only secure pages have locks. Elsewhere two tabs may renew at once, which the service allows for a minute.
     async lock(work) {
       if (!navigator.locks) return work();
       let isHeld = false;
@@ -41,7 +41,7 @@ export function cookieSession(key = 'baton-session'): SessionStore {
           return work();
         });
       } catch (error) {
-        // Where storage is blocked locks are refused too.
+        // Where storage is blocked, locks are refused too.
         if (isHeld) throw error;
         return work();
       }

@@ -1,12 +1,12 @@
 import { scriptSha256 } from '../files/sha256.ts';
 
 /*
- * The secret of an invite. It stands in the fragment of the invite's link, which no server sees. Both screens make the same six
- * digits of it and of the request, and the person types them from the new one into the other: whoever photographed the code and
- * asked first has a request with other digits than the device in front of that person.
+ * The secret of an invite. It is in the fragment of the invite's link, which no server sees. Both devices make the same six
+ * digits from the secret and the request, and the user types them from the new device into the other. Somebody who
+ * photographed the code and asked first has a request with other digits than the user's new device.
  */
 
-/** As the service makes an invite, and `newSecret` a secret. */
+/** The form of the service's invites and of the secrets of `newSecret`. */
 const PART = /^[\w-]{22}$/;
 
 const base64url = (bytes: Uint8Array): string =>
@@ -15,13 +15,13 @@ const base64url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
-/** 128 random bits. */
+/** Makes a secret of 128 random bits. */
 export const newSecret = (): string => base64url(crypto.getRandomValues(new Uint8Array(16)));
 
-/** What the code of an invite says. */
+/** Returns the text of an invite's code. */
 export const inviteLink = (link: string, secret: string): string => `${link}#s=${secret}`;
 
-/** What such a code says: where the service is, the invite, the secret. Null when it is none of Baton's. */
+/** Reads such a code: the address of the service, the invite, the secret. Null when it is not a code of Baton. */
 export function readInviteLink(text: string): { baseUrl: string; invite: string; secret: string } | null {
   if (!URL.canParse(text)) return null;
   const { origin, pathname, searchParams, hash } = new URL(text);
@@ -31,13 +31,13 @@ export function readInviteLink(text: string): { baseUrl: string; invite: string;
   return { baseUrl: origin + pathname.slice(0, -'/join'.length), invite, secret };
 }
 
-/** Who asks to be let in with an invite: what the event `signin:requested` says first. */
+/** The request of a device that asks with an invite, as the event `signin:requested` has it. */
 export interface InvitedRequest {
   request_id: string;
   approval_code: string;
 }
 
-/** Reads the data of an event; null when it is none. */
+/** Reads the data of an event; null when it is no such request. */
 export function invitedRequest(data: unknown): InvitedRequest | null {
   const { request_id, approval_code } = (data ?? {}) as Partial<InvitedRequest>;
   return typeof request_id === 'string' && typeof approval_code === 'string' ? { request_id, approval_code } : null;
@@ -51,7 +51,7 @@ function hashed(...parts: Uint8Array[]): Uint8Array {
   return Uint8Array.from(hash.hex().match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
-/** Six digits of HMAC-SHA-256 (RFC 2104), in JavaScript: without TLS a page has no other. */
+/** Makes six digits of HMAC-SHA-256 (RFC 2104), in JavaScript, because a page without TLS has no WebCrypto. */
 export function inviteDigits(secret: string, requestId: string): string {
   const bytes = new TextEncoder().encode(secret);
   const pad = (by: number) => Uint8Array.from({ length: BLOCK_BYTES }, (_, at) => (bytes[at] ?? 0) ^ by);

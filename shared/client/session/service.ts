@@ -2,14 +2,14 @@ import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { Session } from './session.ts';
 
 /*
- * Which addresses a session may be sent to. It belongs to the service that made it: to the origin where it was made, and to
- * those that this service calls its own.
+ * The addresses that a session may be sent to. It belongs to the service that made it: to the origin where it was made, and
+ * to the origins that this service calls its own.
  */
 
-/** Names and addresses of this very machine: what goes there crosses no network. */
+/** Names and addresses of this machine. Requests to them cross no network. */
 const LOOPBACK = /^(?:localhost|(?:[a-z0-9_-]+\.)+localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
-/** Scheme, host and port. Null for a page's own origin, which no address names. Throws for what is no address. */
+/** Returns scheme, host and port. Null for a page's own origin, which has no address. Throws for any other text. */
 export function originOf(base: string): string | null {
   if (base === '') return null;
   const url = URL.canParse(base) ? new URL(base) : null;
@@ -21,15 +21,15 @@ const isLoopback = (origin: string): boolean => LOOPBACK.test(new URL(origin).ho
 
 const isOpen = (origin: string): boolean => origin.startsWith('http:') && !isLoopback(origin);
 
-/** `localhost` leads to either of these, whatever it is called. */
+/** Writes loopback addresses as `localhost`, which leads to either of them. */
 const asLocalhost = (origin: string): string =>
   origin.replace(/^http:\/\/(?:127\.0\.0\.1|\[::1\])(?=:|$)/, 'http://localhost');
 
-/** Whether `origin` is among these. */
+/** Tells whether `origin` is among these. */
 export const isAmong = (origin: string, origins: readonly string[]): boolean =>
   origins.includes(origin) || origins.includes(asLocalhost(origin));
 
-/** Throws where what is secret would cross a network in the clear, unless the user has taken that upon himself. */
+/** Throws where a secret would cross a network unencrypted, unless the user allows that. */
 export function checkPlainHttp(origin: string | null, isWanted: boolean): void {
   if (origin === null || isWanted || !isOpen(origin)) return;
   const says = 'is not encrypted, and whoever is on the way there could take the session';
@@ -47,20 +47,22 @@ export function checkService({ origins, plain_http: isPlain = false }: Session, 
   checkPlainHttp(origin, isPlain);
 }
 
-/** The origins of a session: where it was made, and what the service calls its own, but for what is not encrypted. */
+/**
+ * Returns the origins of a session: where it was made, and those that the service calls its own, except unencrypted ones.
+ */
 export function originsOf(madeAt: string | null, told: readonly string[] = [], isPlain = false): string[] {
   const wellFormed = told.filter((origin) => URL.canParse(origin) && new URL(origin).origin === origin);
   const safe = wellFormed.filter((origin) => isPlain || !isOpen(origin));
   return [...new Set([...(madeAt === null ? [] : [madeAt]), ...safe])];
 }
 
-/** What a device that wants in shows: of its own address, made of parts that were looked at. Throws when it leads elsewhere. */
+/** Makes the link that an asking device shows, of its own address and checked parts. Throws when it leads elsewhere. */
 export function ownLink(payload: string, requestId: string, base: string): string {
   const own = originOf(base) ?? location.origin;
   const url = URL.canParse(payload) ? new URL(payload) : null;
   const code = url?.searchParams.get('c') ?? '';
   const isLink = url?.pathname === '/link' && url.searchParams.get('r') === requestId && /^[\w-]{22}$/.test(code);
-  // A service on this machine may know itself by another name or port than the one it was asked by.
+  // A service on this machine may know itself by another name or port than the one in the request.
   const isOwn = url !== null && (isAmong(own, [url.origin]) || (isLoopback(own) && isLoopback(url.origin)));
   if (url === null || !isLink || !isOwn) {
     const message = `${own} shows a foreign link. If it has another address, sign in there`;
@@ -70,8 +72,8 @@ export function ownLink(payload: string, requestId: string, base: string): strin
 }
 
 /**
- * What a new device is shown, made of parts that were looked at. `origins`: those of the service, the one that is asked first; a
- * page, which the service has made, has none. Another origin than these is not shown: the one that is asked is, in its place.
+ * Makes the link of an invite for a new device, from checked parts. `origins`: those of the service, the called one first; a
+ * page of the service has none. An origin that is not among these is replaced by the called one.
  */
 export function ownInvite(payload: string, inviteId: string, [own, ...others]: readonly string[]): string {
   const url = URL.canParse(payload) ? new URL(payload) : null;

@@ -11,11 +11,11 @@ import type { Session, SessionStore } from './session.ts';
 import type { Me } from '../wire.ts';
 import { sessionOf, watchCookies } from './session-answer.ts';
 
-/** A token is renewed when it has no longer than this, so that what it is sent with arrives in time. */
+/** A token is renewed when it expires within this time, so that requests with it arrive in time. */
 const MARGIN_MS = 60_000;
-/** After a renewed token that was refused. */
+/** The wait after a refusal of a renewed token. */
 const REFUSED_BACKOFF: Backoff = { baseMs: 1_000, capMs: 30_000 };
-/** A session that the cookie carries, or that only waits, is renewed when half of its time is over, or after a day. */
+/** A session in the cookie, or an idle one, is renewed when half of its time is over, or after a day. */
 const LONGEST_WAIT_MS = 86_400_000;
 
 interface Parts {
@@ -24,38 +24,38 @@ interface Parts {
   headers: HeaderSource | undefined;
   fetch: Fetch;
   clock: Clock;
-  /** Called once; the store is empty then. */
+  /** Called once, when the store is empty. */
   onEnded: (reason: SignedOutReason) => void;
   onProblem: (error: unknown) => void;
 }
 
-/** One session of one client: kept in a store that others may share, and renewed once for all who wait. */
+/** One session of one client. Its store may be shared, and all waiting calls share one renewal. */
 export interface SessionKeeper {
   current(): Promise<Session | null>;
-  /** The headers that say who asks, of a request to `base`. Throws `signed_out`, and `other_service` before anything is sent. */
+  /** Returns the headers that identify the device at `base`. Throws `signed_out`, and `other_service` before it sends. */
   authorization(base: string): Promise<Record<string, string>>;
   /**
-   * Renews what the service refused, `token`. True: it is worth asking again at once. In a row of refusals it is so once;
-   * after that it is renewed no more often than `refusalPauseMs` says.
+   * Renews `token`, which the service refused. True: an immediate retry makes sense. In a row of refusals that happens once;
+   * after that the token is renewed no more often than `refusalPauseMs` says.
    */
   renewRefused(token: string | null): Promise<boolean>;
-  /** How long to wait for the next attempt, while renewed tokens are refused; null while they are taken. */
+  /** Returns how long to wait for the next attempt, while renewed tokens are refused; null while they are accepted. */
   refusalPauseMs(): number | null;
-  /** The service has taken the session. */
+  /** Notes that the service accepted the session. */
   accepted(): void;
-  /** Renews unless it was renewed since `token` was in force. Throws what keeps it from that. */
+  /** Renews the session, unless it was renewed since `token` was in force. Throws where that fails. */
   renew(token: string | null): Promise<void>;
-  /** The token in force, without renewing it. */
+  /** Returns the token in force, without renewing it. */
   token(): string | null;
-  /** Keeps what the service says of itself: its name, and its origins. */
+  /** Keeps the name and the origins of the service. */
   learn(me: Me): Promise<void>;
-  /** The session is over. */
+  /** Ends the session. */
   end(reason: SignedOutReason): Promise<void>;
-  /** Renews a persistent session in time although nobody calls. The function ends that. */
+  /** Renews a persistent session in time, also without calls. The returned function ends that. */
   keepAlive(): () => void;
 }
 
-/** A service that renews a session as somebody else's is not believed. */
+/** Throws where the renewed session belongs to somebody else. */
 function checkSame(known: Session, renewed: Session): void {
   const isDevice = known.device === null || known.device.device_id === renewed.device?.device_id;
   if (isDevice && known.user.user_id === renewed.user.user_id) return;
@@ -63,7 +63,7 @@ function checkSame(known: Session, renewed: Session): void {
   throw new BatonClientError('unexpected_answer', message);
 }
 
-/** A 401 without a code is a proxy's, or a captive portal's, which knows nothing of the session. */
+/** Tells whether a 401 has no code, as from a proxy or a captive portal, which knows nothing about the session. */
 const isOfAnother = (error: unknown): boolean =>
   error instanceof BatonError && error.code === 'unauthenticated' && typeof error.extras.members?.['code'] !== 'string';
 
@@ -72,7 +72,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
   let session: Session | null | undefined;
   let renewing: Promise<void> | null = null;
   let hasEnded = false;
-  /** Renewed tokens that were refused in a row, and when the next renewal may be. */
+  /** The number of renewed tokens that were refused in a row, and the time of the next renewal. */
   let refusals = 0;
   let notBefore = 0;
 
@@ -87,7 +87,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
   }
 
   const remainingMs = (of: Session): number => of.access_token_expires_at - clock.now();
-  /** A token that lives shorter than the margin would be renewed at each call. */
+  /** Tells whether a token ends soon. The margin is limited: a token with a short life would be renewed at each call. */
   const isEnding = (of: Session): boolean =>
     remainingMs(of) <= Math.min(MARGIN_MS, (of.access_token_seconds ?? Infinity) * 250);
 
@@ -108,18 +108,18 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     const credential = known.credential === null ? null : (watched.credential() ?? known.credential);
     const renewed = sessionOf(answer.body, credential, clock.now());
     if (known.credential !== null) checkSame(known, renewed);
-    // What an older version kept is bound to where it was taken first.
+    // A session of an older version is bound to the origin of its first renewal.
     const { origins = originsOf(madeAt), service, plain_http } = known;
     session = { ...renewed, origins, service, plain_http };
     try {
       await store.save(session);
     } catch (error) {
-      // The token is good all the same, and the secret that is stored goes on working until the new one was used.
+      // The token is valid all the same, and the stored secret keeps working until the new one is used.
       onProblem(error);
     }
   }
 
-  /** Another process may have renewed it meanwhile: what it stored is in force, and the secret before it ends soon. */
+  /** Renews the session, unless another process has: then the stored one is in force, and the secret before it ends soon. */
   async function renewOnce(token: string | null): Promise<void> {
     const known = await load();
     if (known === null) return end('logout');
@@ -149,7 +149,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     return renewing;
   }
 
-  /** The first origin is where the session was made. */
+  /** Keeps the name and the origins. The first origin is where the session was made. */
   async function learnOnce({ service, origins: told = [] }: Me): Promise<void> {
     const known = await load();
     if (known === null || hasEnded) return;
@@ -166,7 +166,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     session = null;
     try {
       const kept = await store.load();
-      // Somebody may have signed in anew since: that session is none of this one's.
+      // Somebody may have signed in again since. That session stays.
       const isAnother = kept !== null && own && kept.device?.device_id !== own.device?.device_id;
       if (!isAnother) await store.clear();
     } catch (error) {
@@ -178,7 +178,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
   return {
     current,
     async learn(me) {
-      // What an older version kept is bound when it is renewed.
+      // A session of an older version is bound at its renewal.
       if (me.origins === undefined || (await current())?.origins === undefined) return;
       await (store.lock ? store.lock(() => learnOnce(me)) : learnOnce(me));
     },
@@ -191,7 +191,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     refusalPauseMs: () => (refusals === 0 ? null : Math.max(0, notBefore - clock.now())),
     async renewRefused(token) {
       const isRenewed = renewing === null && session && session.access_token !== token;
-      // If several calls were refused together, one renews, and all go on.
+      // If several calls were refused together, one renews, and all continue.
       if (isRenewed) return true;
       if (renewing !== null) return renewing.then(() => true);
       const isFirst = refusals === 0;
@@ -209,7 +209,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
         try {
           await renew(known.access_token);
         } catch (error) {
-          // What is still in force is used to its end.
+          // A session that is still in force is used to its end.
           if (hasEnded || remainingMs(known) <= 0) throw error;
         }
         known = await current();

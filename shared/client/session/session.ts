@@ -8,20 +8,20 @@ export interface Session {
   credential: string | null;
   /** Null where the cookie is sent instead. */
   access_token: string | null;
-  /** By this machine's clock, in Unix milliseconds. */
+  /** The time of expiry by this machine's clock, in Unix milliseconds. */
   access_token_expires_at: number;
-  /** How long such a token lives. */
+  /** The lifetime of a token. */
   access_token_seconds?: number;
-  /** The origins that this session may be sent to. Without them it is of an older version, and bound where it is used first. */
+  /** The origins that this session may be sent to. One of an older version has none, and is bound where it is used first. */
   origins?: readonly string[];
   /** The name of the service. */
   service?: string | undefined;
-  /** Its user wants it to be sent over plain http. */
+  /** True: the user allows plain http. */
   plain_http?: boolean | undefined;
   scope: Scope;
   persist: Persist;
   session_expires_at: number;
-  /** Null: signed in without being a device yet (`startDeviceSession` makes it one). */
+  /** Null: signed in, but not yet a device (`startDeviceSession` makes one). */
   device: DeviceRef | null;
   user: User;
 }
@@ -43,7 +43,7 @@ const KEPT: Form = {
   user: { user_id: TEXT },
 };
 
-/** What was kept, or null: it is none, whatever happened to it. */
+/** Parses a kept session; null where the text is not one. */
 export function sessionIn(text: string): Session | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -55,15 +55,18 @@ export function sessionIn(text: string): Session | null {
 
 /** Where a session is kept between two runs. Everything may be asynchronous. */
 export interface SessionStore {
-  /** What was saved last; null when nothing was, or it was cleared. */
+  /** Returns the last saved session; null before the first, or after `clear`. */
   load(): Session | null | Promise<Session | null>;
-  /** After signing in and after each renewal: resolve when it is safely stored, for the secret before it ends soon. */
+  /**
+   * Called after signing in and after each renewal. Resolves when the session is safely stored, because the earlier secret
+   * ends soon.
+   */
   save(session: Session): void | Promise<void>;
-  /** Signed out, by whomever. */
+  /** Called at sign-out, whoever caused it. */
   clear(): void | Promise<void>;
   /**
-   * Runs `work` while no other process or tab that shares the store does: renewals. Without it the store belongs to one
-   * client alone.
+   * Runs `work`, a renewal, while no other process or tab that shares the store runs its own. A store without `lock` belongs
+   * to one client alone.
    */
   lock?<T>(work: () => Promise<T>): Promise<T>;
 }

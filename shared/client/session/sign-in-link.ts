@@ -1,9 +1,9 @@
 import type { SignInLink } from '../wire.ts';
 
-/** An id or a code; how long it is is the service's business. */
+/** An id or a code. The service decides its length. */
 const PART = /^[\w-]{1,128}$/;
 
-/** What a QR code says; null when it is none of Baton's. */
+/** Reads the text of a QR code; null when it is not a code of Baton. */
 export function readSignInLink(text: string): Exclude<SignInLink, string> | null {
   const query = /\/link\?([^#\s]+)/.exec(text)?.[1];
   const parts = new URLSearchParams(query ?? '');

@@ -15,61 +15,61 @@ import { sessionOf, watchCookies } from './session-answer.ts';
 import type { DeviceType, Me, Persist, Scope } from '../wire.ts';
 
 export interface SignInOptions extends CallSettings, Pick<BatonClientOptions, 'baseUrl' | 'headers' | 'fetch'> {
-  /** 1 to 32 printable ASCII characters; `proposeDeviceName` makes some of any text. */
+  /** 1 to 32 printable ASCII characters; `proposeDeviceName` makes a name from any text. */
   deviceName: string;
   deviceType: DeviceType;
   /** Where the session is saved. */
   session?: SessionStore;
-  /** True: the session may cross a network in the clear, as in a private one. Without it `http:` is for this machine alone. */
+  /** True: the session may cross a network, such as a private one, unencrypted. Else `http:` works only for this machine. */
   plainHttp?: boolean;
 }
 
-/** What a new device asks with. */
+/** The options of a new device's request. */
 export interface RequestOptions extends SignInOptions {
-  /** The invite that it was shown: the device that made it is asked, and no other. */
+  /** The invite that the device was shown. Only the device that made it is asked. */
   invite?: string;
-  /** The public keys of the device, for whoever approves it to seal to (`@baton/client/sealed`). */
+  /** The public keys of the device, to which the approver seals (`@baton/client/sealed`). */
   keys?: { enc: string; sig: string };
-  /** Told what the approver sealed for the device, and waited for, before the session is saved: nobody gets it twice. */
+  /** Called with the approver's sealed grant, and awaited, before the session is saved: the grant comes only once. */
   onApproved?: (requestId: string, sealed?: string) => Promise<void>;
 }
 
 /** A device that waits to be let in. */
 export interface SignInRequest {
   readonly requestId: string;
-  /** To be shown, as a QR code and as text, to whoever approves it. It is no secret that signs anybody in by itself. */
+  /** The link for whoever approves, shown as a QR code and as text. By itself it signs nobody in. */
   readonly link: string;
-  /** In Unix milliseconds. */
+  /** The end of the request, in Unix milliseconds. */
   readonly expiresAt: number;
   /**
-   * Waits for the approval; gives the session when it is saved and the service has seen it used, which it has to within two
-   * minutes. Rejects with `access_denied`, `login_expired`, `login_consumed`, and with `not_confirmed` when it is saved and could
-   * not be used in time: the service ends it then, unless something is asked with it before.
+   * Waits for the approval. Resolves with the session when it is saved and the service has seen it in use, which must happen
+   * within two minutes. Rejects with `access_denied`, `login_expired`, `login_consumed`, and with `not_confirmed` when the
+   * session is saved but could not be used in time: the service then ends it, unless a request uses it before.
    */
   approved(settings?: CallSettings): Promise<Session>;
 }
 
 export interface DeviceSessionOptions extends SignInOptions {
-  /** Stable for this installation: 8 to 64 of `[A-Za-z0-9_-]`. */
+  /** Stable for this installation: 8 to 64 characters of `[A-Za-z0-9_-]`. */
   deviceId: string;
   scope?: Scope;
   persist?: Persist;
 }
 
-/** A service that is away for a moment is asked again, as long as the request lives. */
+/** The pause between requests, also while the service does not answer, as long as the sign-in request lives. */
 const AGAIN_MS = 1_000;
 
-/** How far apart the attempts to use a new session are, and for how long they go on. */
+/** The pauses between attempts to use a new session, and the time for all of them. */
 const CONFIRM_BACKOFF = { baseMs: 500, capMs: 5_000 };
 const CONFIRM_MS = (LIMITS.claimSeconds * 1_000) / 2;
 
-/** The service while it is signed in to. */
+/** The connection to the service during the sign-in. */
 interface Connection {
   readonly client: Client;
   readonly credential: () => string | null;
-  /** Where the last request went. */
+  /** Returns the address of the last request. */
   readonly base: () => string;
-  /** By the service's clock, to a second or two: this machine's may be wrong by minutes. */
+  /** Returns the service's time, to a second or two. The clock of this machine may be wrong by minutes. */
   readonly serverNow: () => number;
 }
 
@@ -94,7 +94,7 @@ function connectionOf({ baseUrl, headers, fetch = platformFetch, plainHttp = fal
   return { client, credential: watched.credential, base: () => last, serverNow: () => Date.now() + aheadMs };
 }
 
-/** Asks who is signed in, as the new session. */
+/** Asks who is signed in, with the new session. */
 async function askMe(options: SignInOptions, { session, base }: Made, signal: AbortSignal | undefined): Promise<Me> {
   const { headers, fetch = platformFetch } = options;
   const client = makeClient({
@@ -102,7 +102,7 @@ async function askMe(options: SignInOptions, { session, base }: Made, signal: Ab
     async headers() {
       const sent = await headersOf(headers, base);
       if (session.access_token === null) return Object.fromEntries(sent);
-      // Whoever was signed in before is not who asks.
+      // The request must not carry the cookie of an earlier session.
       sent.delete('cookie');
       sent.set('Authorization', `Bearer ${session.access_token}`);
       return Object.fromEntries(sent);
@@ -111,7 +111,7 @@ async function askMe(options: SignInOptions, { session, base }: Made, signal: Ab
   return (await client.call('getMe', { signal })).body;
 }
 
-/** A new session, and where it was made. */
+/** A new session, and the address where it was made. */
 interface Made {
   readonly session: Session;
   readonly base: string;
@@ -130,17 +130,20 @@ const madeBy = (
   },
 });
 
-/** The session with what the service says of itself. */
+/** Returns the session with the name and origins of the service. */
 function named({ session, base }: Made, me: Me): Session {
   const origins = originsOf(originOf(base), me.origins, session.plain_http);
   return { ...session, origins, service: me.service };
 }
 
-/** The session is over, or whoever gave it is no such service. Any other refusal says nothing of it, and nobody gets it twice. */
+/**
+ * Tells whether the session is over, or does not come from such a service. After any other refusal it may be valid, and it
+ * comes only once.
+ */
 const isRefuted = ({ code, status }: BatonClientError): boolean =>
   Object.hasOwn(SESSION_OVER, code) || (code === 'unexpected_answer' && status !== null && status < 300);
 
-/** Saves the session at once, since nobody gets it twice, and uses it until the service has seen that. */
+/** Saves the session at once, because it comes only once, and uses it until the service has seen that. */
 async function confirm(options: SignInOptions, made: Made, signal: AbortSignal | undefined): Promise<Session> {
   const { session: store } = options;
   await store?.save(made.session);
@@ -157,9 +160,9 @@ async function confirm(options: SignInOptions, made: Made, signal: AbortSignal |
         await store?.clear();
         throw failure;
       }
-      // This program's own, as its headers: the same again.
+      // An error of this program itself, as of its headers, would come again.
       if (failure.action !== 'retry' && failure.status === null) throw failure;
-      // A replica that does not know the key of the new token yet learns it, and a proxy that refuses may be changed.
+      // A replica that does not know the key of the new token yet will learn it, and a refusing proxy may be reconfigured.
       const waitMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(CONFIRM_BACKOFF, failures, Math.random));
       if (Date.now() + waitMs > until) throw notConfirmed(failure);
       await pause(waitMs, signal);
@@ -195,12 +198,12 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Asks to be let in by a device that is signed in. Throws `not_found` for an invite that was used, or is over. */
+/** Asks a device that is signed in to let this one in. Throws `not_found` for an invite that was used, or is over. */
 export async function requestSignIn(options: RequestOptions): Promise<SignInRequest> {
   const { deviceName, deviceType, invite, keys } = options;
   const connection = connectionOf(options);
   const { client, serverNow } = connection;
-  // What is undefined is not sent.
+  // JSON leaves out undefined fields.
   const body = { device_name: deviceName, device_type: deviceType, invite, keys } as BodyOf<typeof ROUTES.startLogin>;
   const started = (await told(client.call('startLogin', { body, signal: options.signal }), options.signal)).body;
 
@@ -209,7 +212,7 @@ export async function requestSignIn(options: RequestOptions): Promise<SignInRequ
       query: { request_id: started.request_id, wait_ms: LIMITS.pollMs },
       headers: { 'X-Poll-Secret': started.poll_secret },
       timeoutMs: LIMITS.pollMs + 10_000,
-      // The answer with the session comes once. Who asks again after that is told that it was used.
+      // The response with the session comes once. A later request gets the error that it was used.
       retries: 0,
       signal,
     });
@@ -224,7 +227,7 @@ export async function requestSignIn(options: RequestOptions): Promise<SignInRequ
           await options.onApproved?.(started.request_id, answer.body.sealed);
           return madeBy(connection, options, answer.body);
         }
-        // Where nobody waits before answering, it is waited here.
+        // Where the service answers without waiting, the client waits here.
         if (Date.now() - askedAt < AGAIN_MS) await pause(AGAIN_MS, signal);
       } catch (error) {
         const failure = failureOf(error);
@@ -245,7 +248,7 @@ export async function requestSignIn(options: RequestOptions): Promise<SignInRequ
   };
 }
 
-/** Makes the caller of a session without a device one, or renews a device's own session under a new name. */
+/** Makes a device of a session without one, or renews a device's own session under a new name. */
 export async function startDeviceSession(options: DeviceSessionOptions): Promise<Session> {
   const { deviceId, deviceName, deviceType, scope, persist, signal } = options;
   const connection = connectionOf(options);
@@ -258,19 +261,19 @@ export async function startDeviceSession(options: DeviceSessionOptions): Promise
   const answer = await told(client.call('startDeviceSession', { body, signal }), signal);
   const made = madeBy(connection, options, answer.body);
   await options.session?.save(made.session);
-  // A page's own origin is all that its session is ever sent to.
+  // A page sends its session only to its own origin.
   if (made.session.credential === null) return made.session;
   try {
     const session = named(made, await askMe(options, made, signal));
     await options.session?.save(session);
     return session;
   } catch {
-    // It is good without, at the address where it was made.
+    // The session works without them, at the address where it was made.
     return made.session;
   }
 }
 
-/** A device name that the service takes, made of any text. */
+/** Makes a device name that the service takes from any text. */
 export function proposeDeviceName(text: string): string {
   const plain = text
     .normalize('NFKD')

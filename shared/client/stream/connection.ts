@@ -6,9 +6,9 @@ import { NoAnswerError } from '../errors/no-answer.ts';
 import { readRefusal } from '../errors/refusal.ts';
 import { watchSilence } from '../time/silence.ts';
 
-/** Characters of one unfinished frame. The largest event of the contract is far below. */
+/** The most characters of one unfinished frame. The largest event of the contract is far below. */
 const MAX_FRAME_CHARS = 1024 * 1024;
-/** A `heartbeat_ms` outside of this is a mistake of the server, and ignored. */
+/** The range of `heartbeat_ms`. A value outside is an error of the server, and ignored. */
 const HEARTBEAT_MS = { min: 10, max: 600_000 };
 
 /**
@@ -33,13 +33,13 @@ export type DropCause =
 
 export interface Drop {
   readonly cause: DropCause;
-  /** What the server asked to wait, by `reconnect`, `retry:` or `Retry-After`; null when it said nothing. */
+  /** How long the server asks to wait, by `reconnect`, `retry:` or `Retry-After`; null when it does not say. */
   readonly hintMs: number | null;
-  /** The answer of a refusal, or what the network said. */
+  /** The error of a refusal, or of the network. */
   readonly error: BatonError | NoAnswerError | null;
 }
 
-/** The running connection, as whoever receives its frames may steer it. */
+/** The running connection, for the receiver of its frames. */
 export interface Line {
   /** Ends the connection. Only the first call counts; no frame is handed out afterwards. */
   end(cause: DropCause, hintMs?: number): void;
@@ -47,22 +47,22 @@ export interface Line {
 }
 
 export interface Connection extends Line {
-  /** The page may have slept: ends the connection if nothing was heard for longer than one heartbeat. */
+  /** Called when the page may have slept: ends the connection if no byte came for longer than one heartbeat. */
   wake(): void;
-  /** Resolves when it is over and its socket is given up. Never rejects. */
+  /** Resolves when the connection is over and its socket is released. Never rejects. */
   readonly over: Promise<Drop>;
 }
 
 interface Opening {
-  /** Sends the request; honours the signal, also while the body is read. */
+  /** Sends the request. Honours the signal, also while the body is read. */
   send: (signal: AbortSignal) => Promise<Response>;
-  /** Expected until the line is told better. */
+  /** The expected heartbeat until `setHeartbeat` is called. */
   heartbeatMs: number;
   clock: Clock;
   onFrame: (frame: EventSourceMessage, line: Line) => void;
 }
 
-/** Makes one HTTP connection to the event stream and cuts what comes into frames. */
+/** Makes one HTTP connection to the event stream, and splits its bytes into frames. */
 export function openConnection({ send, clock, onFrame, ...opening }: Opening): Connection {
   const controller = new AbortController();
   let drop: Drop | null = null;
@@ -105,7 +105,8 @@ export function openConnection({ send, clock, onFrame, ...opening }: Opening): C
     });
     const decoder = new TextDecoder();
     const reader = body.getReader();
-    // Not left to the signal alone: Node 20 forgets, at a garbage collection, to pass an abort on to a body that is being read.
+    // The signal alone is not enough: after a garbage collection Node 20 does not pass an abort on to a body that is being
+    // read.
     controller.signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true });
     while (drop === null) {
       const { done, value } = await reader.read();
@@ -128,7 +129,7 @@ export function openConnection({ send, clock, onFrame, ...opening }: Opening): C
       await readFrames(response.body);
       return end('ended');
     } catch (error) {
-      // Our own abort comes by here too; its cause is known already and stays.
+      // Our own abort ends here too. Its cause is already known and stays.
       return end('network', retryMs, new NoAnswerError('network', error));
     } finally {
       silence.stop();

@@ -4,24 +4,24 @@ import { parseEvent, type StreamEvent } from './stream-event.ts';
 
 const RECENT_IDS = 512;
 const RECENT_MESSAGES = 1_024;
-/** What can be sent back as a header and is short enough for the server to take. */
+/** A position that can be sent back as a header and is short enough for the server. */
 const POSITION = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * What a device has been given, kept over all connections of its stream: the position to resume from, the last event
- * ids, the last messages, the newest presence. Its memory is bounded.
+ * The events that a device has got, over all connections of its stream: the position to resume from, the last event ids, the
+ * last messages, the newest presence. Its memory is bounded.
  */
 export interface Delivery {
-  /** The last id received, also of a ping; null: begin at the present end. */
+  /** Returns the last id received, also of a ping; null: begin at the present end. */
   position(): string | null;
-  /** The event to hand out; null when there is none, when it is a duplicate to drop, or outdated presence. */
+  /** Returns the event to hand out; null when there is none, when it is a duplicate to drop, or outdated presence. */
   take(frame: EventSourceMessage): StreamEvent | null;
 }
 
 interface Start {
   lastEventId: string | undefined;
   dropDuplicates: boolean;
-  /** Told of each event that was not what the contract says. */
+  /** Called for each event that does not fit the contract. */
   onProblem: (error: unknown) => void;
 }
 
@@ -32,7 +32,7 @@ export function makeDelivery({ lastEventId, dropDuplicates, onProblem }: Start):
   const messages = makeRecent(RECENT_MESSAGES);
 
   function isDuplicate(event: StreamEvent): boolean {
-    // Their id is a position, and may well be that of an event: they are never duplicates of it.
+    // Their id is a position, which may equal that of an event, so they are never duplicates.
     if (event.name === 'ping' || event.name === 'ready') return false;
     const seenId = event.id !== null && !ids.add(event.id);
     const seenMessage = event.name === 'message' && !messages.add(event.data.message_id);
@@ -41,7 +41,7 @@ export function makeDelivery({ lastEventId, dropDuplicates, onProblem }: Start):
 
   function isOutdated(event: StreamEvent): boolean {
     if (event.name === 'ready') {
-      // A store that lost its data counts from anew: what `ready` says replaces what is held.
+      // A store that lost its data counts from the beginning again, so the presence of `ready` replaces the held one.
       presenceVersion = event.data.presence.version;
     } else if (event.name === 'presence') {
       if (event.data.version < presenceVersion) return true;
@@ -63,7 +63,7 @@ export function makeDelivery({ lastEventId, dropDuplicates, onProblem }: Start):
     position: () => position,
     take(received) {
       const frame = received.id === undefined ? received : { ...received, id: ownCopy(received.id) };
-      // Also of a frame that is not understood: asking for it again would only bring it again.
+      // Also the position of a frame that cannot be parsed, because a request would bring the same frame again.
       if (frame.id === '') position = null;
       else if (frame.id !== undefined && POSITION.test(frame.id)) position = frame.id;
       const event = understood(frame);
@@ -74,5 +74,5 @@ export function makeDelivery({ lastEventId, dropDuplicates, onProblem }: Start):
   };
 }
 
-/** The id was cut out of a chunk, and V8 lets a cut keep the whole: remembering it would hold every chunk in memory. */
+/** Copies an id, which is a slice of a chunk. In V8 a slice keeps the whole string, so every chunk would stay in memory. */
 const ownCopy = (id: string): string => ` ${id}`.slice(1);

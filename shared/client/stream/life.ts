@@ -4,18 +4,18 @@ import type { Pace } from './pace.ts';
 import { type StreamState, stateAfter } from './stream-state.ts';
 import { onWake } from './wake.ts';
 
-/** What goes on between a `start` and its `stop`: one connection after the other. */
+/** The time between a `start` and its `stop`: one connection after the other. */
 export interface Life {
   /** Resolves when the last connection is closed and no timer is left. Never rejects. */
   readonly ended: Promise<void>;
   end(): void;
-  /** Ends a wait at once, also that of a superseded stream. */
+  /** Ends a wait at once, also the wait of a superseded stream. */
   retryNow(): void;
 }
 
 interface Attempt {
   readonly connection: Connection;
-  /** Milliseconds since it delivered `ready`; null when it has not. */
+  /** Returns the milliseconds since it delivered `ready`; null when it has not. */
   readyForMs(): number | null;
 }
 
@@ -24,7 +24,7 @@ interface Parts {
   pace: Pace;
   clock: Clock;
   report: (state: StreamState) => void;
-  /** The end of the life before this one. */
+  /** The end of the earlier life. */
   before: Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function startLife({ connect, pace, clock, report, before }: Parts): Life
   let connection: Connection | null = null;
   let endWait: (() => void) | null = null;
 
-  /** Null: until somebody ends the wait. */
+  /** Waits. Null: until somebody ends the wait. */
   function wait(ms: number | null): Promise<void> {
     return new Promise((resolve) => {
       const cancel = ms === null ? () => {} : clock.after(ms, () => endWait?.());
@@ -55,7 +55,7 @@ export function startLife({ connect, pace, clock, report, before }: Parts): Life
     if (over) return;
     superseded = drop.cause === 'superseded';
     const delayMs = superseded ? null : pace.nextDelayMs(drop, attempt.readyForMs());
-    // First the wait and then the report: its receiver may call `retryNow`.
+    // The wait begins before the report, because the receiver of the report may call `retryNow`.
     const waited = wait(delayMs);
     report(stateAfter(drop, delayMs));
     await waited;

@@ -2,21 +2,21 @@ import { type Backoff, backoffMs } from '../time/backoff.ts';
 import type { Drop } from './connection.ts';
 
 const BACKOFF: Backoff = { baseMs: 500, capMs: 30_000 };
-/** A stream that lived shorter than this after its `ready` has not proven anything: the server may be dying at once. */
+/** A stream that ended sooner after its `ready` proves nothing, because the server may fail at once each time. */
 const STABLE_MS = 1_000;
-/** Longer wishes of a server are shortened: a client never gives up. */
+/** The longest wait that a server can ask for, because a client never gives up. */
 const LONGEST_HINT_MS = 120_000;
 
 /** Decides how long to wait before the next connection. */
 export interface Pace {
-  /** `readyForMs`: how long ago the connection delivered `ready`; null when it never did. */
+  /** Returns the wait. `readyForMs`: how long ago the connection delivered `ready`; null when it never did. */
   nextDelayMs(drop: Drop, readyForMs: number | null): number;
 }
 
 /**
- * Full jitter from 0.5 s to 30 s, beginning anew after a stream that delivered `ready` and lived for a second. What
- * the server asks for is waited in addition (a whole fleet may have been told the same), and as it stands after
- * `reconnect` on such a stream, because that value was made for this client alone.
+ * Makes a pace with full jitter from 0.5 s to 30 s, which begins again after a stream that delivered `ready` and lived for a
+ * second. The wait that the server asks for is added (all clients may have got the same value). After `reconnect` on such a
+ * stream it replaces the jitter, because that value was made for this client alone.
  */
 export function makePace(random: () => number): Pace {
   let failures = 0;

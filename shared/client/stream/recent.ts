@@ -1,6 +1,6 @@
-/** Remembers the last `limit` words that it was told; the oldest is forgotten first. */
+/** Remembers the last `limit` words, and forgets the oldest first. */
 export interface Recent {
-  /** True when the word was new, and then it is remembered. */
+  /** Remembers the word. True when it was new. */
   add(word: string): boolean;
   has(word: string): boolean;
 }

@@ -4,20 +4,20 @@ import { formOf } from '../../contract/forms.ts';
 import { misfit } from '../http/misfit.ts';
 import { EVENTS, type EventData, type EventName } from '../../contract/events.ts';
 
-/** One event of the catalogue as it is handed to the application. */
+/** One event of the catalogue as the application gets it. */
 export type StreamEventOf<N extends EventName> = {
   readonly name: N;
   readonly data: EventData<N>;
   /** Its position in the account's log; null where the catalogue gives none. */
   readonly id: string | null;
-  /** Handed out before, under the same id or the same `message_id`. Only seen with `dropDuplicates: false`. */
+  /** True: handed out before, under the same id or the same `message_id`. Occurs only with `dropDuplicates: false`. */
   readonly duplicate: boolean;
 };
 export type StreamEvent = { [N in EventName]: StreamEventOf<N> }[EventName];
 
 /**
- * The event in a frame; null for a name that this client does not know (a newer server's). Throws for data that is not what
- * the catalogue says: what is in it becomes paths and names.
+ * Parses the event in a frame; null for a name that this client does not know (a newer server's). Throws for data that does
+ * not fit the catalogue, because values of it become paths and names.
  */
 export function parseEvent(frame: EventSourceMessage): StreamEvent | null {
   if (frame.event === undefined || !Object.hasOwn(EVENTS, frame.event)) return null;
@@ -34,6 +34,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // a damaged frame: the ones behind it are worth more than it
+    return null; // a damaged frame is dropped, so that the later ones arrive
   }
 }

@@ -23,29 +23,29 @@ export interface StreamOptions {
   baseUrl: BaseUrl;
   headers?: HeaderSource;
   query?: Query;
-  /** Resume behind this event instead of beginning at the present end. */
+  /** The event to resume after, instead of beginning at the present end. */
   lastEventId?: string | undefined;
-  /** Called for each event in order. What it throws is thrown outside of the stream, which goes on. */
+  /** Called for each event in order. An error of it is thrown outside the stream, which continues. */
   onEvent: (event: StreamEvent) => void;
   onState?: (state: StreamState) => void;
-  /** Told of each event that was left out because it was not what the contract says. */
+  /** Called for each event that was left out because it does not fit the contract. */
   onProblem?: (error: unknown) => void;
-  /** Default true. False hands duplicates out as well, marked `duplicate`: to acknowledge a message once more. */
+  /** Default true. False hands out duplicates too, marked `duplicate`, so that a message can be acknowledged once more. */
   dropDuplicates?: boolean;
-  /** Expected before the server's `ready` tells it; default 15 s. A connection attempt may take 2.5 of them. */
+  /** The heartbeat until the server's `ready` names it; default 15 s. A connection attempt may take 2.5 heartbeats. */
   heartbeatMs?: number;
   fetch?: Fetch;
   random?: () => number;
   clock?: Clock;
 }
 
-/** The event stream of a device. It never gives up by itself: it ends by `stop` alone. */
+/** The event stream of a device. It never gives up: only `stop` ends it. */
 export interface Stream {
-  /** Begins, or goes on from the last position after `stop` or `superseded`. Does nothing when it is running. */
+  /** Begins, or continues from the last position after `stop` or `superseded`. Does nothing when it is running. */
   start(): void;
   /** Ends the connection and every timer, and resolves when that is done. No event is handed out after the call. */
   stop(): Promise<void>;
-  /** Connects now instead of waiting, also when superseded. Nothing on a running connection. */
+  /** Connects now instead of waiting, also when superseded. Does nothing on a running connection. */
   retryNow(): void;
   /** The position to resume from: the last id received. Null: none yet. */
   readonly lastEventId: string | null;
@@ -84,7 +84,7 @@ export function makeStream(options: StreamOptions): Stream {
     let readyAt: number | null = null;
     function onFrame(frame: EventSourceMessage, line: Line): void {
       const event = delivery.take(frame);
-      // Without a beginning that is understood nothing behind it can be.
+      // Without a valid `ready` nothing after it can be understood.
       if (event === null && frame.event === 'ready' && readyAt === null) return line.end('not_a_stream');
       if (event === null) return;
       if (event.name === 'ready') {
@@ -122,7 +122,7 @@ export function makeStream(options: StreamOptions): Stream {
   };
 }
 
-/** Runs the application's code so that what it throws is its own uncaught error, not the stream's. */
+/** Runs the application's code so that its error is its own uncaught error, not the stream's. */
 function outside(run: () => void): void {
   try {
     run();

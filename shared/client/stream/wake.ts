@@ -1,7 +1,7 @@
 /**
- * Calls `listener` when a page may have slept: shown again, restored from the back-forward cache, back on a network.
- * Phones suspend a page without closing its connections, and nothing else tells it afterwards that they are dead.
- * Does nothing outside of a page. The returned function ends it.
+ * Calls `listener` when a page may have slept: shown again, restored from the back-forward cache, back on a network. Phones
+ * suspend a page without closing its connections, and nothing else reports afterwards that they are dead. Does nothing
+ * outside a page. The returned function ends it.
  */
 export function onWake(listener: () => void): () => void {
   if (typeof document === 'undefined' || typeof window === 'undefined') return () => {};

@@ -1,11 +1,11 @@
-/** Time as the client sees it. A test hands in its own. */
+/** Time as the client sees it. A test provides its own. */
 export interface Clock {
   /**
-   * Milliseconds of the wall clock. The wall clock and not a monotonic one: that stands still while a laptop sleeps,
-   * and a stream that slept must be found silent. Whoever subtracts allows for a clock that was set back.
+   * Returns the milliseconds of the wall clock. A monotonic clock stops while a laptop sleeps, and a stream that slept must
+   * be found silent. Code that subtracts times allows for a clock that was set back.
    */
   now(): number;
-  /** Calls `run` once, `ms` from now, unless the returned function is called before. */
+  /** Calls `run` once after `ms`, unless the returned function is called before. */
   after(ms: number, run: () => void): () => void;
 }
 
@@ -17,7 +17,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Settles like `work`, or rejects with the signal's reason as soon as it is aborted. `work` itself goes on. */
+/** Settles like `work`, or rejects with the signal's reason as soon as it is aborted. `work` itself continues. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);

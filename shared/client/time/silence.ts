@@ -1,18 +1,18 @@
 import type { Clock } from './clock.ts';
 
-/** Watches one connection and calls `onSilent` once nothing was heard on it for the limit. */
+/** Watches one connection, and calls `onSilent` when no byte came for the limit. */
 export interface Silence {
-  /** Bytes arrived. Cheap: no timer is touched. */
+  /** Notes that bytes arrived. Cheap, because it touches no timer. */
   heard(): void;
   setLimit(ms: number): void;
-  /** Milliseconds since the last byte, or since the watch began. */
+  /** Returns the milliseconds since the last byte, or since the watch began. */
   quietMs(): number;
   stop(): void;
 }
 
 /**
- * One timer for the whole life of a connection: when it fires early, because something was heard meanwhile, it is set
- * again for what is left. Setting it anew at every chunk would cost more than reading the chunk.
+ * Uses one timer for the whole life of a connection. When the timer fires early, because bytes came meanwhile, it is set
+ * again for the remaining time. To set it at every chunk would cost more than reading the chunk.
  */
 export function watchSilence(watch: { clock: Clock; limitMs: number; onSilent: () => void }): Silence {
   const { clock, onSilent } = watch;
@@ -22,7 +22,7 @@ export function watchSilence(watch: { clock: Clock; limitMs: number; onSilent: (
 
   function check(): void {
     const quietMs = clock.now() - heardAt;
-    // The clock was set back: measure from now on.
+    // The clock was set back, so the time is measured from now on.
     if (quietMs < 0) heardAt = clock.now();
     if (quietMs >= limitMs) onSilent();
     else cancel = clock.after(limitMs - Math.max(quietMs, 0), check);

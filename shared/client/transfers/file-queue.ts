@@ -1,18 +1,18 @@
-/** The files of a transfer that move at a time: small ones beside each other, a large one alone. */
+/** The files of a transfer that move at a time: several small ones, or a large one alone. */
 export interface FileQueue {
-  /** Begins; where there is nothing to move it is done. */
+  /** Begins to move files. Done where there is nothing to move. */
   pump(): void;
-  /** A file has to be moved after all, or again. */
+  /** Moves a file after all, or again. */
   reopen(index: number): void;
 }
 
-/** From so many bytes on a file is as fast alone. */
+/** From this size on a file is as fast alone. */
 const LARGE_BYTES = 1024 * 1024;
 
 interface Parts {
   sizes: readonly number[];
   concurrency: number;
-  /** Moves a whole file. What it throws ends everything, and is told once. */
+  /** Moves a whole file. An error of it ends everything, and is reported once. */
   move: (index: number) => Promise<void>;
   onDone: () => void;
   onFailed: (error: unknown) => void;
@@ -36,7 +36,7 @@ export function makeFileQueue({ sizes, concurrency, move, onDone, onFailed }: Pa
       return;
     } finally {
       moving.delete(index);
-      // It was looked at before its end and has to be looked at once more; mostly there is nothing to do.
+      // The file was reopened while it moved, so it is moved once more. Mostly there is nothing to do.
       if (again.delete(index)) waiting.add(index);
     }
     if (waiting.size > 0) pump();

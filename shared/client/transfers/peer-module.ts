@@ -6,7 +6,7 @@ import type { RelaySender } from './sending.ts';
 import type { Run } from './transfer-run.ts';
 import type { TransferPhase } from '../wire.ts';
 
-/** A signal of the other side of a transfer, as it came: anything. */
+/** A signal of the other side of a transfer, unchecked. */
 export interface Signal {
   kind: string;
   payload: unknown;
@@ -16,60 +16,60 @@ interface Parts {
   run: Run;
   caller: Caller;
   clock: Clock;
-  /** Shown elsewhere; one that is lost is no loss. */
+  /** Reports the phase to other devices. A lost report does no harm. */
   tell: (phase: TransferPhase) => void;
   onProblem: (error: unknown) => void;
 }
 
 export interface PeerSendingParts extends Parts {
   sources: readonly FileSource[];
-  /** Where the bytes go when no path opens. */
+  /** Sends the bytes when no path opens. */
   relay: RelaySender;
 }
 
 export interface PeerReceivingParts extends Parts {
-  /** What is asked of the relay is not needed now. */
+  /** Called when the path opens: requests to the relay are not needed now. */
   onOpen: () => void;
 }
 
-/** A file that is wanted from an offset on. */
+/** A file that is requested from an offset on. */
 export interface Wanted {
   index: number;
   offset: number;
   size: number;
-  /** Given each part as it comes, in order. */
+  /** Called with each part in order. */
   take: (bytes: Uint8Array) => Promise<void>;
 }
 
 export interface PeerSide {
-  /** While bytes go this way. */
+  /** True while bytes go this way. */
   readonly isOpen: boolean;
   take(signal: Signal): void;
-  /** The network has changed, or the stream is back. */
+  /** Called when the network has changed, or the stream is back. */
   nudge(): void;
 }
 
 export interface PeerSending extends PeerSide {
-  /** `isThere`: the receiver is online. */
+  /** Begins. `isThere`: the receiver is online. */
   begin(about: { isThere: boolean; parks: boolean }): void;
-  /** The receiver has come. */
+  /** Called when the receiver comes online. */
   there(): void;
 }
 
 export interface PeerReceiving extends PeerSide {
   begin(): void;
-  /** Resolves when all of it was taken; rejects when this way is closed. */
+  /** Fetches a file. Resolves when all of it was taken; rejects when this path is closed. */
   fetch(wanted: Wanted): Promise<void>;
-  /** A file of which something came this way is whole, and safe. */
+  /** Called when a file is stored safely and at least a part of it came this way. */
   stored(index: number): void;
 }
 
-/** What `peerToPeer` makes, as the library sees it: the core names no more of it than these types. */
+/** The result of `peerToPeer`, as the library sees it. The core refers only to these types of it. */
 export interface PeerModule extends PeerToPeer {
   sending(parts: PeerSendingParts): PeerSending;
   receiving(parts: PeerReceivingParts): PeerReceiving;
 }
 
-/** Whether a transfer may go from device to device: its bytes may have to be read again from anywhere. */
+/** Tells whether a transfer may go from device to device, where its bytes may have to be read again from any offset. */
 export const mayGoDirect = (sources: readonly FileSource[], { direct = true }: SendSettings): boolean =>
   direct && sources.every(({ replayable }) => replayable);

@@ -3,30 +3,31 @@ import { newId } from '../new-id.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 
 /**
- * Files that another device reads before it offers them. There is no transfer yet, so signals without one tell of it: `offer` with
- * `{preparing: {id, files, total_bytes, bytes}}` while the device reads, and `bye` with `{preparing: {id}}` at the end.
+ * Files that another device reads before it offers them. There is no transfer yet, so signals without a transfer report
+ * them: `offer` with `{preparing: {id, files, total_bytes, bytes}}` while the device reads, and `bye` with `{preparing:
+ * {id}}` at the end.
  */
 export interface Preparing {
-  /** The sender makes it. */
+  /** An id that the sender makes. */
   readonly id: string;
   readonly from: { readonly device_id: string; readonly name: string };
   readonly files: number;
   readonly totalBytes: number;
-  /** Read so far. */
+  /** The bytes read so far. */
   readonly bytes: number;
 }
 
 /** Files that are ready sooner are not announced. */
 const FIRST_MS = 1_000;
 const EVERY_MS = 5_000;
-/** A sender that is silent for so long has stopped. */
+/** A sender that is silent for this long has stopped. */
 const SILENT_MS = 20_000;
 /** More than these are ignored. */
 const MOST = 32;
 
 /**
- * Tells a device what it will be offered, from now until `end` is called. `read` takes the number of bytes that were read so far.
- * A signal that is lost does no harm.
+ * Tells a device about files that it will be offered, until `end` is called. `read` takes the number of bytes read so far. A
+ * lost signal does no harm.
  */
 export function tellPreparing(
   baton: Pick<BatonClient, 'sendSignal'>,
@@ -65,7 +66,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> => typeof va
 
 const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-/** What a signal says of files that are being prepared; null: it is another signal. `files: 0`: it is over. */
+/** Reads a signal about files in preparation; null: another signal. `files: 0`: the preparation is over. */
 function readSignal(data: unknown): Preparing | null {
   if (!isRecord(data) || data.transfer_id !== null || !isRecord(data.payload)) return null;
   const { from_device_id, from_name, kind, payload } = data;
@@ -79,7 +80,7 @@ function readSignal(data: unknown): Preparing | null {
   return { ...of, files, totalBytes, bytes: Math.min(bytes, totalBytes) };
 }
 
-/** Tells what other devices are preparing for this one, at each change, until the returned function is called. */
+/** Reports what other devices prepare for this one, at each change, until the returned function is called. */
 export function watchPreparing(
   baton: Pick<BatonClient, 'on'>,
   onChange: (all: readonly Preparing[]) => void,

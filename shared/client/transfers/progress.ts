@@ -5,20 +5,20 @@ import { filesIn } from '../files/pack.ts';
 
 /** Ten times a second. */
 const TELL_MS = 100;
-/** What the rate is measured over: long enough to be read, short enough to be true. */
+/** The time over which the rate is measured: long enough to be readable, short enough to be accurate. */
 const RATE_MS = 3_000;
-/** While nothing moves the rate is told again, until it is 0. */
+/** While nothing moves, the rate is reported again until it is 0. */
 const STILL_MS = 1_000;
 
-/** Counts the bytes of a transfer and tells how it goes. */
+/** Counts the bytes of a transfer, and reports its progress. */
 export interface Meter {
   readonly now: Progress;
-  /** How far a file is now; less than before where it has to go back. */
+  /** Sets how far a file is now; less than before where it has to go back. */
   file(index: number, bytes: number): void;
   path(path: Progress['path']): void;
   paused(isPaused: boolean): void;
   onProgress(listener: (progress: Progress) => void): Off;
-  /** Tells the last state, and nothing after it. */
+  /** Reports the last state, and nothing after it. */
   end(): void;
 }
 
@@ -74,7 +74,7 @@ export function makeMeter(all: readonly Measured[], clock: Clock, onThrow: (erro
         onThrow(error);
       }
     }
-    // A listener may have changed something: then it is told soon already.
+    // A listener may have caused a change, which is then reported soon anyway.
     if (!isOver && !isSoon && progress.bytesPerSecond > 0) cancel = clock.after(STILL_MS, tell);
   }
 

@@ -11,7 +11,7 @@ import { download } from './relay-calls.ts';
 import type { Run } from './transfer-run.ts';
 import type { TransferFile } from '../wire.ts';
 
-/** How often the service is told how far a file is stored. */
+/** How often the service hears how far a file is stored. */
 const TELL_MS = 1_000;
 
 interface Parts {
@@ -21,29 +21,29 @@ interface Parts {
   open: OpenSink;
   sha256: () => Hash;
   concurrency: number;
-  /** The path from device to device; null without one. Asked when it is needed, since it needs this receiver too. */
+  /** Returns the path from device to device; null without one. A function, because the path needs this receiver too. */
   peer: () => PeerReceiving | null;
   onProblem: (error: unknown) => void;
 }
 
 export interface Receiver {
   begin(): void;
-  /** What is under way may have been lost with the network, or comes better another way: it is asked for again. */
+  /** Requests again what is under way: it may have been lost with the network, or another path is better. */
   nudge(): void;
 }
 
 const tellUser = (code: BatonClientError['code'], message: string, cause?: unknown): BatonClientError =>
   new BatonClientError(code, message, { cause });
 
-/** A file that is on its way into its sink. */
+/** A file that moves into its sink. */
 interface Arriving {
   file: TransferFile;
   sink: FileSink;
-  /** Null where none is wanted, or the sink makes it. */
+  /** Null where no digest is needed, or the sink makes it. */
   hash: Hash | null;
   position: number;
   toldMs: number;
-  /** The relay does not know of what is stored. */
+  /** True: the relay does not know how much is stored. */
   isAhead: boolean;
 }
 
@@ -60,7 +60,7 @@ function sinkOf(opened: FileSink | WritableStream<Uint8Array>): FileSink {
   };
 }
 
-/** Runs what the application gave, so that what it throws is told as its own. */
+/** Runs a function of the application's sink, so that its error is reported as the sink's own. */
 async function ofSink<T>(name: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -72,13 +72,13 @@ async function ofSink<T>(name: string, work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Accepts a transfer and puts its files into their sinks, each from where it is, until all of them are what was announced. */
+/** Accepts a transfer, and moves its files into their sinks, each from its offset, until all of them are as announced. */
 export function makeReceiver({ run, caller, clock, open, sha256, concurrency, onProblem, ...parts }: Parts): Receiver {
   const { signal, meter } = run;
   const params = { transfer_id: run.id };
   const files = run.transfer.files ?? [];
   const attempts = new Set<AbortController>();
-  /** Files that came whole by another way than the relay, which may have to be told. */
+  /** Files that came whole on another path than the relay. The relay may have to know. */
   const wholeElsewhere: TransferFile[] = [];
   const isRelayed = () => run.transfer.state === 'RELAY_ACTIVE';
 
@@ -90,7 +90,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     return { file, sink, hash, position, toldMs: clock.now(), isAhead: position > 0 };
   }
 
-  /** What is stored already is a part of what is digested. */
+  /** Reads the stored bytes, which are a part of the digest. */
   async function readStored({ file, sink, hash, position }: Arriving): Promise<void> {
     if (position > file.size) throw tellUser('sink_failed', `${file.name} has more than ${file.size} bytes already`);
     meter.file(file.index, position);
@@ -102,13 +102,13 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     if (stored !== position) throw tellUser('sink_failed', `${file.name}: what is stored cannot be read`);
   }
 
-  /** The relay need not keep what is stored, nor be sent it. */
+  /** Acknowledges stored bytes: the relay need not keep them, and the sender need not send them. */
   async function acknowledge(index: number, bytes: number): Promise<void> {
     const place = { transfer_id: run.id, index, generation: 0 };
     await caller.call('ackDownload', { params: place, body: { received_bytes: bytes }, signal });
   }
 
-  /** For the sender's eyes; one that is lost is followed by another. */
+  /** Reports progress to the sender. After a lost report another one follows. */
   function tellStored(arriving: Arriving): void {
     const nowMs = clock.now();
     if (nowMs - arriving.toldMs < TELL_MS) return;
@@ -121,7 +121,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     told.catch(() => {});
   }
 
-  /** Acknowledges files that came whole by another way, as long as the relay is in use. */
+  /** Acknowledges files that came whole on another path, as long as the relay is in use. */
   async function tellWhole(): Promise<void> {
     for (;;) {
       await run.until(() => isRelayed() && wholeElsewhere.length > 0);
@@ -170,7 +170,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     }
   }
 
-  /** What went wrong with an attempt. Throws what cannot be mended. */
+  /** Prepares the next attempt after an error. Throws the error where a retry cannot help. */
   async function mend(error: BatonClientError, failures: number): Promise<void> {
     if (error.code === 'invalid_transition') await run.insist(() => run.refresh());
     else if (error.action !== 'retry' && error.code !== 'aborted') throw error;
@@ -186,7 +186,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
       const before = arriving.position;
       try {
         await attempt(arriving);
-        // Cut short, it is asked for again; without a byte not at once.
+        // A download that was cut short is requested again; without any byte only after a pause.
         if (arriving.position === before) await run.backOff(failures);
       } catch (error) {
         signal.throwIfAborted();
@@ -220,7 +220,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
       await ofSink(file.name, () => sink.close());
       if (arriving.isAhead && file.size > 0) cameElsewhere(file);
     } catch (error) {
-      // Whoever stopped it may go on later; what cannot go on never will.
+      // A stopped transfer may be resumed later; a failed one never is.
       const isFinal = !goesOn(failureOf(signal.aborted ? signal.reason : error));
       await Promise.resolve(sink.abort?.(error, isFinal)).catch(onProblem);
       throw error;
@@ -228,7 +228,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   }
 
   async function complete(): Promise<void> {
-    // Where every file is empty its sender may not have taken a path yet.
+    // Where every file is empty, the sender may not have chosen a path yet.
     await run.until(({ state }) => state === 'RELAY_ACTIVE' || state === 'P2P_ACTIVE');
     const { body } = await run.insist(() => caller.call('completeTransfer', { params, signal }));
     run.update(body.transfer);
@@ -242,7 +242,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     onFailed: (error) => void stop(failureOf(error)),
   });
 
-  /** What another program of this device receives goes on there, and has not failed. */
+  /** Stops or fails the run. A transfer that another program of this device receives continues there, and has not failed. */
   const stop = async (error: BatonClientError) => (error.code === 'taken' ? run.stop(error) : run.fail(error));
 
   async function accept(): Promise<void> {

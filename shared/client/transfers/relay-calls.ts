@@ -7,22 +7,25 @@ import { NoAnswerError } from '../errors/no-answer.ts';
 import { abortedBy, failureOf } from '../errors/failure.ts';
 import { watchSilence } from '../time/silence.ts';
 
-/** A piece is answered when it is taken. Whose receiver does not read is told after a minute that the window is full. */
+/**
+ * The time for a piece, which is answered when it is taken. If the receiver does not read, the service reports after a
+ * minute that the window is full.
+ */
 const APPEND_MS = 90_000;
-/** A download that brings nothing for so long is asked for again: a connection may be dead without a word. */
+/** A download that brings nothing for this long is requested again, because a connection may die silently. */
 const SILENT_MS = LIMITS.heartbeatMs * LIMITS.heartbeatsUntilDead;
 
 export interface Append {
   path: string;
   offset: number;
   bytes: Uint8Array<ArrayBuffer> | Blob;
-  /** They end with the last byte of the file. */
+  /** True: the bytes end with the last byte of the file. */
   completes: boolean;
 }
 
 const draft = { 'Upload-Draft-Interop-Version': UPLOAD_DRAFT_INTEROP_VERSION };
 
-/** The offset that an answer or a refusal of an upload says; null when it says none. */
+/** Returns the offset in a response or refusal of an upload; null without one. */
 export function offsetIn(error: BatonClientError): number | null {
   const { cause } = error;
   const { extras } = (cause ?? {}) as { extras?: { members?: Record<string, unknown> } };
@@ -36,14 +39,14 @@ function offsetOf(response: Response): number {
   throw new BatonClientError('unexpected_answer', 'The service did not say its offset', { action: 'retry' });
 }
 
-/** Aborted when `ms` are over. `end` frees the timer. */
+/** Makes a signal that aborts after `ms`. `end` frees the timer. */
 function limit(clock: Clock, ms: number, signal: AbortSignal) {
   const controller = new AbortController();
   const cancel = clock.after(ms, () => controller.abort(failureOf(new NoAnswerError('timeout', null))));
   return { signal: AbortSignal.any([signal, controller.signal]), end: cancel };
 }
 
-/** Sends a piece of a file; how far the upload is then. */
+/** Sends a piece of a file, and returns the new offset of the upload. */
 export async function append(caller: Caller, clock: Clock, piece: Append, signal: AbortSignal): Promise<number> {
   const limited = limit(clock, APPEND_MS, signal);
   try {
@@ -63,7 +66,7 @@ export async function append(caller: Caller, clock: Clock, piece: Append, signal
   }
 }
 
-/** How far the upload of a file is. Throws `upload_gone` when it goes on elsewhere. */
+/** Returns the offset of a file's upload. Throws `upload_gone` when the upload continues elsewhere. */
 export async function look(caller: Caller, clock: Clock, path: string, signal: AbortSignal): Promise<number> {
   const limited = limit(clock, 10_000, signal);
   try {
@@ -76,13 +79,13 @@ export async function look(caller: Caller, clock: Clock, path: string, signal: A
 interface Download {
   path: string;
   offset: number;
-  /** Given each part as it comes, in order; the next one comes when it has resolved. */
+  /** Called with each part in order; the next part waits until it resolves. */
   take: (bytes: Uint8Array) => Promise<void>;
 }
 
 /**
- * The bytes of a file from `offset` on, until they end, which may be before the end of the file. A receiver waits for its
- * sender as long as that takes.
+ * Downloads the bytes of a file from `offset` on, until they end, which may be before the end of the file. A receiver waits
+ * for its sender as long as necessary.
  */
 export async function download(caller: Caller, clock: Clock, wanted: Download, signal: AbortSignal): Promise<void> {
   const controller = new AbortController();
@@ -98,7 +101,7 @@ export async function download(caller: Caller, clock: Clock, wanted: Download, s
       throw new BatonClientError('unexpected_answer', 'Other bytes arrived than were asked for', { action: 'retry' });
     }
     const reader = response.body.getReader();
-    // Not left to the signal alone, as in `stream/connection.ts`.
+    // The signal alone is not enough, as in `stream/connection.ts`.
     const cut = () => void reader.cancel().catch(() => {});
     either.addEventListener('abort', cut, { once: true });
     try {

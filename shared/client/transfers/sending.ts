@@ -19,12 +19,12 @@ const PIECE = {
 };
 
 /**
- * Small files wait for those before them to be fetched, which takes milliseconds, and not the second that every refusal asks
- * for; longer and longer where nobody fetches.
+ * Pauses when the window is full. Small files wait until the receiver has fetched those before them, which takes
+ * milliseconds, not the second that every refusal asks for. The pauses grow where nobody fetches.
  */
 const SPACE_MS = { usual: 1_000, soon: 10, late: 500 };
 
-/** A receiver that has some of a file by another way says so at once; an old service does not hear it. */
+/** A receiver that has a part of a file from another path reports it at once. An old service does not handle the report. */
 const SETTLE_MS = { atMost: 4_000, between: 400 };
 
 const spaceAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): number =>
@@ -32,27 +32,28 @@ const spaceAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): num
     ? retryAfterMs
     : Math.min(SPACE_MS.late, SPACE_MS.soon * 1.5 ** failures);
 
-/** Where the upload of a file goes on. */
+/** Where the upload of a file continues. */
 interface Place {
   url: string;
   offset: number;
-  /** The piece that is under way. */
+  /** Aborts the piece that is under way. */
   attempt: AbortController | null;
 }
 
 export interface RelaySender {
-  /** Resolves when the service has every byte, for the first time. */
+  /** Resolves when the service has every byte for the first time. */
   readonly uploaded: Promise<void>;
-  /** The service tells where a file goes on. */
+  /** Called with the place where the service says that a file continues. */
   rewind(index: number, url: string, offset: number): void;
   /**
-   * Begins, or goes on after the bytes went another way. Of the files in `unsettled` the receiver may have more than is known
-   * here: it is waited for what it says. Resolves when the relay is in use, and is no error when it cannot be.
+   * Begins, or continues after the bytes took another path. The receiver may have more of the files in `unsettled` than is
+   * known here, so their upload waits for its report. Resolves when the relay is in use, and without an error when it cannot
+   * be.
    */
   begin(unsettled?: readonly number[]): Promise<void>;
-  /** The receiver has a file whole, by another way. */
+  /** Called when the receiver has a whole file from another path. */
   stored(index: number): void;
-  /** What is under way may have been lost with the network: it is asked how far it came. */
+  /** Asks how far the pieces under way came, which may have been lost with the network. */
   nudge(): void;
 }
 
@@ -62,27 +63,27 @@ interface Parts {
   clock: Clock;
   sources: readonly FileSource[];
   concurrency: number;
-  /** False while the bytes go another way. */
+  /** False while the bytes take another path. */
   isInUse: () => boolean;
 }
 
 /**
- * Sends files through the relay, each from where the service says: after a lost answer, a replica that was killed, or a
- * receiver that has to have something again. It is over when the transfer is.
+ * Sends files through the relay, each from the offset that the service names: after a lost response, a killed replica, or a
+ * receiver that needs bytes again. It ends with the transfer.
  */
 export function makeRelaySender({ run, caller, clock, sources, concurrency, isInUse }: Parts): RelaySender {
   const { signal, meter } = run;
   const params = { transfer_id: run.id };
   const places = new Map<number, Place>();
   const stored = new Set<number>();
-  /** Where these stood when the relay was taken. */
+  /** The places of these files when the relay came into use. */
   const unsettled = new Map<number, string>();
   let settledAtMs = 0;
   let pieceBytes = PIECE.firstBytes;
   let tellUploaded = () => {};
   const uploaded = new Promise<void>((resolve, reject) => {
     tellUploaded = resolve;
-    // What is done was uploaded; what ended otherwise was not.
+    // A completed transfer was uploaded; one that ended otherwise was not.
     run.done.then(() => resolve(), reject);
   });
   uploaded.catch(() => {});
@@ -97,7 +98,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     const place = placeOf(index);
     place.url = url;
     place.offset = stored.has(index) ? (sources[index]?.size ?? 0) : offset;
-    // While it goes another way that is how far it is.
+    // While the bytes take another path, that path sets the progress.
     if (isInUse() && !unsettled.has(index)) meter.file(index, place.offset);
   }
 
@@ -105,7 +106,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     for (const { index, upload_url, offset } of uploads) moveTo(index, upload_url, offset);
   }
 
-  /** The relay is taken, where it is not, and the places of all files are found. */
+  /** Switches to the relay, where it is not in use, and finds the places of all files. */
   async function locate(): Promise<void> {
     const isOpen = ({ state, mode }: Transfer) => state === 'RELAY_ACTIVE' || (state === 'PENDING' && mode === 'relay');
     if (!isOpen(run.transfer)) {
@@ -115,7 +116,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     note(await run.insist(() => run.refresh()));
   }
 
-  /** Where a file goes on after something went wrong with it. */
+  /** Finds where a file continues after an error. */
   async function relocate(index: number): Promise<void> {
     const place = placeOf(index);
     const { url } = place;
@@ -123,14 +124,17 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const offset = await look(caller, clock, url, signal);
       if (place.url === url) moveTo(index, url, offset);
     } catch (error) {
-      // A refusal without a body has no code. What the transfer says is as good, and says why not.
+      // A refusal without a body has no code. The transfer names the places too, or the reason why there are none.
       if (failureOf(error).action === 'retry') throw error;
       const { uploads } = await run.refresh();
       note({ uploads: (uploads ?? []).filter((upload) => upload.index === index) });
     }
   }
 
-  /** What the receiver has by another way it tells the service, which says where to go on. That may not come. */
+  /**
+   * Waits until the receiver has told the service what it has from another path, and the service names the new offset. It
+   * may never come.
+   */
   async function settle(index: number): Promise<void> {
     const before = unsettled.get(index);
     const stands = () => `${placeOf(index).url} ${placeOf(index).offset}`;
@@ -163,7 +167,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const piece = { path: url, offset, bytes, completes };
       const either = AbortSignal.any([signal, run.pauseSignal(), attempt.signal]);
       const reached = await append(caller, clock, piece, either);
-      // It was told to go on elsewhere while this was under way.
+      // The service may have named another place while this piece was under way.
       if (place.url === url) moveTo(index, url, reached);
       adapt(length, clock.now() - startedAt);
     } finally {
@@ -171,7 +175,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     }
   }
 
-  /** What went wrong with a piece. Throws what cannot be mended. */
+  /** Prepares the next attempt after an error of a piece. Throws the error where a retry cannot help. */
   async function mend(index: number, url: string, error: BatonClientError, failures: number): Promise<void> {
     const place = placeOf(index);
     if (place.url !== url) return;
@@ -202,7 +206,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
         const { url, offset } = placeOf(index);
         if (stored.has(index) || offset >= source.size) break;
         try {
-          // What was refused is offered again with little, which may be refused again.
+          // A refused piece is offered again in the smallest size, because it may be refused again.
           await sendPiece(index, pieces, source.size, refusals > 0 ? PIECE.leastBytes : pieceBytes);
           failures = 0;
           refusals = 0;
@@ -212,7 +216,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
           const failure = failureOf(error);
           const isBusy = failure.code === 'relay_busy';
           await mend(index, url, failure, isBusy ? refusals : failures);
-          // That was an answer: what goes wrong after it is not the next of several failures, and is not waited for as long.
+          // A refusal is a response, so a failure after it does not count as one of several in a row, and waits less.
           failures = isBusy ? 0 : failures + 1;
           refusals = isBusy ? refusals + 1 : 0;
         }

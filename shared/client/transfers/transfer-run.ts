@@ -12,37 +12,37 @@ const BACKOFF: Backoff = { baseMs: 250, capMs: 8_000 };
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
 export const hasEnded = ({ state }: Pick<Transfer, 'state'>): boolean => ENDED.includes(state);
 
-/** What both sides of a transfer that runs here have: its state as last heard, its progress, pausing, waiting, its end. */
+/** The common part of both sides of a running transfer: its state as last heard, its progress, pausing, waiting, its end. */
 export interface Run {
   readonly id: string;
   readonly transfer: Transfer;
   readonly meter: Meter;
-  /** Aborted when it does not go on here, with why. */
+  /** Aborted, with the reason, when the transfer does not continue here. */
   readonly signal: AbortSignal;
   readonly done: Promise<Transfer>;
-  /** What the service said of it. */
+  /** Takes the state of the transfer from the service. */
   update(transfer: Transfer): void;
-  /** Reads it anew. */
+  /** Reads the transfer again. */
   refresh(): Promise<Transfer>;
-  /** Resolves when `isSo` of what is known of the transfer. Rejects when the run is over. */
+  /** Resolves when `isSo` is true for the known transfer. Rejects when the run is over. */
   until(isSo: (transfer: Transfer) => boolean): Promise<void>;
-  /** Resolves when it is not paused. */
+  /** Resolves when the transfer is not paused. */
   unpaused(): Promise<void>;
-  /** Aborted at the next pause. */
+  /** Returns a signal that aborts at the next pause. */
   pauseSignal(): AbortSignal;
-  /** Waits before the next of `failures` attempts, or until there is a reason to try at once. */
+  /** Waits after `failures` failed attempts, or until there is a reason to try at once. */
   backOff(failures: number, atLeastMs?: number | null): Promise<void>;
-  /** Waits for so long, or until there is a reason to try at once. */
+  /** Waits `ms`, or until there is a reason to try at once. */
   rest(ms: number): Promise<void>;
-  /** Something has changed: who waits tries now. */
+  /** Ends all waits, because something has changed. */
   nudge(): void;
-  /** What `until` asks may be so now. */
+  /** Checks the conditions of `until` again. */
   wake(): void;
-  /** Repeats a call that can be repeated until it is answered. */
+  /** Retries a repeatable call until it gets a response. */
   insist<T>(work: () => Promise<T>): Promise<T>;
-  /** It does not go on here; the other side is not told. */
+  /** Stops the transfer here; the other side is not told. */
   stop(reason: BatonClientError): void;
-  /** It cannot go on: both sides are told. */
+  /** Fails the transfer; both sides are told. */
   fail(error: BatonClientError): Promise<void>;
   readonly controls: Pick<RunningTransfer, 'pause' | 'resume' | 'cancel' | 'onProgress'>;
 }
@@ -52,9 +52,9 @@ interface Parts {
   caller: Caller;
   clock: Clock;
   files: readonly Measured[];
-  /** Which party runs here. */
+  /** The party that runs here. */
   side: Side;
-  /** The client's, and that of whoever started it. */
+  /** The signals of the client and of the caller. */
   signals: readonly (AbortSignal | undefined)[];
   onProblem: (error: unknown) => void;
   onOver: () => void;
@@ -62,7 +62,7 @@ interface Parts {
 
 export type Side = 'sender' | 'receiver';
 
-/** What may be told as it was said: only a receiver rejects, and nobody is away because the other one says so. */
+/** Returns a credible code: only a receiver rejects, and a device that reports `peer_offline` is not away itself. */
 function codeOf({ state, error, receiver }: Transfer, byOther: boolean): BatonClientError['code'] {
   const isRejected = state === 'CANCELLED' && error?.by_device_id === receiver.device_id;
   if (error?.code === 'rejected' && isRejected) return 'rejected';
@@ -79,7 +79,9 @@ function sentenceOf(code: BatonClientError['code'], byOther: boolean): string {
   return byOther ? 'The other device could not finish' : 'The transfer failed';
 }
 
-/** How a transfer ended that is not done. The other side is blamed only where the service says that it ended it. */
+/**
+ * Returns how an incomplete transfer ended. Blames the other side only where the service says that it ended the transfer.
+ */
 function endOf(transfer: Transfer, side: Side): BatonClientError {
   const { error } = transfer;
   const other = side === 'sender' ? transfer.receiver : transfer.sender;
@@ -90,7 +92,7 @@ function endOf(transfer: Transfer, side: Side): BatonClientError {
   return new BatonClientError(code, message, { byOther });
 }
 
-/** What the service says by itself where nothing else was said. */
+/** The codes that the service uses where no reason was given. */
 const UNSAID = ['rejected', 'cancelled', 'failed'];
 
 export function makeRun({ caller, clock, files: measured, signals, onProblem, onOver, ...parts }: Parts): Run {
@@ -108,7 +110,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   const done = new Promise<Transfer>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  // Whoever does not look at it has not left an error unhandled.
+  // A caller that does not use `done` must not cause an unhandled rejection.
   done.catch(() => {});
 
   const wake = () => {
@@ -130,7 +132,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   }
 
   const stop = (reason: BatonClientError) => over(() => settle.reject(reason), reason);
-  // One of its own for each run: Node warns of many listeners on one.
+  // Each run has its own signal, because Node warns about many listeners on one.
   const given = AbortSignal.any(signals.filter((one) => one !== undefined));
   const forget = () => stop(abortedBy(given));
   given.addEventListener('abort', forget, { once: true });
@@ -146,7 +148,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
     over(() => (isDone ? settle.resolve(transfer) : settle.reject(reason)), reason);
   }
 
-  /** Resolves when `isSo`, which is asked again whenever something changes; rejects when the run is over. */
+  /** Resolves when `isSo` is true, which is checked at every change. Rejects when the run is over. */
   function untilSo(isSo: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {
@@ -204,11 +206,11 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   }
 
   async function fail(error: BatonClientError): Promise<void> {
-    // It may have ended meanwhile: then that is why.
+    // The transfer may have ended meanwhile, which explains the error.
     if (error.code === 'invalid_transition') await refresh().catch(() => {});
     if (signal.aborted) return;
     const body = UNSAID.includes(error.code) ? {} : { reason: error.code };
-    // Said once, without waiting for long: the one that runs here is over in any case.
+    // Reported once, with a short timeout, because the run is over in any case.
     const told = caller.call('failTransfer', { params, body, timeoutMs: 5_000 }).catch(onProblem);
     stop(error);
     await told;

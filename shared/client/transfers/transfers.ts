@@ -28,7 +28,7 @@ import { hasEnded, makeRun, type Run, type Side } from './transfer-run.ts';
 import { waitForReceiver } from './waiting-receiver.ts';
 import type { PresenceEntry, Transfer, TransferPhase } from '../wire.ts';
 
-/** A receiver stores some files while others come. */
+/** Higher for a receiver, which stores some files while others come. */
 const CONCURRENCY = { sending: 4, receiving: 8 };
 
 interface Parts {
@@ -50,7 +50,7 @@ export interface TransferModule {
   onUpdated(data: EventData<'transfer:updated'>): void;
   onRewind(data: EventData<'relay:rewind'>): void;
   onSignal(data: EventData<'signal'>): void;
-  /** The stream is open again. `anew`: what was missed is not coming. */
+  /** Called when the stream is open again. `anew`: missed events do not follow. */
   onReady(anew: boolean): void;
 }
 
@@ -66,7 +66,7 @@ const refused = (message: string): BatonClientError => new BatonClientError('inv
 
 export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: Parts): TransferModule {
   const running = new Map<string, Running>();
-  /** Announced to the application, until they end. */
+  /** The transfers that were announced to the application, until they end. */
   const announced = new Set<string>();
   const makeHash = parts.options.sha256 ?? scriptSha256;
   const peers = (parts.options.peerToPeer as PeerModule | undefined) ?? null;
@@ -94,14 +94,14 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     };
   }
 
-  /** False: it is over before it has begun. */
+  /** Keeps a running transfer. False: it ended before it began. */
   function keep(one: Running, transfer: Transfer): boolean {
     one.run.update(transfer);
     if (!one.run.signal.aborted) running.set(one.run.id, one);
     return running.has(one.run.id);
   }
 
-  /** What is shown elsewhere; one that is lost is no loss. */
+  /** Reports a phase to other devices. A lost report does no harm. */
   const tell = (run: Run, phase: TransferPhase): void =>
     void caller.call('phaseTransfer', { ...of(run.id), body: { phase }, signal: run.signal }).catch(() => {});
 
@@ -113,7 +113,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   ): OutgoingTransfer {
     const run = runOf(transfer, 'sender', sources, settings.signal);
     const { offlineMs = LIMITS.offlineReceiverMs } = settings;
-    /** Accepted, or left there for a receiver that is not waited for. */
+    /** True: accepted, or left at the service for a receiver that nobody waits for. */
     const isInUse = () => {
       const { state, mode } = run.transfer;
       if (state === 'RELAY_ACTIVE') return peer?.isOpen !== true;
@@ -126,7 +126,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     });
     const side = { ...shared, relay: sender, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
     const peer = peers !== null && mayGoDirect(sources, settings) ? peers.sending(side) : null;
-    // The object itself: what it shows is asked of it anew each time.
+    // Keeps the getters of the handle, so that each read returns the present value.
     const handle = Object.defineProperties({ receiverOnline, uploaded: sender.uploaded } as OutgoingTransfer, {
       ...Object.getOwnPropertyDescriptors(handleOf(run)),
     });
@@ -196,7 +196,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       const whole = transfer.files === undefined ? await api.get(id) : transfer;
       if (!hasEnded(whole)) emitter.emit('incoming', makeIncoming(whole));
     } catch (error) {
-      // It comes again with the next stream.
+      // The transfer is announced again with the next stream.
       announced.delete(id);
       throw error;
     }
@@ -208,7 +208,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     emitter.emit('transfer', transfer);
   }
 
-  /** What this device has accepted, and offers, and is not over: said anew. */
+  /** Fetches the transfers of this device that are not over, offered and accepted, and announces them again. */
   async function refetch(): Promise<void> {
     for (let cursor: string | undefined; ; ) {
       const page = await api.list(cursor === undefined ? {} : { cursor });
@@ -235,7 +235,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       try {
         await settings.onOffered?.(made.transfer);
       } catch (error) {
-        // Nobody will send it: the receiver need not wait.
+        // Nobody will send the files, so the receiver need not wait.
         await api.cancel(made.transfer.transfer_id, 'source_failed').catch(onProblem);
         throw error;
       }
@@ -281,7 +281,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     onRewind({ transfer_id, index, upload_url, offset }) {
       running.get(transfer_id)?.sender?.rewind(index, upload_url, offset);
     },
-    /** Where no path between devices opens whoever offers one need not wait before it takes the relay. */
+    /** Answers an offer where no direct path can open, so that the sender uses the relay without waiting. */
     onSignal({ kind, from_device_id, transfer_id, payload }) {
       const one = transfer_id === null ? undefined : running.get(transfer_id);
       if (one?.peer) return one.peer.take({ kind, payload });

@@ -13,14 +13,14 @@ interface Waiting {
   emitter: Emitter<ClientEvents>;
   presence: () => readonly PresenceEntry[];
   offlineMs: number;
-  /** The receiver has come, and had a moment to prepare. */
+  /** Called when the receiver has come and had a moment to prepare. */
   onThere: () => void;
   onProblem: (error: unknown) => void;
 }
 
 /**
- * Ends a transfer whose receiver does not come in time. Presence shows a device for some seconds after it has left, so that
- * only one that was away there and is back has come.
+ * Ends a transfer whose receiver does not come in time. Presence shows a device for some seconds after it has left, so a
+ * receiver counts as come only when presence showed it away and then back.
  */
 export function waitForReceiver({ run, caller, clock, emitter, presence, offlineMs, ...parts }: Waiting): void {
   const { receiver } = run.transfer;
@@ -53,6 +53,6 @@ export function waitForReceiver({ run, caller, clock, emitter, presence, offline
     off();
   };
   run.signal.addEventListener('abort', end, { once: true });
-  // Accepted, it was there, whatever presence says.
+  // A receiver that has accepted was there, whatever presence says.
   run.until(({ state }) => state !== 'PENDING').then(end, () => {});
 }

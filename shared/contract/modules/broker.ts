@@ -3,41 +3,41 @@ import { DeviceType, orNull, Scope, UnixMs } from '../vocabulary/fields.ts';
 import { route } from '../vocabulary/route.ts';
 
 /*
- * What the service and its auth broker say to each other. 401 `unauthenticated` is about the service's own token;
- * every other 401 is about the credential that was asked about.
+ * The requests and responses between the service and its auth broker. 401 `unauthenticated` is about the service's own
+ * token; every other 401 is about the credential in the request.
  */
 
 export const BROKER_LIMITS = {
-  /** Ends of sessions that nobody renews are at most this far away. */
+  /** The latest end of a session that nobody renews. */
   sessionSeconds: 366 * 86_400,
-  /** How long a mint answers its first result again. */
+  /** How long a repeated mint gets the first result. */
   mintReplaySeconds: 600,
   accessTokenSeconds: 300,
-  /** What an edge accepts between `iat` and `exp` of an identity assertion. */
+  /** The time between `iat` and `exp` of an identity assertion that an edge accepts. */
   assertionSeconds: 60,
-  /** A session without device, as a login leaves it; not renewed. */
+  /** The lifetime of a session without device, which a login makes and nobody renews. */
   loginSessionSeconds: 600,
-  /** How long the secret before goes on working after the first use of the new one. */
+  /** How long the earlier secret still works after the first use of the new one. */
   graceSeconds: 60,
   sessionsPerPage: 100,
 } as const;
 
-/** The user. Visible ASCII, so that it can travel in a header. */
+/** The user. Visible ASCII, so that it can be sent in a header. */
 const Subject = Type.String({ pattern: '^[\\x21-\\x7e]{1,255}$' });
 
 /** Opaque to the broker: the service puts the device id here. */
 const SessionMeta = Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$' });
 
-/** The broker's own business, and part of a credential. Not a secret. */
+/** An id that only the broker interprets, and part of a credential. Not a secret. */
 const SessionId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' });
 
-/** What a person reads in a list: the device's name. */
+/** The device's name, as people read it in a list. */
 const Label = Type.String({ pattern: '^\\P{Cc}{1,64}$' });
 
 export const Persist = Type.Enum(['once', 'persist'], { description: '`once` is never renewed.' });
 export type Persist = Static<typeof Persist>;
 
-/** Text that may be a credential; whether it is one is answered by 401, not by 400. */
+/** Text that may be a credential. If it is not one, the response is 401, not 400. */
 const Presented = Type.String({ minLength: 1, maxLength: 4_096 });
 
 export const MintSession = Type.Object({
@@ -127,8 +127,8 @@ export const VerifiedIdentity = Type.Object({
 export type VerifiedIdentity = Static<typeof VerifiedIdentity>;
 
 /**
- * Member `session` of the problem document with which `rotate` and `verify` refuse a session that was ended
- * (`session_revoked`, `reuse_detected`), so that the service can end what is open of it. A broker may leave it out.
+ * Member `session` of the problem document with which `rotate` and `verify` refuse an ended session (`session_revoked`,
+ * `reuse_detected`), so that the service can end its open streams and requests. A broker may leave it out.
  */
 export const EndedSession = Type.Object({ session_id: SessionId, subject: Subject, meta: Type.String() });
 export type EndedSession = Static<typeof EndedSession>;

@@ -6,7 +6,7 @@ import { SealedClipboard } from '../vocabulary/sealed.ts';
 import { CONTENT_RULE } from './messages.ts';
 import { route } from '../vocabulary/route.ts';
 
-/** Nothing set: `content` is `""` and the rest null. */
+/** The clipboard. When it is empty, `content` is `""` and the rest null. */
 export const ClipboardEntry = Type.Object({
   content: Type.String({ description: 'Empty where it is sealed.' }),
   sealed: Type.Optional(Type.String({ description: 'Base64url, which only devices can open.' })),
@@ -18,7 +18,7 @@ export const ClipboardEntry = Type.Object({
 });
 export type ClipboardEntry = Static<typeof ClipboardEntry>;
 
-/** Any text: what is not plain is refused with a code of its own. */
+/** Any text. A type that is not plain is refused with a code of its own. */
 export const ClipboardType = Type.String({ description: 'Plain text is all that is kept.' });
 
 export const SetClipboard = Type.Object(

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { route } from '../vocabulary/route.ts';
 
-/** Routes that describe the service itself. All public. */
+/** Routes that describe the service itself. All of them are public. */
 export const documentRoutes = {
   getOpenApi: route({
     method: 'GET',

@@ -5,7 +5,7 @@ import { LIMITS } from '../limits.ts';
 import { DeviceKeys } from '../vocabulary/sealed.ts';
 import { route } from '../vocabulary/route.ts';
 
-/** Any text where a ring is expected; the rules refuse with the reason. */
+/** Any text where a ring is expected. The rules refuse it with the reason. */
 const Signed = Type.String({
   minLength: 1,
   description: '`base64url(bytes).base64url(signature)` without padding, at most 65,536 characters.',
@@ -13,25 +13,25 @@ const Signed = Type.String({
 
 const RingNumber = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Number of a ring.' });
 
-/** A device, or the recovery words, of whichever there may be more kinds one day. */
+/** A device, or the recovery words. Further kinds may follow. */
 const MEMBER_ID = '^[A-Za-z0-9_-]{1,64}$';
 const MemberId = Type.String({ pattern: MEMBER_ID });
 
 const Integer = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
-/** Of SHA-256, as base64url. */
+/** A SHA-256 digest as base64url. */
 const Digest = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' });
 
-/** What the service opens nothing of, and only the devices can. */
+/** Sealed content, which the service cannot open and only the devices can. */
 const Opaque = Type.String({ pattern: '^[A-Za-z0-9_-]*$' });
 
-/** The bytes of a ring are this, as JSON. Fields that the service does not know are let be. */
+/** The bytes of a ring as JSON. The service ignores fields that it does not know. */
 export const Ring = Type.Object({
   v: Type.Literal(1),
   service: Type.String(),
   user_id: Type.String(),
   n: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-  /** Of the bytes of the ring before it; '' of the first one. */
+  /** The digest of the bytes of the ring before it; '' for the first one. */
   prev_hash: Type.Union([Type.Literal(''), Digest]),
   epoch: Integer,
   key_id: Digest,
@@ -49,7 +49,7 @@ export const Ring = Type.Object({
 });
 export type Ring = Static<typeof Ring>;
 
-/** The bytes of the list of guests are this, as JSON. */
+/** The bytes of the list of guests as JSON. */
 export const GuestList = Type.Object({
   n: Integer,
   guests: Type.Array(Type.Object({ device_id: MemberId, ...DeviceKeys.properties, until: UnixMs }), {
@@ -58,15 +58,15 @@ export const GuestList = Type.Object({
 });
 export type GuestList = Static<typeof GuestList>;
 
-/** `keys`: all rings and guests. `account`: everything that is kept of the account. */
+/** `keys`: all rings and guests. `account`: everything that the service keeps of the account. */
 export const DELETIONS = ['keys', 'account'] as const;
 export type DeletionOf = (typeof DELETIONS)[number];
 
-/** What was announced. It is carried out at `at`, unless a member of the ring in force objects before. */
+/** An announced deletion. It is carried out at `at`, unless a member of the ring in force objects before. */
 export const Deletion = Type.Object({ of: Type.Enum([...DELETIONS]), at: UnixMs });
 export type Deletion = Static<typeof Deletion>;
 
-/** What a member of the ring in force signs to show that it wants this. */
+/** The fields that a member of the ring in force signs to prove that it wants this. */
 const proofFields = {
   device_id: Type.String({ pattern: MEMBER_ID, description: 'The member that signs.' }),
   n: RingNumber,
@@ -79,7 +79,7 @@ const proofFields = {
 export const MemberProof = Type.Object(proofFields);
 export type MemberProof = Static<typeof MemberProof>;
 
-/** A proof, or nothing at all: then it is announced, and carried out a day later. */
+/** A proof, or nothing at all. Without a proof the deletion is announced, and carried out a day later. */
 export const MaybeProof = Type.Object(
   {
     device_id: Type.Optional(proofFields.device_id),
@@ -99,7 +99,7 @@ export type MaybeProof = Static<typeof MaybeProof>;
 export const Announced = Type.Object({ deletion: Deletion });
 
 const Taken = Type.Object({ n: RingNumber });
-// 202: it is in force, but no replica of the store has confirmed it in time.
+// 202: the change is in force, but no replica of the store has confirmed it in time.
 const taken = { 200: Taken, 202: Taken };
 
 const NO_KEYS = 'The account has no keys';

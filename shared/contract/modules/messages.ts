@@ -8,7 +8,7 @@ import { route } from '../vocabulary/route.ts';
 /** Names a target by exactly one of device name and device id. */
 export const TARGET_RULE = { oneOf: [{ required: ['to'] }, { required: ['to_device_id'] }] };
 
-/** Plain or sealed. */
+/** Requires either plain or sealed content. */
 export const CONTENT_RULE = { oneOf: [{ required: ['content'] }, { required: ['sealed'] }] };
 
 export const targetFields = {
@@ -23,7 +23,7 @@ export const targetFields = {
   to_device_id: Type.Optional(DeviceId),
 };
 
-/** Any text; the rules of messages refuse with codes of their own. */
+/** Any text. The rules of messages refuse it with codes of their own. */
 export const MessageText = Type.String({ description: '1 to 4,096 bytes of UTF-8, not all of them spaces.' });
 
 export const SendMessage = Type.Object(
@@ -74,8 +74,8 @@ export const messageRoutes = {
     notFound: NO_DEVICE,
     idempotent: true,
     body: SendMessage,
-    // 202: accepted and delivered, but fewer replicas of the store have it than the installation asks for. The same
-    // Idempotency-Key answers the same message, with 201 once they have it.
+    // 202: accepted and delivered, but fewer replicas of the store have it than the installation requires. The same
+    // Idempotency-Key gets the same message, with 201 when they have it.
     answers: { 201: MessageAccepted, 202: MessageAccepted },
     errors: ['empty_message', 'message_too_large', 'not_found', 'name_taken', 'mailbox_full', 'device_required'],
   }),

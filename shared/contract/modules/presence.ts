@@ -13,7 +13,7 @@ export const PresenceEntry = Type.Object({
 });
 export type PresenceEntry = Static<typeof PresenceEntry>;
 
-/** The whole account. A snapshot with a lower version than one already seen is stale. */
+/** The presence of the whole account. A snapshot with a lower version than one already seen is stale. */
 export const Presence = Type.Object({ version: Type.Integer(), devices: Type.Array(PresenceEntry) });
 export type Presence = Static<typeof Presence>;
 

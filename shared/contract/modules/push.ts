@@ -11,7 +11,7 @@ export type NativePlatform = (typeof NATIVE_PLATFORMS)[number];
 export const PUSH_PLATFORMS = ['web', ...NATIVE_PLATFORMS] as const;
 export type PushPlatform = (typeof PUSH_PLATFORMS)[number];
 
-/** What a web push may say beside how many and which: nothing, who it is from, or the text as well. */
+/** What a web push may contain beside number and kind: nothing, the sender, or the text as well. */
 export const PREVIEWS = ['none', 'sender', 'full'] as const;
 export type Preview = (typeof PREVIEWS)[number];
 
@@ -63,7 +63,7 @@ export const PushSubscription = Type.Object({
 });
 export type PushSubscription = Static<typeof PushSubscription>;
 
-/** What a push carries (CONTRACT.md, "Pushes"): without a preview only how many and which. */
+/** The kind of a push (CONTRACT.md, "Pushes"). Without a preview a push contains only number and kind. */
 export type PushKind = 'message' | 'transfer' | 'device' | 'test';
 
 export const pushRoutes = {

@@ -28,7 +28,7 @@ const shared = {
   params,
 } as const;
 
-/** Every answer of the relay itself says it, refusals included. */
+/** The headers of every response of the relay itself, including refusals. */
 const draft = ['Upload-Draft-Interop-Version'] as const;
 const progress = [...draft, 'Upload-Offset', 'Upload-Complete'] as const;
 

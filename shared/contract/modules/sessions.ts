@@ -53,10 +53,10 @@ export const DeviceSession = Type.Object({
 export type DeviceSession = Static<typeof DeviceSession>;
 
 const ofBroker = ['broker_unavailable', 'broker_contract'] as const;
-/** Any text: of what is no device there is nothing to remove. */
+/** Any text. Where it is not a device, there is nothing to remove. */
 const params = Type.Object({ device_id: Type.String() });
 
-/** Removing a device by its id, under either of its two paths. */
+/** Makes the route that removes a device by its id, under either of its two paths. */
 const removing = <const P extends string>(path: P) =>
   route({
     method: 'DELETE',

@@ -6,7 +6,7 @@ import { route } from '../vocabulary/route.ts';
 
 const SignalKind = Type.Enum(['offer', 'answer', 'candidate', 'bye']);
 
-/** Any JSON; its size is what counts. */
+/** Any JSON. Only its size is checked. */
 const Payload = Type.Unknown({ description: 'Any JSON, at most 16 KB.' });
 
 export const SendSignal = Type.Object(

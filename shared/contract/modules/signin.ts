@@ -13,7 +13,7 @@ const RequestId = Type.String({ pattern: '^[A-Za-z0-9_-]{22}$' });
 /** 256 random bits, base64url. */
 const PollSecret = Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' });
 
-/** Any text where an id or code is expected: what cannot be one is as unknown as what never was one. */
+/** Any text where an id or code is expected. Malformed text gets the same response as an unknown id. */
 const Named = Type.String({ minLength: 1, maxLength: 128 });
 
 export const ApproveLogin = Type.Object({
@@ -25,7 +25,7 @@ export const ApproveLogin = Type.Object({
 });
 export type ApproveLogin = Static<typeof ApproveLogin>;
 
-/** Who asks to be let in. */
+/** The device that asks to be let in. */
 const Asking = {
   request_id: RequestId,
   device_name: Type.String(),
@@ -42,7 +42,7 @@ const Asking = {
   ),
 };
 
-/** What the inviting device gets: all that it needs to ask its user, and to approve. */
+/** The event of the inviting device, with everything that it needs to ask its user, and to approve. */
 export const SigninRequested = Type.Object({ ...Asking, approval_code: Type.String() });
 export type SigninRequested = Static<typeof SigninRequested>;
 
@@ -61,10 +61,10 @@ export const LoginRequestView = Type.Object({
 });
 export type LoginRequestView = Static<typeof LoginRequestView>;
 
-/** The same for one that never was, is long over, or was asked about with the wrong secret or code. */
+/** The same text for a request that never existed, is long over, or was named with the wrong secret or code. */
 const notFound = 'There is no such sign-in request, or this is not its secret or code';
 
-/** The same for one that never was, was used, or is over. */
+/** The same text for an invite that never existed, was used, or is over. */
 const NO_INVITE = 'There is no such invite, or it was used, or its time is over';
 
 const ended = ['not_found', 'access_denied', 'login_expired', 'login_consumed', 'already_decided'] as const;

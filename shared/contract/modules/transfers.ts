@@ -6,7 +6,7 @@ import { SealedFiles } from '../vocabulary/sealed.ts';
 import { TARGET_RULE, targetFields } from './messages.ts';
 import { route } from '../vocabulary/route.ts';
 
-/** The last three are final. */
+/** The states of a transfer. The last three are final. */
 export const TRANSFER_STATES = [
   'PENDING',
   'ACCEPTED',
@@ -18,10 +18,10 @@ export const TRANSFER_STATES = [
 ] as const;
 export type TransferState = (typeof TRANSFER_STATES)[number];
 
-/** Whether a transfer in this state is over. */
+/** Tells whether a transfer in this state is over. */
 export const isFinal = (state: string): boolean => ['DONE', 'FAILED', 'CANCELLED'].includes(state);
 
-/** What clients show while a transfer goes on. */
+/** The phases that clients show while a transfer runs. */
 const TRANSFER_PHASES = [
   'initializing',
   'waiting_accept',
@@ -39,22 +39,23 @@ const TRANSFER_PHASES = [
 ] as const;
 export const TransferPhase = Type.Enum([...TRANSFER_PHASES]);
 
-/** Of a file, and of a transfer in all: never more than `LIMITS.fileBytes`. */
+/** The size of a file, or of a transfer in total: at most `LIMITS.fileBytes`. */
 const Bytes = Type.Integer({ minimum: 0, maximum: LIMITS.fileBytes });
 
 /**
- * Any text; what is no relative path is refused with the reason. Without a length here: ajv counts every character for
- * one, which took a third of the time of an offer of 1,000 long names, and `fileNameFlaw` counts bytes anyway.
+ * Any text. If it is not a relative path, the rules refuse it with the reason. The schema has no length, because ajv would
+ * count every character, which took a third of the time of an offer of 1,000 long names, and `fileNameFlaw` counts bytes
+ * anyway.
  */
 export const FileName = Type.String({
   description: 'Relative path: `/` between folder parts, at most 255 bytes a part and 1,024 in all.',
   examples: ['photos/beach.jpg'],
 });
 
-/** Not only media types: what the sender says. */
+/** Any text of the sender, not only media types. */
 export const FileType = Type.String({ maxLength: 255, examples: ['image/jpeg'] });
 
-/** In lower-case hexadecimal. */
+/** A digest in lower-case hexadecimal. */
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
 export const NewFile = Type.Object({
@@ -136,7 +137,7 @@ export const InitTransfer = Type.Object(
 );
 export type InitTransfer = Static<typeof InitTransfer>;
 
-/** What `error.code` says of itself: that nobody may say in another's place. */
+/** The values of `error.code` that only the service sets, so that no party can send them as a reason. */
 const OWN_WORDS = ['rejected', 'cancelled', 'failed'];
 
 const Ended = Type.Object({

@@ -3,7 +3,7 @@ import Type, { type TSchema } from 'typebox';
 const Text = Type.String();
 const Bytes = Type.Integer({ minimum: 0 });
 
-/** What an answer can say in its headers, for whoever writes a client. Headers of HTTP itself are not in it. */
+/** The headers of responses, for authors of clients. It does not include the headers of HTTP itself. */
 export const ANSWER_HEADERS = {
   'X-Request-Id': {
     description: 'The id of the request, also in the log; taken from the request where it was fit.',

@@ -1,5 +1,5 @@
 /**
- * How a device name looks: two names are one when this is the same, without regard to case and to repeated spaces
+ * Returns how a device name looks. Two names are equal when this is the same, without regard to case and to repeated spaces
  * (CONTRACT.md, "Conventions"). Scripts compare by the same rule (`devices/names.lua`).
  */
 export const looksOf = (name: string): string => name.trim().replace(/ +/g, ' ').toLowerCase();

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { LIMITS } from '../limits.ts';
 
-/** Device types; the native ones can only be approved with full scope. */
+/** Device types. The native ones can only be approved with full scope. */
 export const DEVICE_TYPES = ['browser', 'macos', 'windows', 'linux', 'ios', 'shortcut'] as const;
 
 export const DeviceType = Type.Enum([...DEVICE_TYPES], { description: 'Kind of client installation.' });
@@ -10,13 +10,13 @@ export type DeviceType = (typeof DEVICE_TYPES)[number];
 /** 8 to 64 URL-safe characters, stable per client installation. */
 export const DeviceId = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$', examples: ['phone-5c1d0a7e'] });
 
-/** What a 404 says about a device, by whichever of the two it was named. */
+/** The text of a 404 for a device, whether it was named by id or by name. */
 export const NO_DEVICE = 'The account has no such device';
 
-/** As it is stored: trimmed printable ASCII, 1 to 32 characters, never `*`. */
+/** A device name in its stored form: trimmed printable ASCII, 1 to 32 characters, never `*`. */
 export const DeviceName = Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$', examples: ['Phone'] });
 
-/** Any text where a device name is expected; the rule of `parseDeviceName` decides, so that the answer has its own code. */
+/** Any text where a device name is expected. `parseDeviceName` decides, so that the response has its own code. */
 export const DeviceNameInput = Type.String({
   maxLength: 1_024,
   description: 'Printable ASCII, at most 32 characters after trimming, and not `*`.',
@@ -34,13 +34,13 @@ export const Uuid = Type.String({
 export const Scope = Type.Enum(['full', 'guest']);
 export type Scope = Static<typeof Scope>;
 
-/** Of an account, at the auth broker. */
+/** The id of an account at the auth broker. */
 export const UserId = Type.String({ minLength: 1, maxLength: 255 });
 
-/** Any text for people, which whoever shows it has to make harmless. */
+/** Any text for people. A program that shows it has to make it harmless. */
 export const Text = Type.String({ maxLength: 4_096 });
 
-/** What an installation is called; by default its public origin. */
+/** The name of an installation; by default its public origin. */
 export const ServiceName = Type.String({
   pattern: '^[\\x21-\\x7e]{1,255}$',
   description: 'The name of this installation, the same at each of its addresses.',
@@ -53,16 +53,16 @@ export const Origin = Type.String({
   examples: ['https://baton.example'],
 });
 
-/** Of a file in its transfer. */
+/** The index of a file in its transfer. */
 export const FileIndex = Type.Integer({ minimum: 0, maximum: LIMITS.filesPerTransfer - 1 });
 
-/** Where the bytes of a file go: a path of this very service, whatever an address could be made of it. */
+/** The path for the bytes of a file. It must be a path of this service, not another address. */
 export const RelayUrl = Type.String({
   pattern: '^/api/relay/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/(0|[1-9][0-9]{0,3})/(0|[1-9][0-9]{0,6})$',
   examples: ['/api/relay/019b76da-a800-7a3b-9f7e-2b1c4d5e6f70/0/1'],
 });
 
-/** `T | null`, which JSON Schema spells as a union. */
+/** Makes `T | null`, which JSON Schema spells as a union. */
 export const orNull = <const T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** A device as other devices of its account refer to it. */
@@ -70,8 +70,8 @@ export const DeviceRef = Type.Object({ device_id: DeviceId, name: DeviceName, ty
 export type DeviceRef = Static<typeof DeviceRef>;
 
 /**
- * The stored form of a device name, or null when the text is not one (CONTRACT.md, "Conventions").
- * `*` is refused because it addresses all devices.
+ * Returns the stored form of a device name, or null when the text is not one (CONTRACT.md, "Conventions"). It refuses `*`,
+ * which addresses all devices.
  */
 export function parseDeviceName(text: string): string | null {
   const name = text.trim();

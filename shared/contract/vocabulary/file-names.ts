@@ -1,15 +1,15 @@
 import { LIMITS } from '../limits.ts';
 
 /**
- * C0, DEL and C1; and every character that turns the direction of text, so that `exe.txt` is not `txt.exe` (Unicode TR 36,
- * bidi overrides).
+ * C0, DEL and C1, and every character that changes the direction of text, so that `txt.exe` cannot look like `exe.txt`
+ * (Unicode TR 36, bidi overrides).
  */
 export const HOSTILE_CHARACTERS = /[\p{Cc}\p{Bidi_Control}]/u;
 
-/** Plain ASCII names, of which only the parts need a check: each character is a byte. */
+/** Plain ASCII names. Only their parts need a check, because each character is a byte. */
 const PLAIN = /^[ -[\]-~]*$/;
 
-/** Why the name of a file is not one (contract, "Transfers"), or null. */
+/** Returns why a text is not the name of a file (contract, "Transfers"), or null. */
 export function fileNameFlaw(name: string): string | null {
   const isPlain = PLAIN.test(name);
   if (!isPlain && !name.isWellFormed()) return 'is not well-formed Unicode';

@@ -12,14 +12,14 @@ export interface HeaderField {
 }
 
 /**
- * One row of the route table. The guard, the validation, the OpenAPI document and the types of handlers and of
- * client calls are all derived from it: what is not written here does not reach a handler.
+ * One row of the route table. The guard, the validation, the OpenAPI document and the types of handlers and of client calls
+ * are derived from it. Input that is not declared here does not reach a handler.
  */
 export interface Route {
   method: 'HEAD' | 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** HEAD is refused: what GET answers is told once, and must reach somebody. */
+  /** True: HEAD is refused, because the response of GET comes only once and must not be discarded. */
   getOnly: boolean;
-  /** As in the contract, parameters in braces. */
+  /** The path as in the contract, with parameters in braces. */
   path: string;
   summary: string;
   /** `public` routes never see an identity header. */
@@ -27,46 +27,48 @@ export interface Route {
   /** `required` refuses a session without a device; `optional` gives such a caller its account-wide part. */
   device: 'required' | 'optional';
   /**
-   * A page, or its form: who has no session is sent to the login and comes back, instead of being refused. With a form
-   * only whoever prefers pages to problem documents.
+   * True for a page, or its form: a caller without a session is redirected to the login and back, instead of refused. With a
+   * form only a caller that prefers pages to problem documents.
    */
   loginRedirect: boolean;
   /** `full` refuses guests; `own` lets a guest act on the `device_id` in the path when it is its own. */
   scope: 'any' | 'full' | 'own';
   /**
-   * Ends the caller's own session, or that of the device in the path. Works by an access token that has not run out also
-   * while the auth broker cannot say whether its session is still live.
+   * True: ends the caller's own session, or that of the device in the path. An access token that has not expired is enough,
+   * also while the auth broker cannot tell whether its session is still live.
    */
   endsSession: boolean;
-  /** The same-origin rule (CONTRACT.md, "Identity"): with unsafe methods unless a row says no, with GET what it says of streams. */
+  /**
+   * The same-origin rule (CONTRACT.md, "Identity"): for unsafe methods unless a row says no; for GET its rule for streams.
+   */
   sameOrigin: boolean;
-  /** Pages of `APP_CORS_ORIGINS` may call it by a bearer token: routes of the API with an identity, unless a row says no. */
+  /** Pages of `APP_CORS_ORIGINS` may call it with a bearer token: API routes with an identity, unless a row says no. */
   cors: boolean;
-  /** Of a route with an identity never null. */
+  /** Never null for a route with an identity. */
   rate: RateGroup | null;
   /** Whether `Idempotency-Key` is honoured. */
   idempotent: boolean;
   params: TObject | null;
-  /** Headers that the route looks at beside those of its kind. The handler checks them. */
+  /** Headers that the route reads beside those of its kind. The handler checks them. */
   headers: Readonly<Record<string, HeaderField>>;
   query: TObject | null;
   body: TSchema | null;
-  /** `form`: as a browser sends one without script (application/x-www-form-urlencoded). */
+  /** `form`: the form of a browser without script (application/x-www-form-urlencoded). */
   bodyKind: 'json' | 'form';
-  /** A request without a body is taken for `{}`. */
+  /** True: a request without a body counts as `{}`. */
   bodyOptional: boolean;
   bodyLimitBytes: number;
-  /** The handler reads the request's body or writes that of the answer itself, as bytes, for as long as it takes. */
+  /** True: the handler itself reads the request's body or writes the response's body, as bytes, for as long as it takes. */
   bytes: boolean;
   /** The media type of bytes that the handler reads itself. */
   bytesType: `${string}/${string}` | null;
-  /** Status -> body. `null`: no body. A media type: that, not JSON. */
+  /** Status -> body. `null`: no body. A media type: a body of that type instead of JSON. */
   answers: Readonly<Record<number, TSchema | null | `${string}/${string}`>>;
-  /** Status -> headers of such an answer, beside those that every route of its kind sends. */
+  /** Status -> headers of such a response, beside those that every route of its kind sends. */
   answerHeaders: Readonly<Record<number, readonly AnswerHeader[]>>;
-  /** What a 404 says was not found, the same for whatever is wrong with its name; null: the title of the registry. */
+  /** The text of a 404, the same for every error in the name; null: the title of the registry. */
   notFound: string | null;
-  /** Codes beyond those that every route of its kind can answer. */
+  /** The codes beyond those that every route of its kind can return. */
   errors: readonly ErrorCode[];
 }
 
@@ -99,7 +101,7 @@ type WithDefaults<R> = Omit<Route, keyof R> & typeof DEFAULTS & { sameOrigin: bo
 type Given = Pick<Route, Needed> & Partial<Route>;
 export type RouteOf<R> = { [K in keyof Route]: K extends keyof R ? R[K] : WithDefaults<R>[K & keyof WithDefaults<R>] };
 
-/** Completes one row; what is left out takes the strict default. */
+/** Completes one row; omitted fields take the strict default. */
 export function route<const R extends Given>(row: R): RouteOf<R> {
   const sameOrigin = row.method !== 'GET' && row.method !== 'HEAD';
   const cors = row.identity !== 'public' && row.path.startsWith('/api/');
@@ -110,10 +112,10 @@ type Shape<S> = S extends TSchema ? Static<S> : null;
 export type ParamsOf<R extends Route> = Shape<R['params']>;
 export type QueryOf<R extends Route> = Shape<R['query']>;
 export type BodyOf<R extends Route> = Shape<R['body']>;
-/** The JSON body of the success answer. */
+/** The JSON body of the successful response. */
 export type AnswerOf<R extends Route> = Shape<R['answers'][keyof R['answers']]>;
 
-/** The path with its parameters filled in, each percent-encoded. */
+/** Fills in the parameters of a path, each percent-encoded. */
 export function fillPath(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }

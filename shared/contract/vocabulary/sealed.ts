@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { LIMITS } from '../limits.ts';
 
-/** A point of P-256, uncompressed: 65 bytes. Whether it lies on the curve, the rules check. */
+/** A point of P-256, uncompressed: 65 bytes. The rules check whether it lies on the curve. */
 const PublicKey = Type.String({
   pattern: '^B[A-Za-z0-9_-]{86}$',
   description: 'A raw public key of P-256, uncompressed: 65 bytes as base64url without padding.',
@@ -9,14 +9,14 @@ const PublicKey = Type.String({
   examples: ['BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU'],
 });
 
-/** The public keys of a device: things are sealed to `enc`, and `sig` checks what it signs. */
+/** The public keys of a device: others seal to `enc`, and verify its signatures with `sig`. */
 export const DeviceKeys = Type.Object({ enc: PublicKey, sig: PublicKey });
 export type DeviceKeys = Static<typeof DeviceKeys>;
 
-/** As English writes it. `toLocaleString` loads the data of all languages first: 20 ms of each start. */
+/** Groups the digits of a number as in English. `toLocaleString` loads the data of all languages: 20 ms of each start. */
 const grouped = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, ',');
 
-/** Any text; the rules of each module refuse what is no base64url, or too long, with codes of their own. */
+/** Any text. The rules of each module refuse text that is not base64url, or too long, with codes of their own. */
 const sealed = (most: number) =>
   Type.String({
     description: `Base64url without padding, at most ${grouped(most)} bytes once it is decoded. Only devices can open it.`,

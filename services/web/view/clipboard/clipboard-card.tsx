@@ -14,10 +14,10 @@ import { IconButton } from '../parts/parts.tsx';
 import { clipboardEntry, filledEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
 import { sendMine } from './send-mine.ts';
 
-/** As many for every text: its length is nobody's business either. */
+/** The same number for every text, so that its length stays hidden too. */
 const DOTS = '•'.repeat(16);
 
-/** `isRough`: in whole minutes, where there is little room. */
+/** Shows the remaining time. `isRough`: in whole minutes, where there is little space. */
 function Left({ until, isRough = false }: { until: number; isRough?: boolean }) {
   const { client } = useApp();
   return (
@@ -31,7 +31,7 @@ function Left({ until, isRough = false }: { until: number; isRough?: boolean }) 
   );
 }
 
-/** The clipboard of the account, at the foot of the list: hidden until it is touched, and copied by one click. */
+/** Shows the clipboard of the account at the foot of the list: hidden until it is touched, and copied by one click. */
 export function ClipboardCard() {
   const app = useApp();
   const shownAt = useSignal<number | null>(null);
@@ -104,7 +104,7 @@ export function ClipboardCard() {
   );
 }
 
-/** What is left of its time, as a line that shrinks. The words beside it say the same. */
+/** Shows the remaining time as a line that shrinks. The words beside it say the same. */
 function LeftBar({ from, until }: { from: number; until: number }) {
   const now = useSignal(serverNow());
   useEffect(() => {
@@ -118,7 +118,7 @@ function LeftBar({ from, until }: { from: number; until: number }) {
   );
 }
 
-/** On a small screen, where the list is not in sight: a line for as long as it is new. */
+/** Shows a new clipboard as a line on a small screen, where the list is not visible. */
 export function ClipboardLine() {
   const { entry: own } = useApp();
   const { clipboard, app } = texts.value;

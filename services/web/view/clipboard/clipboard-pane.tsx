@@ -64,7 +64,7 @@ function Writing({ onPut }: { onPut: (text: string) => Promise<void> }) {
   );
 }
 
-/** What has passed, where somebody wants this browser to keep it. */
+/** Shows earlier entries, where the user wants this browser to keep them. */
 function Passed() {
   const { history } = useApp();
   const isOn = useSignal(false);
@@ -75,7 +75,7 @@ function Passed() {
     [isOn.value, passed.value] = [kept.isOn, kept.passed];
   };
   useEffect(() => {
-    // Written by whoever follows the clipboard, before this.
+    // The follower of the clipboard has written this entry before.
     noteClipboard(history, clipboardEntry.value).then(read, () => {});
   }, [clipboardEntry.value]);
   const choose = (isWanted: boolean) =>

@@ -5,16 +5,16 @@ import type { History } from '../../history/history.ts';
 import { noteClipboard } from '../../history/clipboard-history.ts';
 import { serverNow } from '../../server-time.ts';
 
-/** What is in the clipboard of the account; null as long as nobody knows. */
+/** The clipboard of the account; null as long as it is unknown. */
 export const clipboardEntry = signal<ClipboardEntry | null>(null);
 
-/** Null: there is nothing, or its time is over. */
+/** Returns an entry with content; null where it is empty, or its time is over. */
 export const filledEntry = (entry: ClipboardEntry | null): ClipboardEntry | null =>
   entry === null || entry.content === '' || (entry.expires_at !== null && entry.expires_at <= serverNow())
     ? null
     : entry;
 
-/** Entries that somebody has copied here or put aside: no line tells of them any more. */
+/** The time up to which entries were copied or dismissed here. No line shows them any more. */
 export const seenEntries = signal<number>(0);
 
 export function noteSeen({ updated_at: at }: ClipboardEntry): void {
@@ -26,8 +26,8 @@ export async function readClipboard(client: BatonClient): Promise<void> {
 }
 
 /**
- * Reads the clipboard when the service says that it has changed, and when the stream is there again, so that one click copies
- * it. Ends with the returned function.
+ * Reads the clipboard when the service reports a change, and when the stream is open again, so that one click copies it. The
+ * returned function ends it.
  */
 export function followClipboard(client: BatonClient, history: Pick<History, 'settings'>): () => void {
   let known = '';

@@ -7,12 +7,12 @@ import { notify } from '../parts/notices.ts';
 import { bytesOf, pending } from '../send/sending.ts';
 import { clipboardEntry, noteSeen } from './clipboard-state.ts';
 
-/** As the contract has it; more goes as a file, to a device that is chosen. */
+/** The limit of the contract. A longer text goes as a file to a chosen device. */
 export const CLIPBOARD_BYTES = 65_536;
 
 type Found = { kind: 'text'; text: string } | { kind: 'picture'; file: File } | { kind: 'blocked' };
 
-/** Text before pictures: programs put a picture of what is copied beside its text. */
+/** Reads the clipboard of this device, text before pictures: programs put a picture of a copied text beside it. */
 async function readHere(): Promise<Found> {
   try {
     for (const item of await navigator.clipboard.read()) {
@@ -26,13 +26,13 @@ async function readHere(): Promise<Found> {
     }
     return { kind: 'text', text: '' };
   } catch {
-    // Only secure pages are given the clipboard, and some browsers give its text alone, or nothing.
+    // Only secure pages can read the clipboard, and some browsers give only its text, or nothing.
     const text = await navigator.clipboard?.readText?.().catch(() => null);
     return typeof text === 'string' ? { kind: 'text', text } : { kind: 'blocked' };
   }
 }
 
-/** Puts a text into the clipboard of the account; one that is too long is offered to be sent. */
+/** Puts a text into the clipboard of the account. A text that is too long goes to the send page. */
 export async function putText({ client }: App, text: string): Promise<void> {
   if (bytesOf(text) > CLIPBOARD_BYTES) {
     pending.value = { files: [], text };
@@ -44,7 +44,7 @@ export async function putText({ client }: App, text: string): Promise<void> {
   noteSeen(entry);
 }
 
-/** What this device has in its clipboard goes into that of the account. A picture is offered to be sent. */
+/** Copies the clipboard of this device into that of the account. A picture goes to the send page. */
 export async function sendMine(app: App): Promise<void> {
   const { clipboard } = texts.value;
   const found = await readHere();

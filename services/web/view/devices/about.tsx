@@ -10,7 +10,7 @@ import { attempt } from '../parts/notices.ts';
 import { Empty, Pane } from '../parts/parts.tsx';
 import { DevicePicture, presenceText } from './device-list.tsx';
 
-/** Whether files of this device are taken without asking: a state of this browser. */
+/** Shows whether this browser takes files of this device without asking. */
 function AlwaysAccept({ id }: { id: string }) {
   const { history } = useApp();
   const isOn = useSignal(false);
@@ -38,7 +38,7 @@ function AlwaysAccept({ id }: { id: string }) {
   );
 }
 
-/** A device: what it is, and what this browser does with what it sends. */
+/** Shows a device, and how this browser handles its files. */
 export function AboutPane({ id }: { id: string }) {
   const { client } = useApp();
   const { about, approve, settings } = texts.value;

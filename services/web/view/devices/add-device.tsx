@@ -17,7 +17,7 @@ import { go } from '../navigation.ts';
 import { Empty, Pane, Waiting } from '../parts/parts.tsx';
 import { QrCode } from '../parts/qr-code.tsx';
 
-/** The camera, until it has seen the code of a sign-in. */
+/** Shows the camera until it finds the code of a sign-in. */
 function Scanner({ onFound, onFailed }: { onFound: (link: string) => void; onFailed: () => void }) {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
@@ -42,7 +42,7 @@ function Scanner({ onFound, onFailed }: { onFound: (link: string) => void; onFai
 
 type InviteState = { kind: 'asking' } | { kind: 'shown'; invite: Invite; link: string } | { kind: 'over'; why: string };
 
-/** A code for the camera of the new device. */
+/** Shows a code for the camera of the new device. */
 function InviteCode() {
   const { client } = useApp();
   const state = useSignal<InviteState>({ kind: 'asking' });
@@ -112,7 +112,7 @@ function InviteCode() {
   );
 }
 
-/** Its code, seen by the camera of this device, or its link. */
+/** Takes the code of the new device by the camera of this one, or its link. */
 function ScanCode({ mayInvite }: { mayInvite: boolean }) {
   const isScanning = useSignal(false);
   const hasNoCamera = useSignal(false);
@@ -187,7 +187,7 @@ function ScanCode({ mayInvite }: { mayInvite: boolean }) {
   );
 }
 
-/** Both ways to let a device in: it scans this one's code, or this one scans its code. */
+/** Shows both ways to let a device in: it scans this one's code, or this one scans its code. */
 export function AddPane() {
   const { add } = texts.value;
   const me = shared.value.me;

@@ -16,7 +16,7 @@ import { Empty, Pane, Waiting } from '../parts/parts.tsx';
 import { Digits } from './digits.tsx';
 import { pictureOf, tintOf } from './device-pictures.ts';
 
-/** Who asks, from where and since when. */
+/** Shows which device asks, from where and since when. */
 function Facts({ view }: { view: SignInRequestView }) {
   const { approve } = texts.value;
   const pictured = { type: view.device_type, kind: 'device' as const };
@@ -45,7 +45,7 @@ function Facts({ view }: { view: SignInRequestView }) {
   );
 }
 
-/** What a device may be let in as. */
+/** The roles with which a device may be let in. */
 type Kind = 'mine' | 'hour' | 'guest';
 const GRANTS: Readonly<Record<Kind, { scope: Scope; persist: Persist }>> = {
   mine: { scope: 'full', persist: 'persist' },
@@ -84,14 +84,14 @@ function Kinds({ of, chosen }: { of: readonly Kind[]; chosen: Signal<Kind | null
   );
 }
 
-/** How it ended, said where the question was. */
+/** The outcome, shown in place of the question. */
 interface End {
   isGood: boolean;
   title: string;
   why: string;
 }
 
-/** After these the question cannot be answered any more. */
+/** The codes after which the question cannot be answered any more. */
 type Ending = keyof Texts['approve']['ends'];
 const isEnding = (code: string): code is Ending => Object.hasOwn(texts.value.approve.ends, code);
 function endOf(code: Ending): End {
@@ -164,7 +164,7 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
           requestId={view.request_id}
           onRight={() => {
             isKnown.value = true;
-            // Whoever reads its digits has it in hand.
+            // A user who reads the digits holds the device.
             chosen.value = kinds[0] ?? null;
           }}
           onOver={() => refuse(approve.digitsOver)}
@@ -214,7 +214,7 @@ function Ended({ end, isInvited }: { end: End; isInvited: boolean }) {
   );
 }
 
-/** Asks whether another device may come in. `isInvited`: it scanned a code of this tab, and has digits to show. */
+/** Asks whether another device may come in. `isInvited`: it scanned a code of this tab, and shows digits. */
 export function ApprovePane({ link, isInvited }: { link: string; isInvited: boolean }) {
   const { client } = useApp();
   const view = useSignal<SignInRequestView | null>(null);

@@ -13,7 +13,7 @@ import { pictureOf, tintOf } from './device-pictures.ts';
 import { lastText } from '../item-words.ts';
 import { lastItems } from './last-items.ts';
 
-/** How a device is to be reached, in words. */
+/** Says whether a device can be reached. */
 export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
   const { devices } = texts.value;
   if (kind === 'past') return devices.gone;
@@ -23,7 +23,7 @@ export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
   return shared.value.connection === 'online' ? devices.never : devices.offline;
 }
 
-/** What it is, and a dot that says whether it is there: a word for screen readers. */
+/** Shows the type of a device, and a dot for its presence, which is a word for screen readers. */
 export function DevicePicture({ peer }: { peer: Peer }) {
   return (
     <span class={`device-picture ${tintOf(peer)} ${peer.isOnline ? 'is-online' : ''}`}>
@@ -33,7 +33,7 @@ export function DevicePicture({ peer }: { peer: Peer }) {
   );
 }
 
-/** A device: leads to its thread, and takes files that are dropped on it. */
+/** Shows a device. It leads to the thread, and takes dropped files. */
 function DeviceRow({ peer }: { peer: Peer }) {
   const app = useApp();
   const isOver = useSignal(false);

@@ -25,6 +25,6 @@ type Pictured = Pick<Peer, 'type' | 'kind'>;
 export const pictureOf = ({ type, kind }: Pictured): IconNode =>
   kind === 'live' ? RadioTower : (PICTURES[type ?? ''] ?? MonitorSmartphone);
 
-/** A colour that says what kind of device it is, beside its picture. */
+/** Returns a colour for the type of device, beside its picture. */
 export const tintOf = ({ type, kind }: Pictured): string =>
   kind === 'device' && type !== null && Object.hasOwn(PICTURES, type) ? `tint-${type}` : '';

@@ -5,10 +5,10 @@ import { serverNow } from '../../server-time.ts';
 import { secretsOf } from '../../session/joining.ts';
 import { texts } from '../../texts/texts.ts';
 
-/** Tries at the digits; then the request is denied, since the right ones stand on the screen of whoever types. */
+/** The tries at the digits. Then the request is denied, because an honest user sees the right digits. */
 const MOST_TRIES = 3;
 
-/** The digits that the new device shows. `onRight`: they are those of a code that this tab has shown. */
+/** Asks for the digits that the new device shows. `onRight`: they belong to a code that this tab has shown. */
 export function Digits({ requestId, onRight, onOver }: { requestId: string; onRight: () => void; onOver: () => void }) {
   const typed = useSignal('');
   const wrong = useSignal(0);

@@ -7,8 +7,8 @@ import type { History } from '../../history/history.ts';
 export const lastItems = signal<ReadonlyMap<string, Item>>(new Map());
 
 /**
- * Keeps `lastItems` true until the returned function is called. One reading goes on at a time: what changes meanwhile is
- * read once by the next one, however often it has changed.
+ * Keeps `lastItems` up to date until the returned function is called. One reading runs at a time. The next one reads each
+ * thread that has changed meanwhile once, however often it has changed.
  */
 export function followLastItems(history: Pick<History, 'threads' | 'newest'>): () => void {
   const stale = new Set<string>();

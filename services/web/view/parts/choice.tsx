@@ -5,7 +5,7 @@ interface ChoiceProps<T extends string> {
   choose: (value: T) => void;
 }
 
-/** One of a few, under what they are about. */
+/** Offers a choice of a few options under a legend. */
 export function Choice<T extends string>({ legend, options, chosen, choose }: ChoiceProps<T>) {
   return (
     <fieldset class="choices">

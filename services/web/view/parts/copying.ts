@@ -2,8 +2,8 @@ import { texts } from '../../texts/texts.ts';
 import { notify } from './notices.ts';
 
 /**
- * As pages copied before there was `navigator.clipboard`, which only secure pages have: what is selected is copied, and whoever
- * listens may say what that is.
+ * Copies in the way before `navigator.clipboard`, which only secure pages have: it copies the selection, and a listener may
+ * set the text.
  */
 function copySelected(text: string): boolean {
   const before = document.activeElement;
@@ -11,7 +11,7 @@ function copySelected(text: string): boolean {
   field.value = text;
   field.readOnly = true;
   field.className = 'unseen';
-  // A dialog lets nothing outside of it be selected.
+  // Nothing outside an open dialog can be selected.
   (before?.closest('dialog') ?? document.body).append(field);
   field.select();
   const exactly = (event: ClipboardEvent): void => {
@@ -31,19 +31,19 @@ function copySelected(text: string): boolean {
   }
 }
 
-/** Copies to this device, and says so; or says that somebody has to do it. */
+/** Copies to this device, and tells the user, who otherwise has to copy by hand. */
 export async function copyText(text: string): Promise<void> {
   const { copied, copyByHand } = texts.value.app;
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Without https there is none, and a browser may refuse.
+    // Pages without https have no clipboard, and a browser may refuse.
     if (!copySelected(text)) return notify(copyByHand, true);
   }
   notify(copied);
 }
 
-/** The part of a selection that lies in this element. */
+/** Returns the part of a selection that lies in this element. */
 function within(box: Element, range: Range): Range {
   const inside = range.cloneRange();
   if (!box.contains(inside.startContainer)) inside.setStart(box, 0);
@@ -52,8 +52,8 @@ function within(box: Element, range: Range): Range {
 }
 
 /**
- * For the event `copy`: what is selected of one message is copied exactly as it was written, where a browser would add lines
- * between its blocks. Of several messages the browser makes what it makes of pages.
+ * Handles the event `copy`: a selection in one message is copied exactly as it was written, where a browser would add lines
+ * between its blocks. For several messages the browser's own copy stays.
  */
 export function copyExactly(event: ClipboardEvent): void {
   const selection = getSelection();

@@ -2,19 +2,19 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { serverNow } from '../../server-time.ts';
 
-/** Its end is by the service's clock, which is known to a second. */
+/** A margin, because the end is by the service's clock, which is known to a second. */
 const MARGIN_MS = 1_000;
 const FIRST_PAUSE_MS = 5_000;
 
 interface CountdownProps {
-  /** By the service's clock. */
+  /** The end, by the service's clock. */
   until: number;
   text: (secondsLeft: number) => string;
-  /** Called when it is over; again after pauses that double, as long as this is shown. */
+  /** Called when the time is over, and again after pauses that double, as long as this is shown. */
   onOver?: () => void;
 }
 
-/** What is left until then, every second. */
+/** Shows the time that is left, every second. */
 export function Countdown({ until, text, onOver }: CountdownProps) {
   const now = useSignal(serverNow());
   useEffect(() => {

@@ -11,7 +11,7 @@ interface Question {
 
 const question = signal<Question | null>(null);
 
-/** Asks before something that cannot be taken back. */
+/** Asks before an action that cannot be undone. */
 export function confirmed(asked: Omit<Question, 'answer'>): Promise<boolean> {
   return new Promise((resolve) => {
     question.value = {

@@ -1,7 +1,7 @@
 import type { IconNode } from 'lucide';
 import { h } from 'preact';
 
-/** A picture of the one set; what it means is said by the words beside it, or by the label of its button. */
+/** Shows an icon. The words beside it, or the label of its button, say what it means. */
 export function Icon({ node, size = 20 }: { node: IconNode; size?: number }) {
   return (
     <svg

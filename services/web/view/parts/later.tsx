@@ -5,15 +5,15 @@ import { texts } from '../../texts/texts.ts';
 import { notify } from './notices.ts';
 import { Waiting } from './parts.tsx';
 
-/** A replica of another version may be asked first, and has never heard of the file. */
+/** The pauses of retries. A replica of another version may get the request first, and does not have the file. */
 const PAUSES_MS = [500, 1_000, 2_000];
 
 type Later<P> = ((props: P) => preact.JSX.Element) & {
-  /** Loads it before somebody wants to see it. Never rejects. */
+  /** Loads it before it is shown. Never rejects. */
   preload(): Promise<void>;
 };
 
-/** What comes with the first wish to see it: not everybody who opens the app looks at it. `Meanwhile`: what is shown before. */
+/** Makes a component that loads when it is first shown, because not every user opens it. `Meanwhile`: shown until then. */
 export function later<P extends object>(
   load: () => Promise<ComponentType<P>>,
   Meanwhile: ComponentType = Waiting,

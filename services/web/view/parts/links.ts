@@ -5,13 +5,13 @@ export interface FoundLink {
   start: number;
   end: number;
   href: string;
-  /** Who is asked, where the address does not say it in the letters that are shown; else null. */
+  /** The host, where the shown letters of the address differ from it; otherwise null. */
   host: string | null;
 }
 
 /**
- * An address may stand directly behind a letter of a script without spaces, or behind an emoji. The library wants a space or
- * a sign there (https://github.com/markdown-it/linkify-it, "rebuilder": patched fragments).
+ * Finds an address directly after a letter of a script without spaces, or after an emoji. The library requires a space or a
+ * sign there (https://github.com/markdown-it/linkify-it, "rebuilder": patched fragments).
  */
 class AnyScript extends REBuilder {
   override get_schema_search(): RegExp {
@@ -34,9 +34,9 @@ finder.add('www.', {
   },
 });
 
-/** What nobody sees, or what turns the order of the letters around it. U+2800 and the fillers look like a space. */
+/** Invisible characters, and those that reorder the letters around them. U+2800 and the fillers look like a space. */
 const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** What stands before an `@` there is a user's name: `https://bank.example@evil.example` leads to the second. */
+/** An address with a user name before an `@`: `https://bank.example@evil.example` leads to the second host. */
 const WITH_USER = /^(?:https?:\/\/)?[^\s/?#\\<>"]*@/i;
 
 function targetOf(address: string): URL | null {
@@ -48,7 +48,7 @@ function targetOf(address: string): URL | null {
   }
 }
 
-/** Web and mail addresses, in their order. What could lead elsewhere than it says is none. */
+/** Finds web and mail addresses in their order. Skips addresses that could lead elsewhere than they show. */
 export function linksIn(text: string): FoundLink[] {
   return (finder.match(text) ?? []).flatMap(({ index: start, lastIndex: end, raw, url, schema }) => {
     const target = targetOf(url);

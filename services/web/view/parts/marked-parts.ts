@@ -1,16 +1,16 @@
-/** A part of a text, and whether it is what was looked for. */
+/** A part of a text, and whether it matches the search. */
 export interface MarkedPart {
   text: string;
   isFound: boolean;
 }
 
-/** So much stands before the first find. */
+/** How many letters are shown before the first match. */
 const BEFORE = 40;
 const SHOWN = 300;
 
 const escaped = (words: string): string => words.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** A text around the first place where the words stand, in parts. All of them together are the text that is shown. */
+/** Returns the text around the first match, in parts. All parts together are the shown text. */
 export function markedParts(text: string, words: string): MarkedPart[] {
   const pattern = new RegExp(escaped(words), 'giu');
   const first = words === '' ? -1 : text.search(pattern);

@@ -1,6 +1,6 @@
 import { markedParts } from './marked-parts.ts';
 
-/** A text with what was looked for. */
+/** Shows a text with the matches marked. */
 export function Marked({ text, words }: { text: string; words: string }) {
   return (
     <>

@@ -13,14 +13,14 @@ export interface MenuAction {
 interface Menu {
   title: string;
   actions: readonly MenuAction[];
-  /** Beside this, where there is room. */
+  /** The place beside which the menu opens, where there is space. */
   anchor: DOMRect | null;
 }
 
 const shown = signal<Menu | null>(null);
 const EDGE_PX = 8;
 
-/** What can be done with something, as a list: beside `opener` on a wide screen, at the foot of a small one. */
+/** Opens a list of actions: beside `opener` on a wide screen, at the foot of a small one. */
 export function openMenu(title: string, actions: readonly MenuAction[], opener: Element | null): void {
   shown.value = { title, actions, anchor: opener?.getBoundingClientRect() ?? null };
 }
@@ -42,7 +42,7 @@ export function MenuDialog() {
     place(dialog.current, menu.anchor);
   }, [menu]);
   if (menu === null) return null;
-  // A dialog that is closed gives the focus back to what had it before.
+  // A closed dialog gives the focus back to the element that had it before.
   const close = () => {
     dialog.current?.close();
     shown.value = null;

@@ -3,7 +3,7 @@ import { texts } from '../../texts/texts.ts';
 import { Icon } from './icon.tsx';
 import { announcement, dismiss, notices } from './notices.ts';
 
-/** What is shown for a moment, and what is only said. */
+/** Shows notices for a moment, and announcements only to screen readers. */
 export function NoticeList() {
   const { app } = texts.value;
   return (

@@ -5,7 +5,7 @@ export interface Notice {
   id: number;
   text: string;
   isError: boolean;
-  /** Where it leads. */
+  /** The target of the notice. */
   href?: string;
 }
 
@@ -13,9 +13,9 @@ const SHOWN_MS = 5_000;
 const MOST = 3;
 let last = 0;
 
-/** Shown for a moment, and said by screen readers. */
+/** Notices that are shown for a moment, and read by screen readers. */
 export const notices = signal<readonly Notice[]>([]);
-/** Said by screen readers alone: what is seen anyway. The newest only, so that it does not chatter. */
+/** A visible text that screen readers read. Only the newest one, so that they do not read too much. */
 export const announcement = signal('');
 
 export function dismiss(id: number): void {
@@ -35,7 +35,7 @@ export function notify(text: string, isError = false, href?: string): void {
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unexpected';
 
-/** Runs what a button does. What goes wrong is said: `failed`, what did not happen, and why and what to do. */
+/** Runs the action of a button. Shows a failure: `failed` names what did not happen; the reason and the remedy follow. */
 export function attempt(work: () => Promise<unknown>, failed: string): void {
   work().catch((error: unknown) => {
     const code = codeOf(error);

@@ -28,7 +28,7 @@ export function IconButton({ node, label, onClick, kind = '', isPressed }: IconB
   );
 }
 
-/** A page of the main part: its heading takes the focus when somebody comes here. */
+/** Shows a page of the main part. Its heading takes the focus when the page opens. */
 export function Pane({
   title,
   actions,
@@ -38,7 +38,7 @@ export function Pane({
 }: {
   title: ComponentChildren;
   actions?: ComponentChildren;
-  /** Beside the heading. */
+  /** Content beside the heading. */
   before?: ComponentChildren;
   children: ComponentChildren;
   kind?: string;
@@ -79,17 +79,17 @@ interface EmptyProps {
   node: IconNode;
   title: string;
   why?: string;
-  /** There is nothing else on the page. */
+  /** True: there is nothing else on the page. */
   isPage?: boolean;
   children?: ComponentChildren;
 }
 
-/** Names in a row, each in its own direction: none turns its neighbours around. */
+/** Shows names in a row, each in its own text direction, so that none reorders its neighbours. */
 export function Names({ of }: { of: readonly string[] }) {
   return <>{of.map((name, i) => [i > 0 && ', ', <bdi key={i}>{name}</bdi>])}</>;
 }
 
-/** Shows that something is awaited, but only when it takes long enough to be noticed. */
+/** Shows that the app waits, but only when that takes long enough to be noticed. */
 export function Waiting() {
   return (
     <div class="waiting" role="status">

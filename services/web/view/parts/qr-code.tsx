@@ -4,7 +4,7 @@ import type { encode as encodeQr } from 'uqr';
 
 type Encode = typeof encodeQr;
 
-/** What draws codes comes with the first of them: it is a twentieth of the app, and rarely wanted. */
+/** The encoder of codes. It loads with the first code, because it is a twentieth of the app, and rarely needed. */
 const encoder = signal<Encode | null>(null);
 
 async function askForEncoder(): Promise<void> {
@@ -12,7 +12,7 @@ async function askForEncoder(): Promise<void> {
   try {
     encoder.value = (await import('./encode-qr.ts')).encode;
   } catch {
-    // The link is beside it as text, and the next code asks again.
+    // The link is beside it as text, and the next code loads the encoder again.
   }
 }
 
@@ -22,7 +22,7 @@ function drawn(encode: Encode, text: string): { path: string; size: number } {
   return { path: parts.join(''), size: code.size };
 }
 
-/** A code as one path; dark on light in both colour schemes, since cameras ask for that. */
+/** Draws a code as one path, dark on light in both colour schemes, because cameras need that. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const encode = encoder.value;
   useEffect(() => void askForEncoder(), [text]);

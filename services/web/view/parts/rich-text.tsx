@@ -4,12 +4,15 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { type Block, blocksOf, type FindLinks, type Inline, mayHaveLinks } from './text-parts.ts';
 
 /*
- * Text as it came: nothing of it is HTML, and every character of it is shown. Addresses become links, and what stands between
- * backticks is shown as code, with the backticks.
+ * Received text. None of it is HTML, and every character of it is shown. Addresses become links, and text between backticks
+ * is shown as code, with the backticks.
  */
 
 const findNone: FindLinks = () => [];
-/** What finds links comes with the first text that may have one: it is a twentieth of the app. Until then texts are words. */
+/**
+ * The finder of links. It loads with the first text that may have a link, because it is a twentieth of the app. Until then
+ * texts have no links.
+ */
 const finder = signal<FindLinks>(findNone);
 let isAsked = false;
 
@@ -21,7 +24,7 @@ function askForFinder(): void {
       finder.value = linksIn;
     },
     () => {
-      // The next text asks again.
+      // The next text loads it again.
       isAsked = false;
     },
   );
@@ -32,7 +35,7 @@ function Part({ part }: { part: Inline }) {
   if (part.kind === 'mark') return <span class="text-mark">{part.text}</span>;
   if (part.kind !== 'link') return <code>{part.text}</code>;
   const { href, host, text } = part;
-  // The letters of an address stand in one order, whatever stands around it.
+  // The letters of an address keep their order, whatever surrounds it.
   return (
     <a href={href} dir="ltr" target="_blank" rel="noopener noreferrer nofollow" {...(host !== null && { title: host })}>
       {text}

@@ -1,8 +1,8 @@
 import type { FoundLink } from './links.ts';
 
 /*
- * A message in parts. All parts together are the message, letter for letter: what is only a mark (backticks, the lines of a
- * fence) is a part too, and is shown.
+ * A message in parts. All parts together are the message, letter for letter. Marks (backticks, the lines of a fence) are
+ * parts too, and are shown.
  */
 export type Inline =
   | { kind: 'plain' | 'mark' | 'code'; text: string }
@@ -12,15 +12,15 @@ export type Block =
   /** `opening` and `closing` are the lines of the fence, with the line breaks between them and the code; may be empty. */
   | { kind: 'code'; opening: string; code: string; closing: string };
 
-/** Finds links: `linksIn`, once that has been loaded. */
+/** Finds links: `linksIn` after it is loaded. */
 export type FindLinks = (text: string) => FoundLink[];
 
-/** Most texts have none, and nothing is searched in them. */
+/** Tells whether a text may have links. Most texts have none, and are not searched. */
 export const mayHaveLinks = (text: string): boolean => /:\/\/|mailto:|www\.|@/i.test(text);
 
-/** One backtick on each side, neither inside of a word nor beside another one; nothing but one line between them. */
+/** A span on one line with one backtick on each side, neither inside a word nor beside another backtick. */
 const SPAN = /(?<![\p{L}\p{N}_\\`])`([^\s`]|[^\s`][^`\n]*[^\s`])`(?![\p{L}\p{N}_`])/gu;
-/** Begins a line. What is said behind it has no backtick. */
+/** The opening line of a fence. The text after the backticks has no backtick. */
 const OPENING = /^(`{3,})[^`]*$/;
 const CLOSING = /^(`{3,})\s*$/;
 
@@ -48,14 +48,17 @@ function inlineOf(text: string, find: FindLinks): Inline[] {
   return parts.filter((part) => part.text !== '');
 }
 
-/** Indented by more than a sentence is, or full of what only code has: shown as it was typed, in letters of one width. */
+/**
+ * Tells whether lines look like code: indented more than a sentence, or with signs that only code has. Such lines are shown
+ * as typed, in a monospaced font.
+ */
 const looksLikeCode = (lines: readonly string[]): boolean => {
   if (lines.length < 2) return false;
   const odd = lines.filter((line) => /^(\t| {2,})\S|[{};]\s*$|^\s*(<\/?\w|#include|import |def |\$ )/.test(line));
   return odd.length * 2 >= lines.length;
 };
 
-/** Where the fence ends that line `at` opens; 0: there is none, or it never ends. */
+/** Returns where the fence ends that line `at` opens; 0: no fence, or one without an end. */
 function fenceEnd(lines: readonly string[], at: number, isHopeless: (ticks: number) => boolean): number {
   const ticks = OPENING.exec(lines[at] ?? '')?.[1]?.length ?? 0;
   if (ticks === 0 || isHopeless(ticks)) return 0;
@@ -65,12 +68,12 @@ function fenceEnd(lines: readonly string[], at: number, isHopeless: (ticks: numb
   return -ticks;
 }
 
-/** The blocks of a message, in their order. */
+/** Returns the blocks of a message in their order. */
 export function blocksOf(text: string, find: FindLinks): Block[] {
   const lines = text.split('\n');
   const blocks: Block[] = [];
   let words: string[] = [];
-  /** A fence of so many backticks, or more, has no end in what follows. */
+  /** A fence of this many backticks, or more, has no end in the following lines. */
   let endless = Number.POSITIVE_INFINITY;
 
   const flush = (): void => {

@@ -3,7 +3,7 @@ import { transferredFiles } from '../../files/choosing.ts';
 import { saySkipped } from './odd-names.ts';
 import { sendFiles } from './sending.ts';
 
-/** Sends what was dropped, and says by name what of it cannot be sent. */
+/** Sends dropped files, and names those that cannot be sent. */
 export async function sendDropped(app: App, to: Parameters<typeof sendFiles>[1], data: DataTransfer): Promise<boolean> {
   const { files, skipped } = await transferredFiles(data);
   saySkipped(skipped, files.length === 0);

@@ -1,6 +1,6 @@
 import { type ChosenFile, chosenOf } from '../../files/choosing.ts';
 
-/** Opens the browser's picker; nothing when it is closed without a choice. */
+/** Opens the browser's picker; returns no files when it is closed without a choice. */
 export function chooseFiles({ isFolder = false } = {}): Promise<ChosenFile[]> {
   const input = document.createElement('input');
   input.type = 'file';

@@ -4,20 +4,20 @@ import { notify } from '../parts/notices.ts';
 
 const SAID = 5;
 
-/** A notice is read in a moment: the first ones, and how many more. */
+/** Lists the first names, and how many more there are, because a notice is read in a moment. */
 function listed(names: readonly string[]): string {
   const first = names.slice(0, SAID).join(', ');
   const rest = names.length - SAID;
   return rest > 0 ? `${first} ${texts.value.files.showAll(rest)}` : first;
 }
 
-/** Says by name what the receiver gets under another name. */
+/** Names the files that the receiver gets under another name. */
 export function sayRenamed(files: readonly ChosenFile[]): void {
   const renamed = files.filter(({ from }) => from !== undefined).map(({ name, from = name }) => `${from} → ${name}`);
   if (renamed.length > 0) notify(texts.value.files.renamed(listed(renamed)));
 }
 
-/** Says by name what cannot be sent. */
+/** Names the entries that cannot be sent. */
 export function saySkipped(paths: readonly string[], isAll: boolean): void {
   if (paths.length > 0) notify(texts.value.files.skipped(listed(paths)), isAll);
 }

@@ -9,7 +9,7 @@ const lastPart = (path: string): string => {
   }
 };
 
-/** File managers put the names or the paths of copied files beside them, as text. */
+/** Tells whether a text is only the names or paths of the files, which file managers put beside copied files. */
 function isNamesOf(text: string, files: readonly ChosenFile[]): boolean {
   const names = new Set(files.map(({ file }) => file.name));
   return text
@@ -19,8 +19,8 @@ function isNamesOf(text: string, files: readonly ChosenFile[]): boolean {
 }
 
 /**
- * The files that somebody means to paste. Spreadsheets and word processors put a picture of what is copied beside its text:
- * where there is text, it is what is meant.
+ * Returns the files that the user means to paste. Spreadsheets and word processors put a picture beside copied text. Where
+ * there is text, the user means the text.
  */
 export function pastedFiles(data: DataTransfer | null): ChosenFile[] {
   if (data === null) return [];

@@ -32,7 +32,7 @@ function RefusedShare({ why }: { why: ShareRefusal }) {
   );
 }
 
-/** What the share sheet has handed over becomes what is to be sent. It is kept until then, for a reload. */
+/** Takes over a share of the share sheet to send it. The share is kept until it is sent, for a reload. */
 export function SharePane({ id }: { id: string }) {
   const { entry } = useApp();
   const isRead = useSignal(false);
@@ -74,7 +74,7 @@ function What() {
   );
 }
 
-/** To whom something goes that was chosen first: one device, or several at once. */
+/** Asks for the receiver of chosen content: one device, or several at once. */
 export function SendPane() {
   const app = useApp();
   const chosen = useSignal<readonly string[]>([]);

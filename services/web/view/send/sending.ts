@@ -5,13 +5,13 @@ import { texts } from '../../texts/texts.ts';
 import { notify } from '../parts/notices.ts';
 import { sayRenamed } from './odd-names.ts';
 
-/** What somebody has chosen before they say to whom it goes. */
+/** The content that the user has chosen before the receiver. */
 export const pending = signal<Pending | null>(null);
 
 interface Pending {
   files: ChosenFile[];
   text: string;
-  /** The share sheet handed it over, or a web page that does as if it were one. */
+  /** Content from the share sheet, or from a web page that pretends to be one. */
   share?: { id: string; isFromOutside: boolean };
 }
 
@@ -20,7 +20,7 @@ interface To {
   name: string;
 }
 
-/** False: nothing was sent, and why was said. */
+/** Sends files. False: nothing was sent, and the user was told why. */
 export async function sendFiles({ outbox }: App, to: readonly To[], files: readonly ChosenFile[]): Promise<boolean> {
   if (files.length === 0) return false;
   if (files.length > MOST_FILES) {
@@ -32,10 +32,10 @@ export async function sendFiles({ outbox }: App, to: readonly To[], files: reado
   return true;
 }
 
-/** Is in the history and in the outbox at once, whatever becomes of it. */
+/** Puts a message into the history and the outbox at once, whatever happens to it later. */
 export const sendMessage = ({ outbox }: App, to: To, text: string): Promise<void> => outbox.message(to, text);
 
-/** What the service counts: bytes of UTF-8, with every space. Only whether anything is left is asked without them. */
+/** Returns the bytes of UTF-8 that the service counts, with every space. Only the check for an empty text ignores spaces. */
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 export const textFile = (text: string): ChosenFile => {

@@ -10,7 +10,7 @@ import { Choice } from '../parts/choice.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 
-/** Looks now, and whenever the browser's permission is given or taken back. What it gives ends that. */
+/** Calls `look` now, and whenever the browser's permission is given or withdrawn. Returns a function that ends it. */
 function whenPermissionChanges(look: () => Promise<void>): () => void {
   const ended = new AbortController();
   void look();
@@ -21,7 +21,7 @@ function whenPermissionChanges(look: () => Promise<void>): () => void {
   return () => ended.abort();
 }
 
-/** Asked for only here, when somebody wants it. */
+/** Shows the settings of notifications. The app asks for the permission only here, when the user wants it. */
 export function NotificationSettings() {
   const app = useApp();
   const { client } = app;
@@ -30,13 +30,13 @@ export function NotificationSettings() {
   const isBusy = useSignal(false);
   const { settings } = texts.value;
   useEffect(() => {
-    // Storage that throws keeps no choice either.
+    // Where storage throws, no choice can be kept either.
     const look = async (): Promise<void> => {
       state.value = await mendPush(app).catch(() => 'impossible' as const);
     };
     return whenPermissionChanges(look);
   }, []);
-  /** Where the push service is not reached, the browser may take minutes to say so. */
+  /** Runs a change. Where the push service cannot be reached, the browser may take minutes to fail. */
   const set = (work: () => Promise<PushState>) => () => {
     isBusy.value = true;
     attempt(async () => {

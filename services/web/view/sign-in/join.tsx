@@ -13,7 +13,7 @@ import { NameForm } from './name-form.tsx';
 
 type Enter = (entry: Entry) => void;
 
-/** Asks for a name, then to be let in by the device that made the invite. */
+/** Asks for a name, then asks the device that made the invite to let this one in. */
 export function Join({ invited, enter, leave }: { invited: Joining; enter: Enter; leave: () => void }) {
   const name = useSignal<string | null>(null);
   const back = () => {
@@ -47,7 +47,7 @@ function JoinWaiting(props: { name: string; invited: Joining; enter: Enter; back
     const ask = async () => {
       const about = { baseUrl: '', fetch: timedFetch, deviceName: name, deviceType: 'browser' as const };
       const request = await requestSignIn({ ...about, invite: invited.invite, session: cookieSession(), signal });
-      // It serves one request: a reload has to begin anew.
+      // The invite serves one request, so a reload has to begin again.
       endJoining();
       const digits = inviteDigits(invited.secret, request.requestId);
       state.value = { kind: 'shown', digits, until: request.expiresAt };

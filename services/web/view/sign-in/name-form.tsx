@@ -8,20 +8,20 @@ import { attempt } from '../parts/notices.ts';
 interface NameFormProps {
   title: string;
   why: string;
-  /** Given the name as the service takes it. */
+  /** Called with the name as the service takes it. */
   done: (name: string) => Promise<void> | void;
-  /** Without it there is no way back. */
+  /** The way back; without it there is none. */
   back?: () => void;
 }
 
-/** Asks what this device is called: a proposal to type over, and what becomes of it before it is used. */
+/** Asks for the name of this device, with a proposal to type over, and shows the resulting name before it is used. */
 export function NameForm({ title, why, done, back }: NameFormProps) {
   const name = useSignal(proposedName());
   const isTyped = useRef(false);
   const isBusy = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
   const { name: words, app } = texts.value;
-  // Before the page is painted: whoever types at once would lose the first letters to a later selection.
+  // Before the page is painted, because a later selection would overwrite the first letters of a user who types at once.
   useLayoutEffect(() => input.current?.select(), []);
   useEffect(() => {
     void betterName().then((better) => {

@@ -9,14 +9,14 @@ import { attempt } from '../parts/notices.ts';
 import { joining } from '../../session/joining.ts';
 import { endLink, linked } from '../../session/linked.ts';
 
-/** After the sign-in alone. */
+/** Loaded only when a sign-in needs them. */
 const NameForm = later(async () => (await import('./name-form.tsx')).NameForm);
 const Join = later(async () => (await import('./join.tsx')).Join);
 const SignInCode = later(async () => (await import('./sign-in-code.tsx')).SignInCode);
 
 type Enter = (entry: Entry) => void;
 
-/** What is before the app: one card in the middle. */
+/** Shows the page before the app: one card in the middle. */
 function Front({ children }: { children: ComponentChildren }) {
   return (
     <main class="front" id="content">

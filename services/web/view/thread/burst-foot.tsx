@@ -2,7 +2,10 @@ import type { Item } from '../../history/database.ts';
 import { timeText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 
-/** When it was, and what became of a message. Under the last of a burst it is seen; under the others it is only said. */
+/**
+ * Shows the time of an item, and the state of a message. It is visible under the last item of a burst; under the others only
+ * screen readers read it.
+ */
 export function BurstFoot({ item, isEnd }: { item: Item; isEnd: boolean }) {
   const { thread } = texts.value;
   const isMessage = item.kind === 'message' && item.isMine;

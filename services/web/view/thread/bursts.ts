@@ -1,11 +1,11 @@
 import type { Item } from '../../history/database.ts';
 
-/** What comes within it, from one side, is one burst with one time. */
+/** Items of one side within this time are one burst with one time. */
 const BURST_MS = 3 * 60_000;
 
 const noteOf = (item: Item): string => `${item.state} ${item.error ?? ''}`;
 
-/** Whether the time stands under this item: the next one is of the other side, of a later time, or in another state. */
+/** Tells whether the time is shown under this item: the next one is of the other side, a later time, or another state. */
 export function endsBurst(item: Item, next: Item | undefined): boolean {
   if (next === undefined || next.isMine !== item.isMine || next.at - item.at > BURST_MS) return true;
   if (new Date(next.at).toDateString() !== new Date(item.at).toDateString()) return true;

@@ -12,21 +12,21 @@ import { attempt } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
 import { bytesOf, sendFiles, sendMessage, textFile } from '../send/sending.ts';
 
-/** As the contract has it, until the service has said its own. */
+/** The limit of the contract, until the service has named its own. */
 const MESSAGE_BYTES = 4_096;
 const MOST_HEIGHT_PX = 200;
 
-/** As the last key of an input method Safari sends Enter after the composition has ended, with this number alone to tell. */
+/** The key code of an input method's last key. Safari sends Enter after the composition, and only this code shows it. */
 const OF_INPUT_METHOD = 229;
 
 // oxlint-disable-next-line typescript/no-deprecated -- nothing else tells it
 const codeOfKey = ({ keyCode }: KeyboardEvent): number => keyCode;
 
-/** Enter sends, unless it ends the word of an input method. */
+/** Tells whether a key sends: Enter, unless it ends the word of an input method. */
 const isSending = (event: KeyboardEvent): boolean =>
   event.key === 'Enter' && !event.shiftKey && !event.isComposing && codeOfKey(event) !== OF_INPUT_METHOD;
 
-/** What is typed to that device, and stays until it is sent. `set` is for what is not typed. */
+/** Keeps the typed text for that device until it is sent. `set` is for text that is not typed. */
 function useDraft(peerId: string) {
   const { userId } = useApp().entry;
   const text = useSignal(draftOf(userId, peerId));
@@ -59,7 +59,7 @@ export function Composer({ peer }: { peer: Peer }) {
     box.style.blockSize = `${Math.min(MOST_HEIGHT_PX, box.scrollHeight)}px`;
   }, [text.value]);
 
-  /** Empties the field for `work`; what could not be sent stays in it. */
+  /** Empties the field for `work`. Text that could not be sent returns to it. */
   const hand = (work: (said: string) => Promise<unknown>) => {
     const said = text.value;
     set('');

@@ -25,7 +25,7 @@ function receivedText(item: FilesItem): string {
   return item.kept === 'removed' ? files.removed : files.received;
 }
 
-/** What a transfer does at this moment, in words. */
+/** Says in words what a transfer does at this moment. */
 function stateText(item: FilesItem, running: Running | null): string {
   const { files, thread } = texts.value;
   const isThere = findPeer(item.thread)?.isOnline === true;
@@ -114,7 +114,7 @@ function Offer({ item }: { item: FilesItem }) {
   );
 }
 
-/** The sender's window was closed, and it has to say again which files those are. */
+/** Asks the sender, whose window was closed, to choose the files again. */
 function GoOn({ item }: { item: FilesItem }) {
   const { tabs } = useApp();
   const { files } = texts.value;
@@ -152,7 +152,7 @@ function Controls({ item, running }: { item: FilesItem; running: Running | null 
   );
 }
 
-/** Nobody sends it, though it could be gone on with: its page was closed. */
+/** Tells whether nobody sends a transfer that could be resumed, because its page was closed. */
 const isLost = ({ isMine, ref, state }: FilesItem, running: Running | null): boolean =>
   isMine &&
   ref !== '' &&
@@ -160,7 +160,7 @@ const isLost = ({ isMine, ref, state }: FilesItem, running: Running | null): boo
   running === null &&
   shared.value.connection === 'online';
 
-/** What can be done with a transfer in its state. */
+/** Shows the actions of a transfer in its state. */
 function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
   if (item.state === 'offered' && !item.isMine) return <Offer item={item} />;
   if (item.error === 'choose_again' || item.error === 'allow_again') return <FilesAgain item={item} />;
@@ -168,13 +168,13 @@ function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
   return <SaveActs item={item} />;
 }
 
-/** What a transfer is, how it goes, and what can be done with it. */
+/** Shows a transfer, its progress, and its actions. */
 export function FilesCard({ item }: { item: FilesItem }) {
   const running = runningOf(item.ref === '' ? item.id : item.ref).value;
   const isOpen = ['preparing', 'offered', 'active'].includes(item.state);
   const isOffer = item.state === 'offered' && !item.isMine;
   const said = stateText(item, running);
-  // Where all of them are seen their names need not be read; of received ones each can be saved by its name.
+  // Where all pictures are visible, names are not needed. Received files keep their names, by which each can be saved.
   const isMosaic = item.isMine && picturesOf(item).length > 1;
   const press = useLongPress(item);
   return (

@@ -17,7 +17,7 @@ import { pending, sendFiles, sendMessage } from '../send/sending.ts';
 const isOpen = ({ kind, state }: Item): boolean =>
   kind === 'files' && ['preparing', 'offered', 'active'].includes(state);
 
-/** The bytes of an item, as far as this browser has all of them: received, or kept of what was sent. */
+/** Returns the files of an item, received or kept from sending; null where this browser does not have all of them. */
 async function bytesOf({ entry, history }: App, item: FilesItem): Promise<ChosenFile[] | null> {
   if (item.isMine) {
     const kept = (await history.sources.of(item.ref)) ?? (await history.sources.of(item.id)) ?? [];
@@ -33,7 +33,7 @@ async function bytesOf({ entry, history }: App, item: FilesItem): Promise<Chosen
   return found.length === item.fileCount ? found : null;
 }
 
-/** Chooses to whom it goes; the item itself stays. */
+/** Forwards an item: the user chooses the receiver, and the item itself stays. */
 async function forward(app: App, item: Item): Promise<void> {
   const files = item.kind === 'files' ? await bytesOf(app, item) : [];
   if (files === null) return notify(texts.value.files.gone, true);
@@ -41,7 +41,7 @@ async function forward(app: App, item: Item): Promise<void> {
   go('send');
 }
 
-/** The same once more, to the same device. What failed goes the way of the outbox. */
+/** Sends an item again to the same device. The outbox handles a failed one. */
 async function sendAgain(app: App, item: Item): Promise<void> {
   if (['failed', 'cancelled', 'refused'].includes(item.state)) return app.outbox.again(item);
   const to = { id: item.thread, name: findPeer(item.thread)?.name ?? '' };
@@ -51,7 +51,7 @@ async function sendAgain(app: App, item: Item): Promise<void> {
   else await sendFiles(app, [to], files);
 }
 
-/** Out of this browser; the other device keeps its own. */
+/** Removes an item from this browser; the other device keeps its own. */
 async function remove(app: App, item: Item): Promise<void> {
   const { item: words, files } = texts.value;
   const isOnlyCopy = item.kind === 'files' && item.kept === 'here';
@@ -88,13 +88,13 @@ function actionsOf(app: App, item: Item): MenuAction[] {
   ];
 }
 
-/** Opens what can be done with one item. */
+/** Opens the actions of one item. */
 function openItemMenu(app: App, item: Item, opener: Element | null): void {
   const actions = actionsOf(app, item);
   if (actions.length > 0) openMenu(wordsOf(item), actions, opener);
 }
 
-/** Beside an item: the one thing that is done most, and the rest. */
+/** Shows the most used action beside an item, and a menu with the others. */
 export function ItemTools({ item }: { item: Item }) {
   const app = useApp();
   const { thread, item: words } = texts.value;
@@ -114,7 +114,7 @@ export function ItemTools({ item }: { item: Item }) {
   );
 }
 
-/** A long press opens the same; a mouse has the browser's own menu there, with what is selected. */
+/** Opens the same menu on a long press. With a mouse the browser's own menu stays, which includes the selection. */
 export function useLongPress(item: Item): (event: MouseEvent) => void {
   const app = useApp();
   return (event) => {

@@ -17,14 +17,14 @@ const PICTURE_BYTES = 20_000_000;
 const hasBytes = ({ isMine, kept, previews }: FilesItem): boolean =>
   isMine ? previews !== undefined : kept === 'here' || kept === 'downloaded';
 
-/** The files of an item that are shown as pictures: as received, or the small ones that its sender keeps. */
+/** Returns the files of an item that are shown as pictures: as received, or the previews that the sender keeps. */
 export function picturesOf(item: FilesItem): ShownFile[] {
   if (!hasBytes(item)) return [];
   const all = item.files.filter(({ type, size }) => isPicture(type) && (item.isMine || size < PICTURE_BYTES));
   return all.slice(0, item.isMine ? Math.min(SHOWN_PICTURES, item.previews?.length ?? 0) : SHOWN_PICTURES);
 }
 
-/** A received file, from the disk; null as long as it is read, and when it is gone. */
+/** Returns a received file from the disk; null while it is read, and when it is gone. */
 function useFile(item: FilesItem, index: number, position: number): Blob | null {
   const { entry } = useApp();
   const found = useSignal<Blob | null>(null);
@@ -59,11 +59,11 @@ interface PictureProps {
   item: FilesItem;
   file: ShownFile;
   position: number;
-  /** So many more are not shown. */
+  /** How many more are not shown. */
   rest: number;
 }
 
-/** Its box has its size before the picture is there, so that nothing moves. */
+/** Shows a picture. Its box has the size before the picture is loaded, so that nothing moves. */
 function Picture({ item, file, position, rest }: PictureProps) {
   const blob = useFile(item, file.index, position);
   const url = useUrl(blob);
@@ -97,7 +97,7 @@ export function Pictures({ item }: { item: FilesItem }) {
   );
 }
 
-/** A text that travelled as a file, read where it stands. */
+/** Shows a text that was sent as a file in the thread. */
 export function LongText({ item }: { item: FilesItem }) {
   const [only] = item.files;
   if (item.fileCount !== 1 || only === undefined || !isReadable(only) || !hasBytes(item)) return null;

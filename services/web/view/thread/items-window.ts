@@ -6,7 +6,7 @@ import { type History, PAGE_ITEMS } from '../../history/history.ts';
 import { useApp } from '../app-context.ts';
 import { sameObjects } from './same-objects.ts';
 
-/** Whoever follows what comes need not have more in the page. */
+/** The most items in the page while the user follows new ones. */
 const MOST_FOLLOWED = 4 * PAGE_ITEMS;
 
 export interface Shown {
@@ -17,16 +17,16 @@ export interface Shown {
 interface Parts {
   history: History;
   thread: string;
-  /** An item that is to be seen. */
+  /** The item to show. */
   wanted: string | undefined;
-  /** The newest are in sight. */
+  /** Tells whether the newest items are visible. */
   isFollowed: () => boolean;
   show: (shown: Shown) => void;
 }
 
 /**
- * A thread from some time on, and everything of it: however many items come while it is read, none is left out between two.
- * One reading goes on at a time, so that none ends with less than the one before it.
+ * Makes a window with all items of a thread from some time on. Items that come while it is read are never left out. One
+ * reading runs at a time, so that none ends with fewer items than the one before it.
  */
 function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
   /** Null: not read yet. 0: nothing is older. */
@@ -81,7 +81,7 @@ function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
   };
 }
 
-/** The items of a thread, read anew when it changes. `older` shows those before them. */
+/** Returns the items of a thread, read again when it changes. `older` shows earlier ones. */
 export function useItems(id: string, wanted: string | undefined, isFollowed: () => boolean) {
   const { history } = useApp();
   const shown = useSignal<Shown | null>(null);
@@ -100,7 +100,7 @@ export function useItems(id: string, wanted: string | undefined, isFollowed: () 
     const read = (): void => {
       refresh().then(seen, () => {});
     };
-    // Each change is looked at: of several before the next drawing a component sees the last alone.
+    // Subscribes to each change, because a component sees only the last of several changes before the next drawing.
     const stop = changes.subscribe(({ thread }) => {
       if (thread === id) read();
     });

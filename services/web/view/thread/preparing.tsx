@@ -2,7 +2,7 @@ import { shared } from '../../engine/shared-state.ts';
 import { bytesText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 
-/** What other devices read before they offer it to this one; of one device where `from` says so. */
+/** Shows files that other devices read before they offer them to this one; with `from` only those of one device. */
 export function PreparingLines({ from }: { from?: string }) {
   const { files } = texts.value;
   const shown = shared.value.preparing.filter((one) => from === undefined || one.from.device_id === from);

@@ -12,14 +12,14 @@ import { IconButton } from '../parts/parts.tsx';
 
 const SHOWN_NAMES = 4;
 
-/** How many were handed over: all of them where an older version of the app did it. */
+/** Returns how many files were handed over: all of them where an older version of the app did it. */
 export const savedCount = ({ kept, saved, fileCount }: FilesItem): number =>
   saved?.length ?? (kept === 'saved' || kept === 'downloaded' ? fileCount : 0);
 
 const canSave = ({ isMine, state, kept }: FilesItem): boolean =>
   !isMine && state === 'done' && (kept === 'here' || kept === 'downloaded');
 
-/** Saves all of it, or one file; what could not be saved is said. */
+/** Saves all files, or one, and reports those that could not be saved. */
 function useSave(item: FilesItem): { isBusy: boolean; save: (only?: number) => void } {
   const { entry, history } = useApp();
   const isBusy = useSignal(false);
@@ -46,7 +46,7 @@ function NameRow({ item, file }: { item: FilesItem; file: FilesItem['files'][num
   const { files } = texts.value;
   const { index, name, size } = file;
   const isSaved = item.saved?.includes(index) === true;
-  // Where a place was chosen, its copy has gone.
+  // Where the user chose a place, the copy was removed.
   const hasCopy = canSave(item) && (!isSaved || keepsCopies());
   return (
     <li>
@@ -61,7 +61,7 @@ function NameRow({ item, file }: { item: FilesItem; file: FilesItem['files'][num
   );
 }
 
-/** Every one of several files; a single one stands in the head. */
+/** Lists several files; a single one is in the head. */
 export function FileNames({ item }: { item: FilesItem }) {
   const isOpen = useSignal(false);
   const { files } = texts.value;
@@ -107,7 +107,7 @@ function RemoveButton({ item }: { item: FilesItem }) {
   );
 }
 
-/** What can be done with files that have come. */
+/** Shows the actions of received files. */
 export function SaveActs({ item }: { item: FilesItem }) {
   const { isBusy, save } = useSave(item);
   const { files } = texts.value;

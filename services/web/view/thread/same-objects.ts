@@ -5,7 +5,7 @@ const isSame = (one: Item, other: Item | undefined): other is Item =>
   JSON.stringify(one) === JSON.stringify(other) &&
   (one.kind === 'message' || other.kind === 'message' || one.previews?.length === other.previews?.length);
 
-/** What has not changed stays the same object, so that nothing of it is drawn anew. */
+/** Keeps unchanged items as the same objects, so that they are not drawn again. */
 export function sameObjects(items: readonly Item[], before: readonly Item[]): readonly Item[] {
   const known = new Map(before.map((item) => [item.id, item]));
   return items.map((item) => {

@@ -5,7 +5,7 @@ import { attempt } from '../parts/notices.ts';
 import { useItems } from './items-window.ts';
 import { markSought } from './sought.ts';
 
-/** So near the end of what is shown, new items are followed. */
+/** Within this distance of the end, new items are followed. */
 const NEAR_END_PX = 120;
 
 type Box = { current: HTMLDivElement | null };
@@ -13,7 +13,7 @@ type Box = { current: HTMLDivElement | null };
 const isNearEnd = ({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolean =>
   scrollTop + clientHeight > scrollHeight - NEAR_END_PX;
 
-/** Older items are put above what is looked at, which stays where it is, also when something new comes meanwhile. */
+/** Keeps the visible items in place when older items are put above them, also when new ones come meanwhile. */
 function useAnchor(box: Box) {
   const kept = useRef<{ item: Element; top: number } | null>(null);
   const first = () => box.current?.querySelector('.item') ?? null;
@@ -22,7 +22,7 @@ function useAnchor(box: Box) {
       const item = first();
       if (item === null || box.current === null) return;
       kept.current = { item, top: item.getBoundingClientRect().top };
-      // Some browsers do the same by themselves, but not at the very top: it is done once.
+      // Some browsers do the same by themselves, but not at the very top. Turned off, so that it is done once.
       box.current.style.overflowAnchor = 'none';
     },
     restore(): void {
@@ -35,7 +35,7 @@ function useAnchor(box: Box) {
   };
 }
 
-/** A picture, a bar or a keyboard changes heights: whoever was at the newest stays there. */
+/** Keeps the newest item visible when a picture, a bar or a keyboard changes heights. */
 function useStaying(box: Box, isEmpty: boolean, isAtEnd: { current: boolean }, look: (scrolled: HTMLElement) => void) {
   useEffect(() => {
     const scrolled = box.current;
@@ -51,13 +51,13 @@ function useStaying(box: Box, isEmpty: boolean, isAtEnd: { current: boolean }, l
   }, [isEmpty]);
 }
 
-/** What is in sight of a thread: the item that was asked for at first, else the newest, as long as somebody is there. */
+/** Scrolls a thread: first to the requested item, otherwise to the newest, as long as the user stays there. */
 export function useScrolling(id: string, at: string | undefined) {
   const box = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(at === undefined);
   const isSought = useRef(at !== undefined);
   const seenTop = useRef(0);
-  /** Whether the newest are out of sight, and how many have come since. */
+  /** True: the newest items are not visible. */
   const isAway = useSignal(at !== undefined);
   const seenAt = useRef(Number.POSITIVE_INFINITY);
   const look = (scrolled: HTMLElement): void => {
@@ -66,13 +66,13 @@ export function useScrolling(id: string, at: string | undefined) {
     isAway.value = !isAtEnd.current;
   };
   const isFollowed = (): boolean => {
-    // Somebody has scrolled, and the event of it is to come yet.
+    // The user has scrolled, and the event has not come yet.
     if (box.current !== null && box.current.scrollTop !== seenTop.current) look(box.current);
     return isAtEnd.current;
   };
   const { shown, older } = useItems(id, at, isFollowed);
   const anchor = useAnchor(box);
-  // Before anything new is drawn.
+  // Checked before anything new is drawn.
   isFollowed();
   useLayoutEffect(() => {
     if (shown === null || box.current === null) return;

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals';
 
-/** What was looked for, when somebody comes to an item from the search. */
+/** The words of the search from which the user came to an item. */
 export const soughtWords = signal('');
 
 const NAME = 'sought';
 const SHOWN_MS = 4_000;
 
-/** The places of these words in an element. */
+/** Returns the places of these words in an element. */
 function rangesIn(element: Element, words: string): Range[] {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const ranges: Range[] = [];
@@ -22,7 +22,7 @@ function rangesIn(element: Element, words: string): Range[] {
   return ranges;
 }
 
-/** Shows which item was meant, and marks the words in it where the browser can (CSS Custom Highlight API). */
+/** Highlights the found item, and marks the words in it where the browser can (CSS Custom Highlight API). */
 export function markSought(item: Element): void {
   item.classList.add(NAME);
   setTimeout(() => item.classList.remove(NAME), SHOWN_MS);

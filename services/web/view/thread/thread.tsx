@@ -38,7 +38,7 @@ function dayOf(at: number): string {
 const isOfDay = (item: Item, before: Item | undefined): boolean =>
   before === undefined || new Date(before.at).toDateString() !== new Date(item.at).toDateString();
 
-/** A row is drawn anew only when its item, or its place in a burst, has changed: a burst draws what is new of it. */
+/** Draws a row again only when its item, or its place in a burst, has changed, so that a burst draws only its new items. */
 function useRows() {
   const known = useRef(new Map<string, { item: Item; isEnd: boolean; row: VNode }>());
   return (item: Item, isEnd: boolean): VNode => {

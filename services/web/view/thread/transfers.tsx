@@ -13,7 +13,7 @@ import { Empty, Pane, Waiting } from '../parts/parts.tsx';
 import { FilesCard } from './files-row.tsx';
 import { PreparingLines } from './preparing.tsx';
 
-/** Everything that is not over, in the order in which it began. */
+/** Returns all transfers that are not over, in the order in which they began. */
 function useUnderWay(): readonly FilesItem[] | null {
   const { history } = useApp();
   const items = useSignal<readonly FilesItem[] | null>(null);
@@ -33,7 +33,7 @@ function useUnderWay(): readonly FilesItem[] | null {
   return items.value;
 }
 
-/** Holds or goes on with all that runs. */
+/** Pauses or resumes all running transfers. */
 function PauseAll({ items }: { items: readonly FilesItem[] }) {
   const { tabs } = useApp();
   const { transfers } = texts.value;
@@ -54,7 +54,7 @@ function PauseAll({ items }: { items: readonly FilesItem[] }) {
   );
 }
 
-/** Everything under way with all devices, in one list. */
+/** Shows all running transfers with all devices in one list. */
 export function TransfersPane() {
   const items = useUnderWay();
   const { transfers } = texts.value;

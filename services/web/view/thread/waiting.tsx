@@ -9,10 +9,10 @@ import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { chooseFiles } from '../send/file-input.ts';
 
-/** What is asked of a person, and not of the service. */
+/** The reasons that need the user, not the service. */
 const ASKED = ['choose_again', 'allow_again', 'signed_out'];
 
-/** Why an item waits; empty when it does not. What is true now comes before what its last attempt met. */
+/** Says why an item waits; empty when it does not. The present state comes before the result of the last attempt. */
 export function waitingText(item: Item): string {
   if (!isWaitingItem(item)) return '';
   const waiting: Readonly<Record<string, string>> = texts.value.waiting;
@@ -22,7 +22,7 @@ export function waitingText(item: Item): string {
   return reason === null ? '' : (waiting[reason] ?? texts.value.waiting.network);
 }
 
-/** Under an item that was not sent, or maybe was: once more, or not at all. */
+/** Asks under an item that was not sent, or may have been, whether to send it again or drop it. */
 export function NotSent({ item }: { item: Item }) {
   const { outbox } = useApp();
   const { thread, files } = texts.value;
@@ -47,21 +47,21 @@ export function NotSent({ item }: { item: Item }) {
   );
 }
 
-/** What is beside a message of this device that is not sent yet. */
+/** Shows the note beside a message of this device that is not sent yet. */
 export function MessageNote({ item }: { item: MessageItem }) {
   if (item.state === 'failed') return <NotSent item={item} />;
   const waits = waitingText(item);
   return waits === '' ? null : <p class="item-note">{waits}</p>;
 }
 
-/** The files that are in `chosen` as the item has them, in its order; null when they are others. */
+/** Returns the chosen files that match the item, in its order; null when they differ. */
 export function sameFiles<T extends { file: File; name: string }>(item: FilesItem, chosen: readonly T[]): T[] | null {
   const sorted = item.files.map(({ name, size }) => chosen.find((one) => one.name === name && one.file.size === size));
   const same = sorted.filter((one) => one !== undefined);
   return same.length === item.fileCount ? same : null;
 }
 
-/** Files that the browser has no more, or may not read. */
+/** Asks for files that the browser no longer has, or may not read. */
 export function FilesAgain({ item }: { item: FilesItem }) {
   const { outbox } = useApp();
   const { files } = texts.value;

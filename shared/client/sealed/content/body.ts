@@ -18,28 +18,28 @@ import type { Keyring } from '../keyring.ts';
 import { memberOf, type Ring } from '../ring/ring.ts';
 import { sealedError } from '../sealed-error.ts';
 
-/** Which device a signature proved, by the ring that the body names. */
+/** The device that a signature proves, by the ring that the body names. */
 export interface Sender {
   readonly device_id: string;
-  /** As {@link Member.kind}, or `guest`. */
+  /** The {@link Member.kind}, or `guest`. */
   readonly kind: string;
-  /** It does not belong to the account any more. */
+  /** True: the device does not belong to the account any more. */
   readonly isRemoved: boolean;
 }
 
-/** What stands in everything that was sealed, beside its content. */
+/** The fields of everything that was sealed, beside its content. */
 export interface Opened {
-  /** Take each once: remember it as long as the key that opens it, in the transaction that shows it. */
+  /** Take each id once: remember it as long as the key that opens it, in the transaction that shows the content. */
   readonly id: string;
-  /** The time of the sender, Unix milliseconds. */
+  /** The sender's time in Unix milliseconds. */
   readonly t: number;
-  /** The ring by which it was sealed. */
+  /** The number of the ring by which it was sealed. */
   readonly n: number;
   readonly epoch: number;
   readonly sender: Sender;
 }
 
-/** What this is and whom it is for: all of it is signed, and nothing of it is sent. */
+/** The kind of the content, its sender and its receiver. All of it is signed, and none of it is sent. */
 export interface Letter {
   readonly label: string;
   readonly from: string;
@@ -55,12 +55,14 @@ const signedParts = ({ account }: Keyring, { label, from, target }: Letter, body
   body,
 ];
 
-/** The parts that authenticate an envelope, without its body. */
+/** Returns the parts that authenticate an envelope, without its body. */
 export const letterParts = ({ account }: Keyring, { label, from, target }: Letter): Part[] => [
   ...[label, account.service, account.user_id, from, target],
 ];
 
-/** `id 16 || t u64 || n u64 || ring hash 16 || length u32 || content || signature 64`, and zeros up to what Padmé asks. */
+/**
+ * Makes `id 16 || t u64 || n u64 || ring hash 16 || length u32 || content || signature 64`, zeros up to the Padmé length.
+ */
 export async function makeBody(
   keyring: Keyring,
   letter: Letter,
@@ -75,7 +77,7 @@ export async function makeBody(
   return concat(whole, new Uint8Array(padmeLength(whole.length) - whole.length));
 }
 
-/** The ring that a body names: the very one, or none. */
+/** Returns the ring that a body names. Throws where number and hash do not both fit. */
 function ringNamed({ rings, ring }: Keyring, n: number, hash: Bytes): Ring {
   if (n > ring.body.n) throw sealedError('unknown_key');
   const found = rings.find(({ body }) => body.n === n);
@@ -84,7 +86,7 @@ function ringNamed({ rings, ring }: Keyring, n: number, hash: Bytes): Ring {
   return found;
 }
 
-/** The key of the device that is said to have sent this, as that ring has it. */
+/** Returns the key of the claimed sender, as that ring has it. */
 function signerIn(keyring: Keyring, named: Ring, from: string): { sig: string; sender: Sender } {
   const member = memberOf(named, from);
   if (member !== null) {

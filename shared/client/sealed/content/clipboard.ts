@@ -23,10 +23,10 @@ import { envelopeIn, epochIn, openUnder, sealUnder } from './envelope.ts';
 const CLIPBOARD_BYTES = 65_536;
 const SEALED_BYTES = 81_920;
 const KEY_BYTES = 32;
-/** The key of the entry under the account key: nonce, key and tag. */
+/** The size of the entry's key under the account key: nonce, key and tag. */
 const ACCOUNT_WRAP = NONCE_BYTES + KEY_BYTES + TAG_BYTES;
 const HINT_BYTES = 8;
-/** For one device: the beginning of its key's hash, the encapsulated key, key and tag. */
+/** The size of the entry's key for one device: the beginning of its key's hash, the encapsulated key, key and tag. */
 const DEVICE_WRAP = HINT_BYTES + 65 + KEY_BYTES + TAG_BYTES;
 const AGE_MS = 3_600_000;
 
@@ -64,7 +64,7 @@ async function wrapsOf(keyring: Keyring, epoch: number, secret: Bytes): Promise<
   return concat(...wraps);
 }
 
-/** The key of the entry, by the wrap for this device. */
+/** Opens the key of the entry with the wrap for this device. */
 async function unwrap(keyring: Keyring, from: string, epoch: number, wraps: Bytes): Promise<Bytes> {
   const info = keyInfo(keyring, from, epoch);
   const first = wraps.length % DEVICE_WRAP;
@@ -90,8 +90,8 @@ const aadOf = async (keyring: Keyring, letter: Letter, epoch: number, wraps: Byt
   parts([...letterParts(keyring, letter), u32(epoch), await sha256(wraps)]);
 
 /**
- * Seals a text for the clipboard of the account: `sealed` of `PUT /api/clipboard`. It has a key of its own, for the members and
- * for each guest: `envelope || wraps || length of the wraps, u32`.
+ * Seals a text for the clipboard of the account: `sealed` of `PUT /api/clipboard`. The entry has a key of its own, wrapped
+ * for the members and for each guest: `envelope || wraps || length of the wraps, u32`.
  */
 export async function sealClipboard(keyring: Keyring, { text, t }: { text: string; t: number }): Promise<string> {
   checkMaySeal(keyring);
@@ -109,8 +109,8 @@ export async function sealClipboard(keyring: Keyring, { text, t }: { text: strin
 }
 
 /**
- * Opens the clipboard. `newest` is the `t` of the newest entry that this sender's clipboard had here: an older one, and one that is
- * more than an hour away from `now`, is `too_old`.
+ * Opens the clipboard. `newest` is the `t` of the newest entry of this sender that was opened here. An older entry, and one
+ * that is more than an hour away from `now`, is `too_old`.
  */
 export async function openClipboard(
   keyring: Keyring,

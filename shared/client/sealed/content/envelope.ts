@@ -8,11 +8,11 @@ import { memberOf } from '../ring/ring.ts';
 import { sealedError } from '../sealed-error.ts';
 import { type Letter, letterParts } from './body.ts';
 
-/** The first byte of what is sealed under the account key. */
+/** The first byte of an envelope under the account key. */
 const ACCOUNT_FIRST = 0x01;
 const HEAD_BYTES = 1 + 4 + NONCE_BYTES;
 
-/** The bytes of an envelope, whose first byte says how it is sealed. */
+/** Decodes an envelope. Its first byte says how it is sealed. */
 export function envelopeIn(sealed: string): Bytes {
   const bytes = fromBase64url(sealed);
   if (bytes === null || bytes.length === 0) throw sealedError('not_sealed');
@@ -20,19 +20,19 @@ export function envelopeIn(sealed: string): Bytes {
   return bytes;
 }
 
-/** `01 || epoch u32 || nonce 12 || ciphertext`, under a key of the account. */
+/** Seals as `01 || epoch u32 || nonce 12 || ciphertext`, under a key of the account. */
 export async function sealUnder(key: CryptoKey, epoch: number, aad: Bytes, body: Bytes): Promise<Bytes> {
   const nonce = randomBytes(NONCE_BYTES);
   return concat(Uint8Array.of(ACCOUNT_FIRST), u32(epoch), nonce, await aesSeal(key, nonce, aad, body));
 }
 
-/** The epoch of an envelope under a key of the account. */
+/** Reads the epoch of an envelope under a key of the account. */
 export function epochIn(envelope: Bytes): number {
   if (envelope[0] !== ACCOUNT_FIRST || envelope.length < HEAD_BYTES + TAG_BYTES) throw sealedError('cannot_open');
   return viewOf(envelope).getUint32(1);
 }
 
-/** What {@link sealUnder} sealed. */
+/** Opens the result of {@link sealUnder}. */
 export async function openUnder(key: CryptoKey, aad: Bytes, envelope: Bytes): Promise<Bytes> {
   const body = await aesOpen(key, envelope.slice(5, HEAD_BYTES), aad, envelope.slice(HEAD_BYTES));
   if (body === null) throw sealedError('cannot_open');
@@ -42,13 +42,13 @@ export async function openUnder(key: CryptoKey, aad: Bytes, envelope: Bytes): Pr
 const aadOf = (keyring: Keyring, letter: Letter, epoch: number): Bytes =>
   parts([...letterParts(keyring, letter), u32(epoch)]);
 
-/** For every full member, under the key in force. */
+/** Seals for every full member, under the key in force. */
 export async function sealForAccount(keyring: Keyring, letter: Letter, kind: 'msg', body: Bytes): Promise<Bytes> {
   const { epoch } = keyring.ring.body;
   return sealUnder(await contentKey(keyring, epoch, kind), epoch, aadOf(keyring, letter, epoch), body);
 }
 
-/** The public key of a device of the account: a member, or a guest. Throws `not_a_member`. */
+/** Returns the public key of a device of the account: a member, or a guest. Throws `not_a_member`. */
 function encOf({ ring, guests }: Keyring, deviceId: string): Bytes {
   const found = memberOf(ring, deviceId) ?? guests.find(({ device_id }) => device_id === deviceId);
   const point = found === undefined ? null : pointIn(found.enc);
@@ -56,13 +56,13 @@ function encOf({ ring, guests }: Keyring, deviceId: string): Bytes {
   return point;
 }
 
-/** For one device alone. */
+/** Seals for one device alone. */
 export async function sealForDevice(keyring: Keyring, letter: Letter, body: Bytes): Promise<Bytes> {
   const to = await readEnc(encOf(keyring, letter.target));
   return hpkeSeal(to, parts(letterParts(keyring, letter)), body);
 }
 
-/** Opens either kind, and says of which epoch it is; null for HPKE. */
+/** Opens either kind of envelope, and returns its epoch; null for HPKE. */
 export async function openEnvelope(
   keyring: Keyring,
   letter: Letter,

@@ -14,8 +14,8 @@ export interface OpenedMessage extends Opened {
 }
 
 /**
- * Seals a message to a device, or with `*` to all full members: `sealed` of `POST /api/message`. Send the same envelope again for a
- * retry. A guest seals to one device at a time.
+ * Seals a message to a device, or with `*` to all full members: `sealed` of `POST /api/message`. For a retry send the same
+ * envelope again. A guest seals to one device at a time.
  */
 export async function sealMessage(
   keyring: Keyring,
@@ -31,7 +31,7 @@ export async function sealMessage(
   return toBase64url(await seal);
 }
 
-/** Opens `sealed` of a message. `from` and `to` are what the service says; a lie about either is found. */
+/** Opens `sealed` of a message. `from` and `to` come from the service; a lie about either is detected. */
 export async function openMessage(
   keyring: Keyring,
   { sealed, from, to }: { sealed: string; from: string; to: string },

@@ -3,33 +3,33 @@ import { type Bytes, concat, fromBase64url, isSame, toBase64url, u32, u64, utf8 
 import { hkdf, hmac, hmacKey } from '../primitives/hkdf.ts';
 import { sealedError } from '../sealed-error.ts';
 
-/** So many bytes of a file are sealed together. */
+/** How many bytes of a file are sealed together. */
 export const RECORD_BYTES = 256 * 1024;
-/** What a record takes beside its bytes. */
+/** The bytes of a record beside its content. */
 const RECORD_OVERHEAD = NONCE_BYTES + TAG_BYTES;
 const SEALED_RECORD = RECORD_BYTES + RECORD_OVERHEAD;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /** The records of one file of a transfer. */
 export interface Records {
-  /** The bytes of the file, before they are sealed. */
+  /** The size of the file before it is sealed. */
   readonly size: number;
-  /** The bytes that travel. */
+  /** The number of sealed bytes. */
   readonly sealedSize: number;
   /** How many records there are; at least one. */
   readonly count: number;
-  /** Seals the bytes of this record, which have to be all of them. */
+  /** Seals all bytes of this record. */
   seal(record: number, plain: Bytes): Promise<Bytes>;
-  /** Throws `record_damaged` unless it is this record of this file, sealed by who has the key. */
+  /** Opens a record. Throws `record_damaged` unless it is this record of this file, sealed with the key. */
   open(record: number, sealed: Bytes): Promise<Bytes>;
 }
 
-/** Bytes of a file. */
+/** Reads bytes of a file. */
 export type ReadBytes = (start: number, length: number) => Promise<Bytes> | Bytes;
 
 const recordCount = (size: number): number => Math.max(1, Math.ceil(size / RECORD_BYTES));
 
-/** The bytes that travel for a file of so many. */
+/** Returns the number of sealed bytes for a file of this size. */
 export const sealedSizeOf = (size: number): number => size + recordCount(size) * RECORD_OVERHEAD;
 
 const idBytes = (transferId: string): Bytes => {
@@ -43,8 +43,8 @@ const idBytes = (transferId: string): Bytes => {
 };
 
 /**
- * The records of a file: 256 KiB each, as `nonce 12 || ciphertext || tag 16`. The nonce comes of the bytes themselves, so that a
- * source that changed meanwhile never meets the same key and nonce with other bytes.
+ * Makes the records of a file: 256 KiB each, as `nonce 12 || ciphertext || tag 16`. The nonce is derived from the bytes, so
+ * that a source that changed meanwhile never uses the same key and nonce for other bytes.
  */
 export async function makeRecords(
   key: Bytes,
@@ -83,7 +83,7 @@ export async function makeRecords(
   };
 }
 
-/** The bytes that travel, from any of them on: a path may begin wherever the one before it ended. */
+/** Yields the sealed bytes from any offset on: a path may begin wherever the one before it ended. */
 export async function* sealFrom(records: Records, read: ReadBytes, offset = 0): AsyncGenerator<Bytes, void, void> {
   const first = Math.floor(offset / SEALED_RECORD);
   for (let record = first; record < records.count; record++) {
@@ -94,21 +94,21 @@ export async function* sealFrom(records: Records, read: ReadBytes, offset = 0): 
   }
 }
 
-/** Where the record begins that holds this byte of what travels: opening begins there again. */
+/** Returns where the record with this sealed byte begins. Opening begins there again. */
 export function recordAt(sealedOffset: number): { record: number; sealedStart: number; start: number } {
   const record = Math.floor(sealedOffset / SEALED_RECORD);
   return { record, sealedStart: record * SEALED_RECORD, start: record * RECORD_BYTES };
 }
 
-/** Takes what travels in pieces of any length, and gives the bytes of each record as soon as it is whole and genuine. */
+/** Takes sealed bytes in pieces of any length, and gives the bytes of each record when it is complete and genuine. */
 export interface Opening {
-  /** The bytes of the records that this piece completes. */
+  /** Returns the bytes of the records that this piece completes. */
   push(piece: Uint8Array): Promise<Bytes[]>;
-  /** Throws `record_damaged` unless every record came, the last one among them, and nothing behind it. */
+  /** Throws `record_damaged` unless every record came, including the last one, and nothing after it. */
   finish(): void;
 }
 
-/** Opens a file from the beginning of a record on. */
+/** Makes the opening of a file from the beginning of a record on. */
 export function openFrom(records: Records, first = 0): Opening {
   let record = first;
   let pieces: Uint8Array[] = [];
@@ -135,10 +135,10 @@ export function openFrom(records: Records, first = 0): Opening {
   };
 }
 
-/** The key of a transfer as text, for a program that goes on after a restart. */
+/** Encodes the key of a transfer as text, for a program that resumes it after a restart. */
 export const keyText = toBase64url;
 
-/** What {@link keyText} made; null for anything else. */
+/** Decodes the text of {@link keyText}; null for anything else. */
 export function keyIn(text: string): Bytes | null {
   const key = fromBase64url(text);
   return key?.length === 32 ? key : null;

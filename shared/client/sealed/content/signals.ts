@@ -4,7 +4,7 @@ import { hkdf } from '../primitives/hkdf.ts';
 import { parts } from '../primitives/parts.ts';
 import { sealedError } from '../sealed-error.ts';
 
-/** Which signals: of one device, for one transfer. */
+/** The signals of one device for one transfer. */
 export interface SignalPath {
   readonly transferId: string;
   /** The id of the device that sends. */
@@ -16,7 +16,7 @@ const keyOf = async (key: Bytes, { from, transferId }: SignalPath): Promise<Cryp
 
 const aadOf = ({ from, transferId }: SignalPath): Bytes => parts(['baton/1 signal', from, transferId]);
 
-/** Seals what one device of a transfer tells the other, so that nobody between can answer in its place. */
+/** Seals a signal between the two devices of a transfer, so that nobody between them can answer for one of them. */
 export async function sealSignal(key: Bytes, path: SignalPath, text: string): Promise<string> {
   const nonce = randomBytes(NONCE_BYTES);
   return toBase64url(concat(nonce, await aesSeal(await keyOf(key, path), nonce, aadOf(path), utf8(text))));

@@ -15,7 +15,7 @@ export interface SealedFile {
   readonly size: number;
 }
 
-/** What a transfer is about, and the key of its files and signals. */
+/** The files of a transfer, and the key of its files and signals. */
 export interface Description {
   readonly files: readonly SealedFile[];
   readonly key: Bytes;
@@ -24,7 +24,7 @@ export interface Description {
 /** A description that was opened. */
 export interface OpenedDescription extends Opened, Description {}
 
-/** The names that the service is told. */
+/** Returns the name that the service gets. */
 export const plainNameOf = (index: number): string => `${index}.bin`;
 
 /** Seals names, types, sizes and a new key for the receiver: `sealed` of the transfer. */
@@ -59,7 +59,7 @@ function descriptionIn(content: Bytes): Description | null {
   }
 }
 
-/** Opens the description of a transfer to this device. Names are the sender's: check them as any name that came from outside. */
+/** Opens the description of a transfer to this device. Names come from the sender: check them as any name from outside. */
 export async function openTransfer(
   keyring: Keyring,
   { sealed, from }: { sealed: string; from: string },

@@ -13,12 +13,12 @@ async function open(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(name, 1);
   request.onupgradeneeded = () => request.result.createObjectStore(STORE);
   const database = await settled(request);
-  // Another tab removes or renews the database: this one must not hold it up.
+  // Another tab removes or upgrades the database, and this one must not block it.
   database.onversionchange = () => database.close();
   return database;
 }
 
-/** One transaction; resolves when the browser says that it is on the disk. */
+/** Runs one transaction; resolves when the browser reports that it is on the disk. */
 async function within<T>(
   name: string,
   mode: IDBTransactionMode,
@@ -40,8 +40,8 @@ async function within<T>(
 }
 
 /**
- * Keeps the keys in IndexedDB, for any number of tabs. They are not extractable: no script can read them, and the browser alone
- * uses them. Call `navigator.storage.persist()` first, so that the browser does not clear them.
+ * Keeps the keys in IndexedDB, for any number of tabs. They are not extractable: no script can read them, and only the
+ * browser uses them. Call `navigator.storage.persist()` first, so that the browser does not clear them.
  */
 export function browserKeys(name = 'baton-keys'): KeyStore {
   return {

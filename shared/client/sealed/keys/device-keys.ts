@@ -3,13 +3,13 @@ import { hpkeOpen, hpkeSeal } from '../primitives/hpke.ts';
 import { hasSigned, sign } from '../primitives/signature.ts';
 import { sealedError } from '../sealed-error.ts';
 
-/** The two pairs of a device: things are sealed to `enc`, and `sig` signs. */
+/** The two key pairs of a device: others seal to `enc`, and `sig` signs. */
 export interface DeviceKeys {
   readonly enc: CryptoKeyPair;
   readonly sig: CryptoKeyPair;
 }
 
-/** Their public halves as they travel: raw points of P-256, 65 bytes each, as base64url. */
+/** The public keys as they are sent: raw points of P-256, 65 bytes each, as base64url. */
 export interface PublicKeys {
   readonly enc: string;
   readonly sig: string;
@@ -29,7 +29,7 @@ export async function makeDeviceKeys({ extractable = false }: { extractable?: bo
 
 const rawOf = async (key: CryptoKey): Promise<Bytes> => new Uint8Array(await crypto.subtle.exportKey('raw', key));
 
-/** The public halves of a device's keys, for `keys` of a request to sign in. */
+/** Returns the public keys of a device, for `keys` of a request to sign in. */
 export async function publicKeysOf({ enc, sig }: DeviceKeys): Promise<PublicKeys> {
   return {
     enc: toBase64url(await rawOf(enc.publicKey)),
@@ -37,13 +37,13 @@ export async function publicKeysOf({ enc, sig }: DeviceKeys): Promise<PublicKeys
   };
 }
 
-/** The bytes of a raw public key; null for what cannot be one. Whether the point is on the curve, its import checks. */
+/** Decodes a raw public key; null for what cannot be one. The import checks whether the point is on the curve. */
 export function pointIn(text: unknown): Bytes | null {
   const bytes = typeof text === 'string' ? fromBase64url(text) : null;
   return bytes !== null && bytes.length === POINT_BYTES && bytes[0] === 4 ? bytes : null;
 }
 
-/** Seals and signs once, and opens and checks what came of it. Throws `keys_unusable` where these keys cannot. */
+/** Seals and signs once, then opens and verifies the results. Throws `keys_unusable` where these keys cannot. */
 export async function tryDeviceKeys({ enc, sig }: DeviceKeys): Promise<void> {
   try {
     const [info, secret] = [utf8('baton/1 trial'), randomBytes(32)];

@@ -1,14 +1,14 @@
 import { sealedError } from '../sealed-error.ts';
 import { type DeviceKeys, makeDeviceKeys, tryDeviceKeys } from './device-keys.ts';
 
-/** Where the device belongs, as far as it was linked. */
+/** The account that the device is linked to. */
 export interface KeyedAccount {
   readonly service: string;
   readonly user_id: string;
   readonly device_id: string;
 }
 
-/** What a device keeps beside its session. */
+/** The data that a device keeps beside its session. */
 export interface KeyRecord {
   readonly keys: DeviceKeys;
   /** Null until the device is linked. */
@@ -19,17 +19,17 @@ export interface KeyRecord {
   readonly seen: number;
 }
 
-/** Where a device keeps its keys between two runs. An application can have one of its own. */
+/** Where a device keeps its keys between two runs. An application can provide its own. */
 export interface KeyStore {
-  /** Whether `save` has to read the bytes of the keys. Where it is false, nothing can ever copy them. */
+  /** True: `save` has to read the bytes of the keys. False: nothing can ever copy them. */
   readonly extractable: boolean;
-  /** What was saved last; null when nothing was, or it was cleared. */
+  /** Returns the last saved record; null before the first, or after `clear`. */
   load(): Promise<KeyRecord | null>;
-  /** Resolves when the record is safely stored. A crash leaves the record before it, or this one. */
+  /** Resolves when the record is safely stored. A crash leaves the earlier record, or this one. */
   save(record: KeyRecord): Promise<void>;
-  /** Removes the keys, and with them whatever only they can open. */
+  /** Removes the keys, and with them access to everything that only they can open. */
   clear(): Promise<void>;
-  /** Runs `work` while no other process or tab that shares the store does. */
+  /** Runs `work` while no other process or tab that shares the store runs its own. */
   lock<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -63,8 +63,8 @@ async function loadUsable(store: KeyStore): Promise<KeyRecord | null> {
 }
 
 /**
- * The keys of this device, made where there are none. They are read back from the store and used once before they are given,
- * because a browser may take keys and return none: `keys_unusable` says so.
+ * Returns the keys of this device, and makes them where there are none. It reads them back from the store and uses them once
+ * first, because a browser may take keys and return none. Throws `keys_unusable` then.
  */
 export function keepDeviceKeys(store: KeyStore): Promise<KeyRecord> {
   return store.lock(async () => {

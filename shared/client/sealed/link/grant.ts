@@ -17,19 +17,19 @@ export interface Asking {
   readonly keys: PublicKeys;
 }
 
-/** What the approver seals for the new device, and the digits that both show. */
+/** The sealed grant for the new device, and the digits that both devices show. */
 export interface SealedGrant {
   readonly sealed: string;
   readonly checkCode: string;
 }
 
-/** What a grant says: where the device belongs now, by which ring, and who let it in. */
+/** The content of a grant: the account of the device, the ring, and who let it in. */
 export interface Grant {
   readonly account: KeyedAccount;
   readonly n: number;
   readonly hash: string;
   readonly approver: string;
-  /** Four digits. Send and store nothing until the user has confirmed that the approver shows the same. */
+  /** Four digits. Send and store nothing until the user has confirmed that the approver shows the same digits. */
   readonly checkCode: string;
 }
 
@@ -41,7 +41,7 @@ const infoOf = ({ service, user_id, device_id }: KeyedAccount, requestId: string
 
 const pskOf = (secret: Bytes): Promise<Bytes> => hkdf(secret, 'baton/1 link');
 
-/** Seals for the device which ring it belongs to. Call it when the service has taken that ring. */
+/** Seals the grant that names the ring of the device. Call it when the service has accepted that ring. */
 export async function sealGrant(keyring: Keyring, asking: Asking, secret: Bytes): Promise<SealedGrant> {
   const { ring, account, device_id: approver } = keyring;
   const { service, user_id } = account;
@@ -56,8 +56,8 @@ export async function sealGrant(keyring: Keyring, asking: Asking, secret: Bytes)
 }
 
 /**
- * Opens the grant with the secret of the code. `account` is what the service said with the session: a grant for another account or
- * device does not open.
+ * Opens the grant with the secret of the code. `account` comes from the service with the session: a grant for another
+ * account or device does not open.
  */
 export async function openGrant(
   keys: DeviceKeys,

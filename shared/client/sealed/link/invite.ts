@@ -10,23 +10,23 @@ const DIGITS = 6;
 const TRIES = 3;
 const SECRET_BYTES = 16;
 
-/** `1.` and the secret: what follows `#k=` in the link of an invite. The keys of the new device are not known yet. */
+/** Returns `1.` and the secret, which follow `#k=` in the link of an invite. The new device's keys are not known yet. */
 export const inviteKeyText = (secret: Bytes): string => `1.${toBase64url(secret)}`;
 
-/** The secret of an invite, as its link has it. Throws `bad_code`. */
+/** Reads the secret of an invite from its link. Throws `bad_code`. */
 export function inviteSecretIn(text: string): Bytes {
   const secret = /^1\.[\w-]{22}$/.test(text) ? fromBase64url(text.slice(2)) : null;
   if (secret?.length !== SECRET_BYTES) throw sealedError('bad_code');
   return secret;
 }
 
-/** The six digits that the new device shows. They are typed on the one that invited it, before anything is sealed. */
+/** Makes the six digits that the new device shows. The user types them on the inviting device before anything is sealed. */
 export async function inviteDigits(secret: Bytes, keys: PublicKeys, requestId: string): Promise<string> {
   const said = parts(['baton/1 invite', keyBytes(keys), requestId]);
   return digitsOf(await hmac(await hmacKey(secret), said), DIGITS);
 }
 
-/** One invite on the device that lets in. */
+/** One invite on the inviting device. */
 export interface InviteCheck {
   /** How often wrong digits can still be typed. */
   readonly triesLeft: number;
@@ -34,7 +34,7 @@ export interface InviteCheck {
   type(digits: string): Promise<void>;
 }
 
-/** Compares what the user types with the keys that the service says ask to be let in. */
+/** Compares the digits that the user types with the keys of the request, as the service shows it. */
 export function checkInvite(secret: Bytes, keys: PublicKeys, requestId: string): InviteCheck {
   let triesLeft = TRIES;
   return {
@@ -43,7 +43,7 @@ export function checkInvite(secret: Bytes, keys: PublicKeys, requestId: string):
     },
     async type(digits) {
       if (triesLeft === 0) throw sealedError('invite_over');
-      // Counted before it is compared, so that tries at once are tries too.
+      // Counts a try before the comparison, so that simultaneous tries count too.
       triesLeft -= 1;
       const wanted = await inviteDigits(secret, keys, requestId);
       if (isSame(utf8(digits.replaceAll(/\s/g, '')), utf8(wanted))) {

@@ -7,11 +7,11 @@ import { sealedError } from '../sealed-error.ts';
 
 const SECRET_BYTES = 16;
 const FINGERPRINT_BYTES = 16;
-/** 128 random bits. */
+/** An id: 128 random bits. */
 const ID = /^[\w-]{22}$/;
 const KEY = /^1\.([\w-]{43})$/;
 
-/** What a code says of keys: which ones, and the secret that is for whoever saw the code. */
+/** The key part of a code: the fingerprint of the keys, and the secret for whoever saw the code. */
 export interface LinkKey {
   readonly fingerprint: Bytes;
   readonly secret: Bytes;
@@ -21,31 +21,31 @@ export interface LinkKey {
 export interface LinkCode {
   readonly request_id: string;
   readonly approval_code: string;
-  /** Null: the device will have no keys. Say so before it is let in. */
+  /** Null: the device will have no keys. Tell the user before it is let in. */
   readonly key: LinkKey | null;
 }
 
-/** The secret of one code. */
+/** Makes the secret of one code. */
 export const makeLinkSecret = (): Bytes => randomBytes(SECRET_BYTES);
 
-/** The public keys as everything here signs or compares them. Throws where they are none. */
+/** Returns the public keys in the form that is signed and compared. Throws where they are not keys. */
 export function keyBytes({ enc, sig }: PublicKeys): Bytes {
   const points = [pointIn(enc), pointIn(sig)];
   if (points[0] === null || points[1] === null) throw sealedError('other_keys');
   return parts(points as Bytes[]);
 }
 
-/** The fingerprint that stands in a code. */
+/** Returns the fingerprint that a code contains. */
 export const fingerprintOfKeys = async (keys: PublicKeys): Promise<Bytes> =>
   (await sha256(keyBytes(keys))).slice(0, FINGERPRINT_BYTES);
 
-/** `1.` and 43 characters: what follows `#k=` in a link. */
+/** Returns `1.` and 43 characters, which follow `#k=` in a link. */
 export async function linkKeyText(keys: PublicKeys, secret: Bytes): Promise<string> {
   if (secret.length !== SECRET_BYTES) throw new TypeError('the secret of a code has 16 bytes');
   return `1.${toBase64url(concat(await fingerprintOfKeys(keys), secret))}`;
 }
 
-/** What a code is made of. */
+/** The parts of a code. */
 export interface LinkParts {
   readonly request_id: string;
   readonly approval_code: string;
@@ -53,19 +53,19 @@ export interface LinkParts {
   readonly key: string;
 }
 
-/** Nothing that the service answers gets into a link unless it is exactly an id. */
+/** Throws unless every part is exactly an id or a key, so that nothing else from the service gets into a link. */
 function checkParts({ request_id, approval_code, key }: LinkParts): void {
   if (!ID.test(request_id) || !ID.test(approval_code) || !KEY.test(key)) throw sealedError('bad_code');
 }
 
-/** The link for a QR code. The device makes it of its own origin, never of what the service says. */
+/** Makes the link for a QR code. The device uses its own origin, never one that the service names. */
 export function makeLink(origin: string, code: LinkParts): string {
   checkParts(code);
   if (!URL.canParse(origin) || new URL(origin).origin !== origin) throw sealedError('other_origin');
   return `${origin}/link?r=${code.request_id}&c=${code.approval_code}#k=${code.key}`;
 }
 
-/** The same to be typed or pasted: `REQUEST.CODE.KEY`. */
+/** Makes the code that the user types or pastes: `REQUEST.CODE.KEY`. */
 export function makeLinkText(code: LinkParts): string {
   checkParts(code);
   return `${code.request_id}.${code.approval_code}.${code.key.slice(2)}`;
@@ -81,8 +81,8 @@ const TYPED = /^([\w-]{22})\.([\w-]{22})(?:\.([\w-]{43}))?$/;
 const LINK = /^(https?:\/\/[^/?#\s]+)\/link\?r=([\w-]{22})&c=([\w-]{22})(?:#k=1\.([\w-]{43}))?$/;
 
 /**
- * Reads what a QR code says, or what was typed. Only a link of one of these origins is taken, and only the exact pattern: throws
- * `other_origin` or `bad_code`.
+ * Reads the text of a QR code, or typed text. It accepts only a link of one of these origins, and only the exact pattern.
+ * Throws `other_origin` or `bad_code`.
  */
 export function readLinkCode(text: string, origins: readonly string[]): LinkCode {
   const [, request_id, approval_code, key] = TYPED.exec(text.trim()) ?? [];

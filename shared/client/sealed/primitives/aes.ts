@@ -7,12 +7,12 @@ export const TAG_BYTES = 16;
 export const aesKey = (secret: Bytes): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', secret, AES, false, ['encrypt', 'decrypt']);
 
-/** The ciphertext with the tag behind it. */
+/** Returns the ciphertext followed by the tag. */
 export async function aesSeal(key: CryptoKey, nonce: Bytes, aad: Bytes, plain: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.encrypt({ name: AES, iv: nonce, additionalData: aad }, key, plain));
 }
 
-/** Null where it is not what was sealed with this key, nonce and AAD. */
+/** Returns the plaintext; null where it was not sealed with this key, nonce and AAD. */
 export async function aesOpen(key: CryptoKey, nonce: Bytes, aad: Bytes, sealed: Bytes): Promise<Bytes | null> {
   try {
     return new Uint8Array(await crypto.subtle.decrypt({ name: AES, iv: nonce, additionalData: aad }, key, sealed));

@@ -2,7 +2,7 @@ import { type Bytes, utf8 } from './bytes.ts';
 
 const EMPTY = new Uint8Array();
 
-/** 32 bytes of HKDF with SHA-256 and an empty salt. */
+/** Derives 32 bytes by HKDF with SHA-256 and an empty salt. */
 export async function hkdf(secret: Bytes, info: string | Bytes): Promise<Bytes> {
   const key = await crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits']);
   const asked = { name: 'HKDF', hash: 'SHA-256', salt: EMPTY, info: typeof info === 'string' ? utf8(info) : info };
@@ -14,7 +14,7 @@ export const sha256 = async (bytes: Bytes): Promise<Bytes> =>
 
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
-/** A key for {@link hmac}. */
+/** Imports a key for {@link hmac}. */
 export const hmacKey = (secret: Bytes): Promise<CryptoKey> =>
   crypto.subtle.importKey('raw', secret, HMAC, false, ['sign']);
 

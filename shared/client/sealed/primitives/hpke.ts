@@ -1,7 +1,7 @@
 import { AEAD_AES_256_GCM, CipherSuite, KDF_HKDF_SHA256, KEM_DHKEM_P256_HKDF_SHA256 } from 'hpke';
 import { type Bytes, concat, utf8 } from './bytes.ts';
 
-/** HPKE of RFC 9180 by a library of its own, in the one suite that Baton uses. */
+/** HPKE of RFC 9180, by a separate library, in the one suite that Baton uses. */
 export const suite: CipherSuite<CryptoKey> = new CipherSuite<CryptoKey>(
   KEM_DHKEM_P256_HKDF_SHA256,
   KDF_HKDF_SHA256,
@@ -9,19 +9,19 @@ export const suite: CipherSuite<CryptoKey> = new CipherSuite<CryptoKey>(
 );
 
 export const HPKE_FIRST = 0x02;
-/** `02`, the encapsulated key, and the tag. */
+/** The bytes of `02`, the encapsulated key, and the tag. */
 const HPKE_OVERHEAD = 1 + 65 + 16;
 const PSK_ID = utf8('baton/1 link');
 const CHECK = utf8('baton/1 check');
 const PSK_BYTES = 32;
 
-/** What both ends of an envelope with a secret know: the envelope, or what was in it, and the secret of its check code. */
+/** The result at either end of an envelope with a secret: the envelope or its content, and the secret of its check code. */
 export interface WithCheck {
   readonly bytes: Bytes;
   readonly check: Bytes;
 }
 
-/** The library takes an empty secret for none, and would then authenticate nobody. */
+/** Checks the secret, because the library treats an empty one as no secret, and would then authenticate nobody. */
 function pskOptions(info: Bytes, psk: Bytes) {
   if (psk.length !== PSK_BYTES) throw new TypeError('the secret of a link has 32 bytes');
   return { info, psk, pskId: PSK_ID };
@@ -29,10 +29,10 @@ function pskOptions(info: Bytes, psk: Bytes) {
 
 const own = (bytes: Uint8Array): Bytes => new Uint8Array(bytes);
 
-/** A raw public key as a key that things are sealed to. Throws where it is no point of the curve. */
+/** Imports a raw public key for sealing. Throws where it is not a point of the curve. */
 export const readEnc = (raw: Uint8Array): Promise<CryptoKey> => suite.DeserializePublicKey(raw);
 
-/** `02 || enc || ciphertext`. */
+/** Seals as `02 || enc || ciphertext`. */
 export async function hpkeSeal(to: CryptoKey, info: Bytes, plain: Bytes): Promise<Bytes> {
   const { encapsulatedSecret, ciphertext } = await suite.Seal(to, plain, { info });
   return concat(Uint8Array.of(HPKE_FIRST), encapsulatedSecret, ciphertext);
@@ -43,7 +43,7 @@ function split(envelope: Bytes): [enc: Bytes, ciphertext: Bytes] | null {
   return [envelope.subarray(1, 66), envelope.subarray(66)];
 }
 
-/** Null where it is not what was sealed to this pair with this `info`. */
+/** Opens an envelope; null where it was not sealed to this pair with this `info`. */
 export async function hpkeOpen(pair: CryptoKeyPair, info: Bytes, envelope: Bytes): Promise<Bytes | null> {
   const [enc, ciphertext] = split(envelope) ?? [];
   if (enc === undefined || ciphertext === undefined) return null;
@@ -54,7 +54,7 @@ export async function hpkeOpen(pair: CryptoKeyPair, info: Bytes, envelope: Bytes
   }
 }
 
-/** In PSK mode: only who has the secret could have made it. */
+/** Seals in PSK mode: only a holder of the secret can make such an envelope. */
 export async function pskSeal(to: CryptoKey, info: Bytes, psk: Bytes, plain: Bytes): Promise<WithCheck> {
   const { encapsulatedSecret, ctx } = await suite.SetupSender(to, pskOptions(info, psk));
   const ciphertext = await ctx.Seal(plain);
@@ -62,7 +62,7 @@ export async function pskSeal(to: CryptoKey, info: Bytes, psk: Bytes, plain: Byt
   return { bytes: concat(Uint8Array.of(HPKE_FIRST), encapsulatedSecret, ciphertext), check };
 }
 
-/** Null where it was not made with this secret, for this pair and this `info`. */
+/** Opens an envelope; null where it was not made with this secret, for this pair and this `info`. */
 export async function pskOpen(
   pair: CryptoKeyPair,
   info: Bytes,

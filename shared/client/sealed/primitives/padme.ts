@@ -1,4 +1,4 @@
-/** The length that Padmé gives to so many bytes: at most 12 % more, and few lengths that tell of each other. */
+/** Returns the Padmé length for this many bytes: at most 12 % more, and few distinct lengths. */
 export function padmeLength(length: number): number {
   if (length < 2) return length;
   const exponent = Math.floor(Math.log2(length));

@@ -1,11 +1,11 @@
 import { type Bytes, concat, u32, utf8 } from './bytes.ts';
 
-/** A text stands for its UTF-8. */
+/** A part of signed data. A text stands for its UTF-8. */
 export type Part = string | Uint8Array;
 
 /**
- * Whatever is signed or authenticated: each part with its length before it, so that no two different lists read alike. The
- * first part is the label of what it is.
+ * Encodes data that is signed or authenticated: each part follows its length, so that no two different lists have the same
+ * bytes. The first part is the label of the kind.
  */
 export function parts(list: readonly Part[]): Bytes {
   const all = list.map((part) => (typeof part === 'string' ? utf8(part) : part));

@@ -4,14 +4,14 @@ import { type Part, parts } from './parts.ts';
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 export const SIGNATURE_BYTES = 64;
 
-/** A raw public key as a key that checks signatures. Throws where it is no point of the curve. */
+/** Imports a raw public key for verification. Throws where it is not a point of the curve. */
 const readSig = (raw: Bytes): Promise<CryptoKey> => crypto.subtle.importKey('raw', raw, ECDSA, true, ['verify']);
 
-/** 64 bytes, r and s, over the list of parts. */
+/** Signs the list of parts; returns 64 bytes, r and s. */
 export const sign = async (key: CryptoKey, list: readonly Part[]): Promise<Bytes> =>
   new Uint8Array(await crypto.subtle.sign(ECDSA, key, parts(list)));
 
-/** Whether the holder of this key signed this list. A key that is no point of the curve signed nothing. */
+/** Tells whether the holder of this key signed this list. A key that is not a point of the curve signed nothing. */
 export async function hasSigned(raw: Bytes, signature: Bytes, list: readonly Part[]): Promise<boolean> {
   try {
     return await crypto.subtle.verify(ECDSA, await readSig(raw), signature, parts(list));

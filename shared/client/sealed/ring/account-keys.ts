@@ -18,17 +18,17 @@ import { parts } from '../primitives/parts.ts';
 import { sealedError } from '../sealed-error.ts';
 import { type Account, memberOf, type Member, type Ring, type Signer } from './ring.ts';
 
-/** A key of the account, and until when what was sealed under it is opened; null for the one in force. */
+/** A key of the account, and until when it opens content; null for the key in force. */
 export interface AccountKey {
   readonly epoch: number;
   readonly key: Bytes;
   readonly until: number | null;
 }
 
-/** How long a key that was replaced still opens what was under way. */
+/** How long a replaced key still opens content that was under way. */
 export const OLDER_MS = 8 * 86_400_000;
 const OLDER_BYTES = 4 + 8 + 32;
-/** More rotations than this in 8 days do not make a ring grow. */
+/** The most replaced keys in a ring, so that frequent rotations within 8 days do not make it grow. */
 const MOST_OLDER = 64;
 
 export const keyIdOf = async (key: Bytes): Promise<string> => toBase64url(await sha256(concat(utf8('id'), key)));
@@ -36,7 +36,7 @@ export const keyIdOf = async (key: Bytes): Promise<string> => toBase64url(await 
 const wrapInfo = ({ service, user_id }: Account, deviceId: string, epoch: number): Bytes =>
   parts(['baton/1 wrap', service, user_id, deviceId, u32(epoch)]);
 
-/** The account key for one member. */
+/** Wraps the account key for one member. */
 export async function wrapFor(account: Account, { epoch, key }: AccountKey, member: Pick<Member, 'device_id' | 'enc'>) {
   const to = await readEnc(fromBase64url(member.enc) ?? new Uint8Array());
   return toBase64url(await hpkeSeal(to, wrapInfo(account, member.device_id, epoch), key));
@@ -45,7 +45,7 @@ export async function wrapFor(account: Account, { epoch, key }: AccountKey, memb
 const olderAad = ({ service, user_id }: Account, epoch: number): Bytes =>
   parts(['baton/1 older', service, user_id, u32(epoch)]);
 
-/** The keys that were replaced, sealed under the one in force; `''` for none. */
+/** Seals the replaced keys under the key in force; `''` for none. */
 export async function sealOlder(account: Account, newest: AccountKey, older: readonly AccountKey[]): Promise<string> {
   const kept = older.slice(-MOST_OLDER);
   if (kept.length === 0) return '';
@@ -70,8 +70,8 @@ async function openOlder({ body }: Ring, newest: Bytes): Promise<AccountKey[] | 
 }
 
 /**
- * The keys that this member has by this ring: the one in force first, then those that were replaced and are not over yet. Throws
- * `not_a_member`, or `bad_ring` where the wrap is not of the key that the ring names.
+ * Opens the keys that this ring gives the member: the key in force first, then the replaced ones that still open content.
+ * Throws `not_a_member`, or `bad_ring` where the wrapped key is not the one that the ring names.
  */
 export async function openAccountKeys(ring: Ring, { device_id, keys }: Signer, now: number): Promise<AccountKey[]> {
   const { body } = ring;

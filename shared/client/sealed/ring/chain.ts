@@ -1,7 +1,7 @@
 import { sealedError } from '../sealed-error.ts';
 import { type Account, checkFirst, checkNext, hashOf, readRing, type Ring } from './ring.ts';
 
-/** What the service answers to `GET /api/keys`. */
+/** The response of the service to `GET /api/keys`. */
 export interface KeysAnswer {
   readonly rings: readonly string[];
   /** The ring in force. */
@@ -10,12 +10,12 @@ export interface KeysAnswer {
   readonly guests: string | null;
 }
 
-/** So many rings are kept beside the newest: as long as a replaced key lives there are hardly more. */
+/** How many of the newest rings are kept. There are hardly more within the lifetime of a replaced key. */
 export const KEPT_RINGS = 64;
 
 const last = (rings: readonly Ring[]): Ring | undefined => rings.at(-1);
 
-/** The rings of this list that follow those that are known. Throws where they are of another chain, or there is a gap. */
+/** Appends the rings of this list that follow the known ones. Throws where they are of another chain, or one is missing. */
 async function readOn(known: readonly Ring[], texts: readonly string[], account: Account): Promise<Ring[]> {
   const rings = [...known];
   for (const text of texts) {
@@ -26,7 +26,7 @@ async function readOn(known: readonly Ring[], texts: readonly string[], account:
       rings.push(ring);
     } else if (ring.body.n > newest.body.n + 1) throw sealedError('link_again');
     else if (ring.body.n === newest.body.n + 1) {
-      // The same author of the chain cannot sign two rings after one: it is another chain.
+      // The same author of a chain cannot sign two rings after one, so this is another chain.
       if (ring.body.prev_hash !== hashOf(newest)) throw sealedError('devices_disagree');
       await checkNext(newest, ring);
       rings.push(ring);
@@ -39,17 +39,17 @@ async function readOn(known: readonly Ring[], texts: readonly string[], account:
 }
 
 /**
- * Walks from the rings that are known, of which the last is the pin, to the newest in the list: each has to be signed by a member
- * of the one before. Without a pin the list has to begin with the first ring of the account.
+ * Walks from the known rings, whose last one is the pin, to the newest in the list: a member of each ring has to sign the
+ * next one. Without a pin the list has to begin with the first ring of the account.
  *
- * Throws `devices_disagree` for a ring with the number of one that is known and another hash, or one that does not follow;
- * `link_again` where the rings between are not kept any more; `bad_ring` for one that is not valid.
+ * Throws `devices_disagree` for a ring that has the number of a known ring and another hash, or that does not follow;
+ * `link_again` where the rings between are no longer kept; `bad_ring` for an invalid ring.
  */
 export async function walkChain(known: readonly Ring[], texts: readonly string[], account: Account): Promise<Ring[]> {
   return (await readOn(known, texts, account)).slice(-KEPT_RINGS);
 }
 
-/** Pins a ring by its number and hash, as a grant names them: the list has to contain it, or one that it follows. */
+/** Pins a ring by its number and hash, which a grant names: the list has to contain it, or one that it follows. */
 export async function pinRing(
   texts: readonly string[],
   { n, hash, ...account }: Account & { n: number; hash: string },
@@ -63,7 +63,7 @@ export async function pinRing(
   throw sealedError('link_again');
 }
 
-/** Rings before the oldest that is known: each is what the next one names as the one before it, so that no signature is asked. */
+/** Reads the rings before the oldest known one. Each ring names the hash of the one before, so no signature is checked. */
 export async function readBack(known: readonly Ring[], texts: readonly string[], account: Account): Promise<Ring[]> {
   const rings = [...known];
   for (const text of texts.toReversed()) {
@@ -78,8 +78,8 @@ export async function readBack(known: readonly Ring[], texts: readonly string[],
 }
 
 /**
- * The rings that a store has lost, in order: it has only those up to `n`, as after a failover. After a 404 put them back only when
- * the user says so, because the account may have been erased.
+ * Returns the rings that a store has lost, in order, where it has only those up to `n`, as after a failover. After a 404 put
+ * them back only when the user says so, because the account may have been erased.
  */
 export const lostAfter = (known: readonly Ring[], n: number): string[] =>
   known.filter(({ body }) => body.n > n).map(({ text }) => text);

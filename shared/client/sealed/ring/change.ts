@@ -4,13 +4,13 @@ import { sealedError } from '../sealed-error.ts';
 import { type AccountKey, keyIdOf, OLDER_MS, openAccountKeys, sealOlder, wrapFor } from './account-keys.ts';
 import { type Account, hashOf, memberOf, type Member, type Ring, type Signer, signRing } from './ring.ts';
 
-/** Who comes in. A member with this id, and other keys, is replaced. */
+/** A member to add. It replaces a member with the same id and other keys. */
 export interface NewMember extends PublicKeys {
   readonly device_id: string;
   readonly kind: string;
 }
 
-/** What the next ring changes. */
+/** The changes of the next ring. */
 export interface RingChange {
   readonly add?: readonly NewMember[];
   readonly remove?: readonly string[];
@@ -25,7 +25,7 @@ async function wrapsFor(
   return Object.fromEntries(await Promise.all(wraps));
 }
 
-/** Makes the first ring of an account: of this device alone, with a new account key. */
+/** Makes the first ring of an account, with this device alone and a new account key. */
 export async function makeFirstRing(account: Account, { keys, ...own }: Signer & { kind: string }): Promise<Ring> {
   const { device_id, kind } = own;
   const key: AccountKey = { epoch: 1, key: randomBytes(32), until: null };
@@ -50,8 +50,8 @@ const hasLost = ({ body }: Ring, members: readonly Member[]): boolean =>
   body.members.some(({ enc, sig }) => !members.some((member) => member.enc === enc && member.sig === sig));
 
 /**
- * Makes the ring after this one, signed by one of its members. The account key is replaced when a member, or its old keys, go;
- * nobody who goes can sign.
+ * Makes the ring after this one, signed by one of its members. A new account key replaces the old one when a member, or its
+ * old keys, leave. A leaving member cannot sign.
  */
 export async function makeNextRing(before: Ring, signer: Signer, change: RingChange, now: number): Promise<Ring> {
   const { service, user_id, n, epoch, wraps } = before.body;
@@ -61,7 +61,7 @@ export async function makeNextRing(before: Ring, signer: Signer, change: RingCha
   const rotates = hasLost(before, members);
   const key = rotates ? { epoch: epoch + 1, key: randomBytes(32), until: null } : inForce;
   const replaced = rotates ? [...older, { ...inForce, until: now + OLDER_MS }] : older;
-  // Whoever stays under the same key keeps its wrap.
+  // A member that stays under the same key keeps its wrap.
   const fresh = members.filter(({ device_id, since }) => rotates || since > n || wraps[device_id] === undefined);
   const made = await wrapsFor(before.body, key, fresh);
   const wrapOf = ({ device_id }: Member) => [device_id, made[device_id] ?? wraps[device_id] ?? ''] as const;

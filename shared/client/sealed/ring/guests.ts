@@ -4,7 +4,7 @@ import { utf8 } from '../primitives/bytes.ts';
 import { sealedError } from '../sealed-error.ts';
 import { type Account, jsonIn, type Ring, signBytes, type Signer, signerOf, splitSigned } from './ring.ts';
 
-/** A device that holds no account key: what is for it is sealed to it. */
+/** A device without an account key. Content for it is sealed to it alone. */
 export interface Guest {
   readonly device_id: string;
   readonly enc: string;
@@ -13,7 +13,7 @@ export interface Guest {
   readonly until: number;
 }
 
-/** The guests of an account, as of the ring `n`. */
+/** The guests of an account at the ring `n`. */
 export interface GuestList {
   readonly n: number;
   readonly guests: readonly Guest[];
@@ -38,7 +38,7 @@ function listIn(bytes: Bytes): GuestList | null {
   return size === guests.length * 3 ? { n: value.n as number, guests } : null;
 }
 
-/** Signs the whole list of guests; without those whose time is over. */
+/** Signs the list of guests, without the expired ones. */
 export function signGuests({ body }: Ring, guests: readonly Guest[], { keys }: Signer, now: number): Promise<string> {
   const kept = guests.filter(({ until }) => until > now);
   if (kept.length > MOST_GUESTS) return Promise.reject(sealedError('ring_full'));
@@ -46,8 +46,8 @@ export function signGuests({ body }: Ring, guests: readonly Guest[], { keys }: S
 }
 
 /**
- * The guests that are let in now. A member of the ring in force has to have signed the list; one that names a newer ring than is
- * known is `unknown_key`: fetch the rings first.
+ * Reads the guests that are let in now. A member of the ring in force must have signed the list. Throws `unknown_key` for a
+ * list that names a newer ring than the known one: fetch the rings first.
  */
 export async function readGuests(text: string, ring: Ring, account: Account, now: number): Promise<readonly Guest[]> {
   const split = splitSigned(text);

@@ -11,10 +11,10 @@ export interface Account {
   readonly user_id: string;
 }
 
-/** A device, or the recovery words, whose keys stand in a ring. */
+/** A device, or the recovery words, with keys in a ring. */
 export interface Member {
   readonly device_id: string;
-  /** `web`, `cli`, `native`, `words`, or what a later version names. */
+  /** `web`, `cli`, `native`, `words`, or a kind of a later version. */
   readonly kind: string;
   readonly enc: string;
   readonly sig: string;
@@ -22,7 +22,7 @@ export interface Member {
   readonly since: number;
 }
 
-/** What a ring says. */
+/** The content of a ring. */
 export interface RingBody extends Account {
   readonly v: 1;
   readonly n: number;
@@ -32,11 +32,11 @@ export interface RingBody extends Account {
   readonly key_id: string;
   readonly members: readonly Member[];
   readonly wraps: Readonly<Record<string, string>>;
-  /** The account keys that were replaced in the last 8 days, sealed under the one in force; `''` for none. */
+  /** The account keys that were replaced in the last 8 days, sealed under the key in force; `''` for none. */
   readonly older: string;
 }
 
-/** A ring, as it was sent and as it was read. */
+/** A ring in both forms: as text and as read. */
 export interface Ring {
   readonly text: string;
   readonly bytes: Bytes;
@@ -52,7 +52,7 @@ export interface Signer {
 }
 
 const RING_LIMITS = { members: 80, characters: 65_536 } as const;
-/** `02`, the encapsulated key, 32 bytes and the tag. */
+/** The bytes of `02`, the encapsulated key, 32 bytes and the tag. */
 const WRAP_BYTES = 114;
 const HASH = /^[\w-]{43}$/;
 const ID = /^[\w-]{1,64}$/;
@@ -69,7 +69,7 @@ function isMember(value: unknown): value is Member {
   return matches(device_id, ID) && matches(kind, KIND) && hasKeys && isCount(since, 1);
 }
 
-/** No id and no key twice: else what one device signs could be shown as another's. */
+/** Tells whether no id and no key occurs twice. Otherwise the signature of one device could pass as that of another. */
 function areDistinct(members: readonly Member[]): boolean {
   const { size } = new Set(members.flatMap(({ device_id, enc, sig }) => [`id ${device_id}`, enc, sig]));
   return size === 3 * members.length;
@@ -97,7 +97,7 @@ function isBody(value: unknown): value is RingBody {
   return members.every(isMember) && areDistinct(members) && haveWraps(members, wraps);
 }
 
-/** Bytes and signature of what travels as `base64url(bytes).base64url(signature)`; null for anything else. */
+/** Splits `base64url(bytes).base64url(signature)` into bytes and signature; null for anything else. */
 export function splitSigned(text: string): [bytes: Bytes, signature: Bytes] | null {
   if (text.length > RING_LIMITS.characters) return null;
   const [first = '', second = '', ...more] = text.split('.');
@@ -106,7 +106,7 @@ export function splitSigned(text: string): [bytes: Bytes, signature: Bytes] | nu
   return [bytes, signature];
 }
 
-/** The one JSON of these bytes; undefined where they are none, or say a field twice, which readers could take differently. */
+/** Parses JSON; undefined where it is not JSON, or has a field twice, which readers could understand differently. */
 export function jsonIn(bytes: Bytes): unknown {
   const text = textOf(bytes);
   if (text === null) return undefined;
@@ -121,13 +121,13 @@ export function jsonIn(bytes: Bytes): unknown {
 const RING_LABEL = 'baton/1 ring';
 const signedParts = (label: string, { service, user_id }: Account, bytes: Bytes) => [label, service, user_id, bytes];
 
-/** Signs bytes of the account, as they travel. */
+/** Signs bytes of the account, and returns them in the form that is sent. */
 export async function signBytes(label: string, account: Account, { sig }: DeviceKeys, bytes: Bytes): Promise<string> {
   const signature = await sign(sig.privateKey, signedParts(label, account, bytes));
   return `${toBase64url(bytes)}.${toBase64url(signature)}`;
 }
 
-/** The one of these members that signed the bytes. */
+/** Finds the member that signed the bytes. */
 export async function signerOf(
   label: string,
   account: Account,
@@ -141,7 +141,7 @@ export async function signerOf(
   return null;
 }
 
-/** Reads a ring of this account. Who signed it is not checked here. */
+/** Reads a ring of this account. It does not check who signed the ring. */
 export async function readRing(text: string, { service, user_id }: Account): Promise<Ring> {
   const [bytes, signature] = splitSigned(text) ?? [];
   const body = bytes === undefined ? undefined : jsonIn(bytes);
@@ -150,17 +150,17 @@ export async function readRing(text: string, { service, user_id }: Account): Pro
   return { text, bytes, signature, body, hash: await sha256(bytes) };
 }
 
-/** Signs what a ring says. */
+/** Signs the content of a ring. */
 export async function signRing(body: RingBody, keys: DeviceKeys): Promise<Ring> {
   const text = await signBytes(RING_LABEL, body, keys, utf8(JSON.stringify(body)));
   if (body.members.length > RING_LIMITS.members || text.length > RING_LIMITS.characters) throw sealedError('ring_full');
   return readRing(text, body);
 }
 
-/** The hash that the next ring names. */
+/** Returns the hash that the next ring names. */
 export const hashOf = ({ hash }: Ring): string => toBase64url(hash);
 
-/** The member with this id, or null. */
+/** Returns the member with this id, or null. */
 export const memberOf = ({ body }: Pick<Ring, 'body'>, id: string): Member | null =>
   body.members.find(({ device_id }) => device_id === id) ?? null;
 
@@ -173,7 +173,7 @@ export async function checkFirst(ring: Ring): Promise<void> {
   if (n !== 1 || epoch !== 1 || members.length !== 1 || signer?.since !== 1) throw sealedError('bad_ring');
 }
 
-/** Whether a member came, stayed or went as the numbers say. */
+/** Tells whether the numbers fit how each member came, stayed or left. */
 function followsMembers(before: Ring, { body }: Ring): boolean {
   const stays = (member: Member) => {
     const now = memberOf({ body }, member.device_id);
@@ -190,8 +190,8 @@ function followsMembers(before: Ring, { body }: Ring): boolean {
 }
 
 /**
- * Throws `bad_ring` unless `next` follows: signed by a member that stays (one that leaves would know the new key), with the
- * hash and the number after it, and with a new key when anybody went.
+ * Throws `bad_ring` unless `next` follows: a member that stays has signed it (one that leaves would know the new key), hash
+ * and number are right, and the account key is new when anybody left.
  */
 export async function checkNext(before: Ring, next: Ring): Promise<void> {
   const follows = next.body.n === before.body.n + 1 && next.body.prev_hash === hashOf(before);

@@ -15,7 +15,7 @@ export const WORDS_KIND = 'words';
 const LABEL = 'baton/1 words';
 const STRENGTH = 256;
 
-/** The list of words is 6 KB: it is loaded when it is asked for. */
+/** Loads the list of words on demand, because it is 6 KB. */
 async function wordList() {
   const [bip39, { wordlist }] = await Promise.all([
     import('@scure/bip39'),
@@ -24,13 +24,13 @@ async function wordList() {
   return { ...bip39, wordlist };
 }
 
-/** Makes 24 words that bring an account back when every device is lost. They are shown once and kept nowhere. */
+/** Makes 24 words that recover an account when every device is lost. They are shown once and stored nowhere. */
 export async function makeWords(): Promise<string> {
   const { generateMnemonic, wordlist } = await wordList();
   return generateMnemonic(wordlist, STRENGTH);
 }
 
-/** The pair of ECDSA with the same scalar: RFC 9180 says how a pair is derived, and WebCrypto does not. */
+/** Makes the ECDSA pair with the same scalar. RFC 9180 defines how to derive a pair, and WebCrypto does not. */
 async function signingPair(secret: Bytes): Promise<CryptoKeyPair> {
   const { privateKey } = await suite.DeriveKeyPair(secret, true);
   const { x = '', y = '', d = '' } = await crypto.subtle.exportKey('jwk', privateKey);
@@ -43,7 +43,7 @@ async function signingPair(secret: Bytes): Promise<CryptoKeyPair> {
   return { privateKey: own, publicKey: shown };
 }
 
-/** The keys of these words, in whatever case and with whatever spaces they were typed. Throws `bad_words`. */
+/** Derives the keys of these words; case and spaces do not matter. Throws `bad_words`. */
 export async function keysOfWords(words: string): Promise<DeviceKeys> {
   const { mnemonicToEntropy, wordlist } = await wordList();
   const typed = words.normalize('NFKD').trim().toLowerCase().split(/\s+/);
@@ -61,7 +61,7 @@ export async function keysOfWords(words: string): Promise<DeviceKeys> {
   return { enc: { ...enc }, sig };
 }
 
-/** The first ring of the account, and the number from which recovery walks. */
+/** The first ring of the account, and the number of the ring from which recovery walks. */
 export interface Statement {
   readonly first: Ring;
   readonly n: number;
@@ -69,11 +69,11 @@ export interface Statement {
 
 const said = ({ first, n }: Statement) => [LABEL, first.body.service, first.body.user_id, first.hash, u64(n)];
 
-/** What the words say of the account when they are made: its first ring, and the ring in force. */
+/** Signs with the words, when they are made, the first ring of the account and the ring in force. */
 export const signStatement = async (statement: Statement, { sig }: DeviceKeys): Promise<string> =>
   toBase64url(await sign(sig.privateKey, said(statement)));
 
-/** Whether these words said that of this account. */
+/** Tells whether these words signed this statement. */
 export async function hasStated(text: string, statement: Statement, { sig }: Pick<Member, 'sig'>): Promise<boolean> {
   const [signature, key] = [fromBase64url(text), pointIn(sig)];
   if (signature === null || key === null || hashOf(statement.first) === '') return false;
