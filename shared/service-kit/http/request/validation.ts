@@ -31,28 +31,71 @@ function alternatives(schema: unknown): string[] {
   return fields.every((names) => names.length === 1) ? fields.flat() : [];
 }
 
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'a list',
+  null: 'null',
+};
+
+const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+
+const WRONG_FORM = 'does not have the form that the contract gives';
+
+/** What each keyword of a schema says about a value that does not fit it, after the name of the field. */
+const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
+  type: ({ params }) => `is not ${[params['type'] as string | string[]].flat().map((type) => KINDS[type]).join(' or ')}`,
+  minLength: ({ params }) =>
+    params['limit'] === 1 ? 'is empty' : `has fewer than ${counted(params['limit'], 'character', 'characters')}`,
+  maxLength: ({ params }) => `has more than ${counted(params['limit'], 'character', 'characters')}`,
+  minItems: ({ params }) => `has fewer than ${counted(params['limit'], 'entry', 'entries')}`,
+  maxItems: ({ params }) => `has more than ${counted(params['limit'], 'entry', 'entries')}`,
+  minimum: ({ params }) => `is less than ${params['limit']}`,
+  maximum: ({ params }) => `is more than ${params['limit']}`,
+  pattern: () => WRONG_FORM,
+  enum: ({ params }) => `is not one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
+  const: ({ params }) => `is not ${params['allowedValue']}`,
+  anyOf: () => WRONG_FORM,
+  oneOf: () => WRONG_FORM,
+  additionalProperties: () => 'is not a field of this request',
+};
+
 function fieldErrors(error: ErrorObject, place: string): FieldError[] {
   const at = `/${place}${error.instancePath}`;
-  if (error.keyword === 'required') {
-    const field = String((error.params as { missingProperty: string }).missingProperty);
-    return [{ path: `${at}/${field}`, message: 'is required' }];
+  const { missingProperty, additionalProperty, property } = error.params as Record<string, string>;
+  if (missingProperty !== undefined) {
+    const message = property === undefined ? 'is required' : `is required with ${property}`;
+    return [{ path: `${at}/${missingProperty}`, message }];
   }
   if (error.keyword === 'oneOf') {
     const fields = alternatives(error.schema);
     const message = `exactly one of ${fields.join(', ')} is required`;
     if (fields.length > 0) return fields.map((field) => ({ path: `${at}/${field}`, message }));
   }
-  return [{ path: at, message: error.message ?? 'is not valid' }];
+  const message = SENTENCES[error.keyword]?.(error) ?? 'is not valid';
+  return [{ path: additionalProperty === undefined ? at : `${at}/${additionalProperty}`, message }];
 }
 
-/** Whether the error of the whole `oneOf` already says what this one of a branch says. */
-const insideChoice = (error: ErrorObject): boolean => /\/oneOf\/\d+\/required$/.test(error.schemaPath);
+/** Whether the error of a whole choice already says what this one of a branch says. */
+const insideChoice = (error: ErrorObject): boolean => /\/(?:oneOf\/\d+\/required|anyOf\/\d+\/.+)$/.test(error.schemaPath);
+
+/** Says what is wrong with one field, as a part of a sentence for people: `to is required`. */
+function said({ path, message }: FieldError, place: string): string {
+  if (message.startsWith('exactly one')) return message;
+  const field = path.slice(place.length + 2).replaceAll('/', '.');
+  return `${field === '' ? `the ${place}` : field} ${message}`;
+}
 
 function refusal(errors: readonly ErrorObject[], place: string): BatonError {
   const fields = errors.filter((error) => !insideChoice(error)).flatMap((error) => fieldErrors(error, place));
   const shown = fields.slice(0, ERRORS_SHOWN);
-  const detail = shown.map(({ path, message }) => `${path} ${message}`).join('; ');
-  return new BatonError('invalid_request', detail, { errors: shown });
+  const detail = [...new Set(shown.map((field) => said(field, place)))].join('; ');
+  // The name of a field keeps its spelling.
+  const sentence = detail.replace(/^(?:exactly|the) /, (word) => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`);
+  return new BatonError('invalid_request', sentence, { errors: shown });
 }
 
 function check(validate: ValidateFunction | null, value: unknown, place: string): void {
