@@ -62,10 +62,10 @@ const LENT = new Set([
  * Scripts that take more than eight keys, because a refused command must leave nothing behind, and the use of the keys
  * beyond eight.
  * - `message-accept` (11): `push` and `due` enqueue a push in the step that stores the message, so that no crash
- * separates the two; `targets` is the list of devices to which remembered answers refer, so that none repeats it.
+ *   separates the two; `targets` is the list of devices to which remembered answers refer, so that none repeats it.
  * - `transfer-init` (13): `push` and `due` do the same, and `due` holds the end of the offer; `accountRate` bounds the
- * offers of all devices together; `files` keeps a long list apart, so that one file of it is read without the others;
- * `sealed` keeps what only `transfer-read` returns.
+ *   offers of all devices together; `files` keeps a long list apart, so that one file of it is read without the others;
+ *   `sealed` keeps what only `transfer-read` returns.
  * - `stream-open` (9): `invites` says, in the one trip of an opening, whether a new device waits for this one's decision.
  */
 const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'stream-open.lua']);
