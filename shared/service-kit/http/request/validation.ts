@@ -47,7 +47,11 @@ const WRONG_FORM = 'does not have the form that the contract gives';
 
 /** What each keyword of a schema says about a value that does not fit it, after the name of the field. */
 const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
-  type: ({ params }) => `is not ${[params['type'] as string | string[]].flat().map((type) => KINDS[type]).join(' or ')}`,
+  type: ({ params }) =>
+    `is not ${[params['type'] as string | string[]]
+      .flat()
+      .map((type) => KINDS[type])
+      .join(' or ')}`,
   minLength: ({ params }) =>
     params['limit'] === 1 ? 'is empty' : `has fewer than ${counted(params['limit'], 'character', 'characters')}`,
   maxLength: ({ params }) => `has more than ${counted(params['limit'], 'character', 'characters')}`,
@@ -80,7 +84,8 @@ function fieldErrors(error: ErrorObject, place: string): FieldError[] {
 }
 
 /** Whether the error of a whole choice already says what this one of a branch says. */
-const insideChoice = (error: ErrorObject): boolean => /\/(?:oneOf\/\d+\/required|anyOf\/\d+\/.+)$/.test(error.schemaPath);
+const insideChoice = (error: ErrorObject): boolean =>
+  /\/(?:oneOf\/\d+\/required|anyOf\/\d+\/.+)$/.test(error.schemaPath);
 
 /** Says what is wrong with one field, as a part of a sentence for people: `to is required`. */
 function said({ path, message }: FieldError, place: string): string {
