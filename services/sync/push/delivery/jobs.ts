@@ -1,13 +1,13 @@
 import type { PushKind, PushPlatform } from '../../../../shared/contract/modules/push.ts';
 
-/** A push to send: for all that is pending for a device, of one kind and from one peer. */
+/** A push to send for everything of one kind, from one peer, that is pending for a device. */
 export interface PushJob {
-  /** As it is written in `{u}:due`. */
+  /** The job as `{u}:due` holds it. */
   readonly job: string;
   readonly platform: PushPlatform;
   readonly kind: PushKind;
   readonly deviceId: string;
-  /** The device it comes from, or is about; '' for none. */
+  /** The device that the push comes from or is about; '' for none. */
   readonly peer: string;
 }
 
