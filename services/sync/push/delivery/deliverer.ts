@@ -11,7 +11,7 @@ import type { Finish, PushStore, Registration, Taken } from '../store.ts';
  * other replicas accepted, is lower, because those replicas send them.
  */
 const [MOST_WAITING, MOST_TAKEN_OVER] = [200, 100];
-/** Pushes in this replica. Beyond it each push service may have only as many waiting as under way, so none crowds out others. */
+/** Pushes in this replica. Above it a push service may have no more waiting than under way, so none crowds out others. */
 const MANY_WAITING = 10_000;
 /** Lookups of targets at once, and the pause after each, so that thousands of queued pushes do not come in a burst. */
 const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];

@@ -117,7 +117,7 @@ export function makeApns({ apns, texts, ca, now }: ApnsParts) {
       if (answer.status !== 403 || wordsOf(answer).reason !== 'ExpiredProviderToken')
         return outcomeOfAnswer(answer, now());
       const next = await tokens.after(token);
-      // If Apple calls a young token expired, a clock is wrong. A new token would not help, and Apple limits how often they change.
+      // If Apple calls a young token expired, a clock is wrong. A new token would not help, and Apple limits new tokens.
       if (next === null) return retry('token_expired', TOKEN_PAUSE_MS);
       return outcomeOfAnswer(await attempt(next), now());
     },
