@@ -28,7 +28,7 @@ export function makeDeletionStore({ redis, scripts, keys, scheduleDue }: Deletio
   }
 
   return {
-    /** Announces a removal. Resolves to its time; null without rings. The account is first put into the index of due jobs. */
+    /** Announces a removal, with the account in the index of due jobs first. Resolves to its time; null without rings. */
     async announce(account: string, what: DeletionOf): Promise<number | null> {
       await scheduleDue(account, LIMITS.deletionSeconds * 1_000 + 100);
       const { atMs } = await announceScript(keys.inAccount(account), { what });

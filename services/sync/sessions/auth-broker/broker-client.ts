@@ -163,7 +163,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
     /**
      * Mints a session of a device: a new one, or the one it has, with a new secret that replaces all earlier ones. The same
      * key gives the same session and secret.
-     * Throws `tier_exceeded`, `account_refused`, `already_decided` (the key's session has a later secret by now),
+     * Throws `tier_exceeded`, `account_refused`, `already_decided` (the key's session has ended or has a later secret),
      * `idempotency_key_reused`.
      */
     mint(body: MintSession, idempotencyKey: string): Promise<MintedSession> {
