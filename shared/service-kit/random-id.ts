@@ -7,7 +7,7 @@ const POOL_BYTES = 8 * 1_024;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** Returns what `read` makes of random bytes of the pool, and erases them, so that none is used twice. */
+/** Returns the result of `read` for random bytes of the pool, and erases them, so that none is used twice. */
 function fromPool<T>(bytes: number, read: (from: number, to: number) => T): T {
   if (used + bytes > POOL_BYTES) {
     randomFillSync(pool);

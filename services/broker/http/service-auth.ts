@@ -14,8 +14,8 @@ export function bearerOf({ headersDistinct }: IncomingMessage): string | null {
 }
 
 /**
- * Makes what identifies the calling app: `X-Broker-App` names it, and its token proves it. Digests of all tokens are
- * compared in constant time, so that the time reveals neither the app nor how much of a token is right.
+ * Returns a function that identifies the calling app: `X-Broker-App` names it, and its token proves it. Digests of all
+ * tokens are compared in constant time, so that the time reveals neither the app nor how much of a token is right.
  * @throws unauthenticated
  */
 export function makeServiceAuth({ tokens }: { tokens: readonly { app: string; token: string }[] }) {

@@ -26,7 +26,7 @@ const isSame = (one: string, other: string): boolean => {
 };
 
 /**
- * Makes what remembers a login while its user is at the provider, in an encrypted cookie of the browser. The store keeps
+ * Makes the memory of a login while its user is at the provider: an encrypted cookie of the browser. The store keeps
  * nothing of it, so strangers cannot fill the store, and nobody can be made to finish a login that another browser began.
  */
 export function makeAttempts({ keyring, publicUrl }: { keyring: Keyring; publicUrl: string }) {

@@ -19,8 +19,8 @@ const refuse = (message: string): never => {
 };
 
 /**
- * Makes what checks where a login returns to: a local path, or a page of an allowed origin. It returns the absolute address
- * that a browser would make of it; without one, the first allowed origin, else our own.
+ * Returns a function that checks where a login returns to: a local path, or a page of an allowed origin. It returns the
+ * absolute address that a browser would make of it; without one, the first allowed origin, else our own.
  * @throws invalid_request
  */
 export function makeReturnTo({ publicUrl, returnOrigins }: ReturnToParts) {

@@ -7,7 +7,7 @@ export interface Caller {
   /** `userId` percent-encoded: the hash tag of the account's keys, and its name on the bus. */
   readonly account: string;
   readonly scope: Scope;
-  /** The user's display name; the user id where there is none. */
+  /** The user's display name; the user id if there is none. */
   readonly name: string;
   readonly roles: readonly string[];
   /** Null for a session without a device. A value says nothing about whether the device has a row. */

@@ -55,9 +55,9 @@ const hopsOf = ({ headers }: IncomingMessage): string[] =>
     .reverse();
 
 /**
- * Makes what finds the address of the client (CONTRACT.md, "Identity"): the rightmost hop of `X-Forwarded-For` that is not
- * a trusted proxy. Only the part of the list that trusted proxies wrote is trusted. A hop that is no address (`unknown`)
- * ends it, and the proxy that wrote the hop counts, because the client may have invented everything left of it.
+ * Returns a function that finds the address of the client (CONTRACT.md, "Identity"): the rightmost hop of `X-Forwarded-For`
+ * that is not a trusted proxy. Only the part of the list that trusted proxies wrote is trusted. A hop that is no address
+ * (`unknown`) ends it, and the proxy that wrote the hop counts, because the client may have invented everything left of it.
  */
 export function makeClientAddress({ trustedProxies }: { trustedProxies: readonly string[] }) {
   const networks = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr));

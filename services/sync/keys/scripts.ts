@@ -64,7 +64,7 @@ export const keyringGuests = defineScript({
   file: new URL('./lua/keyring-guests.lua', import.meta.url),
   keys: ['keyring', 'routes', 'log', 'due', 'operation'],
   args: {
-    /** SHA-256 of the ring whose member has signed it. */
+    /** SHA-256 of the ring whose member signed the list. */
     hash: text,
     /** The list as it was sent, and the SHA-256 of its bytes. */
     guests: text,
@@ -95,7 +95,7 @@ export const keyringDrop = defineScript({
   keys: ['keyring', 'routes', 'log', 'due'],
   args: {
     why: oneOf('signed', 'due', 'erased'),
-    /** SHA-256 of the ring whose member has signed it; '' otherwise. */
+    /** SHA-256 of the ring whose member signed the removal; '' otherwise. */
     hash: text,
     random: randomBits,
   },
@@ -107,7 +107,7 @@ export const keyringKeep = defineScript({
   file: new URL('./lua/keyring-keep.lua', import.meta.url),
   keys: ['keyring', 'routes', 'log', 'due'],
   args: {
-    /** SHA-256 of the ring whose member has signed it. */
+    /** SHA-256 of the ring whose member objects. */
     hash: text,
     random: randomBits,
   },

@@ -27,7 +27,7 @@ interface PushModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Makes what words and sends pushes, with the keys that this installation signs with. */
+/** Makes the sender and the notices of pushes, with the keys that this installation signs with. */
 function makeOutbox(
   keys: Awaited<ReturnType<VapidKeyStore>>,
   {

@@ -21,7 +21,7 @@ export interface PushNotice {
   readonly preview: { readonly from: string; readonly text?: string } | null;
   readonly ttlSeconds: number;
   readonly urgency: 'very-low' | 'low' | 'normal' | 'high';
-  /** At most 32 characters of base64url: pushes with one topic replace one another at the provider. */
+  /** At most 32 characters of base64url. Pushes with the same topic replace one another at the provider. */
   readonly topic: string;
 }
 
@@ -46,6 +46,6 @@ export interface PushSender {
 /** Short-lived texts that all replicas share (tokens of providers). */
 export interface SharedTexts {
   get(name: string): Promise<string | null>;
-  /** Writes the text unless there is one. Resolves to the one that is kept. */
+  /** Writes the text unless there is one already. Resolves to the kept one. */
   put(name: string, text: string, ttlSeconds: number): Promise<string>;
 }

@@ -28,8 +28,8 @@ const refuse = (path: string, message: string): never => {
 };
 
 /**
- * Makes what writes a registration. It claims the target first, with a fence that only rises. From then on no other
- * account's pushes go there, even if this replica dies before it writes the rest. The previous owner loses the target.
+ * Returns a function that writes a registration. It claims the target first, with a fence that only rises. From then on no
+ * other account's pushes go there, even if this replica dies before it writes the rest. The previous owner loses the target.
  */
 function makeWriting({ store, onFailure }: Pick<SubscriptionsParts, 'store' | 'onFailure'>) {
   return async function write(

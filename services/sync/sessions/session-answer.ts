@@ -19,7 +19,7 @@ interface SessionCookieParts {
   isSecure: boolean;
 }
 
-/** Makes what sets the session cookie under the broker's name. */
+/** Makes the functions that set and clear the session cookie. The broker chooses its name. */
 export function makeSessionCookie({ isSecure }: SessionCookieParts) {
   const set = (res: ServerResponse, name: string, value: string, lifetime: string): void => {
     res.appendHeader('Set-Cookie', `${name}=${value}; ${attributesOf(isSecure)}${lifetime}`);

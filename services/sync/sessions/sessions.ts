@@ -17,7 +17,7 @@ import type { Revocations } from './revocation/revocations.ts';
 import type { RowSessions } from './rows/row-sessions.ts';
 import { type DeviceRows, isBrokerFault, type SessionRows } from './rows/rows.ts';
 
-/** Native devices, which have full scope only. */
+/** The types of native devices, which can have only full scope. */
 export const NATIVE: readonly DeviceType[] = ['macos', 'windows', 'linux', 'ios'];
 
 /** Makes a device id of 120 random bits, in base64url. */
@@ -50,7 +50,7 @@ export interface SessionsParts {
   persistSeconds: number;
 }
 
-/** Throws `scope_not_allowed`, `tier_exceeded`. */
+/** Checks that a scope may be granted. Throws `scope_not_allowed`, `tier_exceeded`. */
 export function checkScope(asked: Scope, tier: Scope, type: DeviceType): void {
   if (asked === 'full' && tier !== 'full') throw new BatonError('tier_exceeded');
   if (asked === 'guest' && NATIVE.includes(type)) throw new BatonError('scope_not_allowed');

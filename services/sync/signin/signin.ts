@@ -70,7 +70,7 @@ interface SigninParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Makes what tells a poll that waits, here or on another replica, to read its request again or to end. */
+/** Returns a function that tells a waiting poll, here or on another replica, to read its request again or to end. */
 function makeNotifying({ polls, channel, publish, onFailure }: SigninParts) {
   return (waiter: string, word: 'read' | 'end'): void => {
     const [to, pollId] = waiter.split('\n');
@@ -93,7 +93,7 @@ interface Source {
   agent: string;
 }
 
-/** Makes what writes a request, and returns what its device shows and polls with. */
+/** Returns a function that writes a request, and resolves to what its device shows and polls with. */
 function makeWriting({ store, publicUrl, requestSeconds, onOutcome }: SigninParts) {
   return async function write(about: Record<string, string>) {
     const [requestId, code, secret] = [random(16), random(16), random(32)];

@@ -31,8 +31,8 @@ type UserKey<P extends string> = `${P}_${(typeof PARTS)[number]}`;
 type UserValues<P extends string> = { readonly [K in UserKey<P>]: string | null };
 
 /**
- * Returns what reads the present text of a setting, which may come from a file. While the file is missing or empty, as
- * during its replacement, it returns the text that it read last.
+ * Returns a function that reads the present text of a setting, which may come from a file. While the file is missing or
+ * empty, as during its replacement, it returns the text that it read last.
  */
 function currentText(env: Env, key: string, atStart: string | null): () => string | null {
   const file = env[`${key}_FILE`]?.trim();

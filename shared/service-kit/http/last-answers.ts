@@ -4,9 +4,9 @@ import type { RequestListener, ServerResponse } from 'node:http';
 const endConnection = (res: ServerResponse): void => void res.setHeader('Connection', 'close');
 
 /**
- * Makes what turns each response into the last one of its connection, once `begin` is called. A server that closes a kept
- * connection by itself may do so while the next request is on its way, and that request is lost. A client that is told
- * before opens another connection, which a balancer routes elsewhere.
+ * Makes a listener that ends the connection of each response, once `begin` is called. A server that closes a kept connection
+ * by itself may do so while the next request is on its way, and that request is lost. A client that is told before opens
+ * another connection, which a balancer routes elsewhere.
  */
 export function makeLastAnswers(app: RequestListener) {
   /** Responses that may not have begun. */

@@ -68,9 +68,9 @@ function connectionsOf(server: Server, admits: (socket: Socket) => boolean): Rea
 }
 
 /**
- * Makes what closes idle connections. Node does not count those that have received nothing yet, and clients open some in
- * advance. Those are closed at the tenth check, so that a request that is just arriving is still answered, also on a busy
- * machine.
+ * Returns a function that closes idle connections. Node does not count those that have received nothing yet, and clients
+ * open some in advance. Those are closed at the tenth check, so that a request that is just arriving is still answered, also
+ * on a busy machine.
  */
 function makeIdleCloser(server: Server, sockets: ReadonlySet<Socket>): () => void {
   const looks = new WeakMap<Socket, number>();

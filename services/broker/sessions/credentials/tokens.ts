@@ -26,7 +26,7 @@ interface Proven {
 const signed = (key: OwnKey, typ: string, claims: Record<string, unknown>): Promise<string> =>
   new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ, kid: key.id }).sign(key.own.signWith);
 
-/** Makes what signs and checks the broker's tokens. All times are the store's. */
+/** Makes the functions that sign and check the broker's tokens. All times are the store's. */
 export function makeTokens({ keyring, issuer }: TokensParts) {
   return {
     /** Signs an access token (RFC 9068). It lives 5 minutes, and never longer than its session. */

@@ -45,7 +45,7 @@ function keep<T>(kept: Map<string, Kept<T>>, key: string, entry: Kept<T>, most: 
   }
 }
 
-/** Returns what is kept under this key and has not expired at `nowMs`; else null. */
+/** Returns the value under this key if it has not expired at `nowMs`; else null. */
 function find<T>(kept: Map<string, Kept<T>>, key: string, nowMs: number): T | null {
   const entry = kept.get(key);
   if (entry === undefined) return null;
@@ -61,7 +61,7 @@ const isOf =
     caller.account === account && caller.deviceId === deviceId && (deviceId !== null || caller.sessionId === sessionId);
 
 /**
- * Makes what keeps the broker's answers about credentials for ten seconds. Good and refused ones are kept apart, so that a
+ * Makes a cache of the broker's answers about credentials, for ten seconds. Good and refused ones are kept apart, so that a
  * flood of invented credentials does not push out those of real users. Callers with the same credential share the question
  * that is under way. Credentials themselves are not kept, only their SHA-256.
  */

@@ -25,11 +25,11 @@ export function makeConcurrencyLimit({ atOnce, mostWaiting, waitMs }: Concurrenc
     if (line.underWay === 0) lines.delete(key);
   };
 
-  /** Returns what gives the place back. It must be called once, when the work is done. */
+  /** Returns a function that gives the place back. It must be called once, when the work is done. */
   const leaver = (key: string, line: Line) => () => leave(key, line);
 
   return {
-    /** Resolves to what gives the place back; to null when too many tasks wait, or this one waited too long. */
+    /** Resolves to a function that gives the place back; to null if too many tasks wait, or this one waited too long. */
     enter(key: string): Promise<(() => void) | null> {
       const line = lines.get(key) ?? { underWay: 0, waiting: new Set() };
       if (line.underWay < atOnce) {

@@ -72,7 +72,7 @@ const unavailable = (): never => {
   throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
 };
 
-/** Makes what holds the set in force, and exchanges it with other replicas through the store. */
+/** Makes the holder of the set in force, which exchanges the set with other replicas through the store. */
 function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url' | 'clock'>>) {
   let find: JWTVerifyGetKey | null = null;
   /** When the set in force expires, by `now`: a day after a replica fetched it last. */

@@ -60,7 +60,7 @@ const text = (claim: unknown): string => (typeof claim === 'string' ? claim : ''
 /** The most re-minted sessions that are remembered, each as long as an access token lives. One takes 100 bytes. */
 const MOST_REPLACED = 10_000;
 
-/** Makes what recognizes tokens that are older than the last mint of their device's session. */
+/** Makes a memory of mints, which recognizes tokens that are older than the last mint of their device's session. */
 function makeReplaced({ nowMs }: Pick<IssuerClock, 'nowMs'>) {
   const atSeconds = new Map<string, number>();
   const keyOf = (account: string, deviceId: string) => `${account} ${deviceId}`;

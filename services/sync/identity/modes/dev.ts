@@ -23,7 +23,7 @@ const USER = new RegExp(`^.{1,${USER_CHARS}}$`, 'su');
 /** The most devices whose row this process has seen. A forgotten one costs one more write that changes nothing. */
 const SEEN_DEVICES = 10_000;
 
-/** What a development request says about its device beyond the id. */
+/** The data of a development request about its device, besides the id. */
 interface DeviceInfo {
   readonly name: string;
   readonly type: DeviceType;

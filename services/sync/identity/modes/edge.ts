@@ -70,7 +70,7 @@ const MOST_KNOWN = 10_000;
 /** The most characters of headers that are kept. Longer ones are rare. */
 const MOST_CHARS = 512;
 
-/** Makes what reads the caller from the headers, which are the same in all requests of one device of an account. */
+/** Returns a function that reads the caller from the headers, which are the same in all requests of a device. */
 function makeCallerReader(): (req: IncomingMessage) => Caller {
   /** Callers by device, which nearly always determines the other headers. */
   let known = new Map<string, { fields: readonly string[]; caller: Caller }>();

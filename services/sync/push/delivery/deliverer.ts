@@ -13,13 +13,13 @@ import type { Finish, PushStore, Registration, Taken } from '../store.ts';
 const [MOST_WAITING, MOST_TAKEN_OVER] = [200, 100];
 /** Pushes in this replica. Above it a push service may have no more waiting than under way, so none crowds out others. */
 const MANY_WAITING = 10_000;
-/** Lookups of targets at once, and the pause after each, so that thousands of queued pushes do not come in a burst. */
+/** The lookups of targets at once, and the pause after each, so that thousands of queued pushes do not come in a burst. */
 const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];
 
 /** The pause between two tries: doubled each time, up to the longest. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 900_000];
 
-/** The pause between two pushes: to encrypt and send one takes some 1.4 ms of this process. */
+/** The pause between two pushes. Encrypting and sending one takes some 1.4 ms of this process. */
 const PACE_MS = 2;
 
 /** The push is too big for the push service even without its preview. The push ends; its registration stays active. */
@@ -49,7 +49,7 @@ interface DelivererParts {
   store: PushStore;
   /** Waits for the keys, which may be in the store. */
   outbox: () => Promise<{ sender: PushSender; notices: Notices }>;
-  /** Pushes at once at one provider. */
+  /** The pushes at once at one provider. */
   concurrency: number;
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
   metrics: Metrics;

@@ -11,7 +11,7 @@ export interface PushJob {
   readonly peer: string;
 }
 
-/** Parses `push:<platform>:<kind>:<device>:<peer>`; no part can hold a colon. */
+/** Parses `push:<platform>:<kind>:<device>:<peer>`. No part can contain a colon. */
 export function parseJob(job: string): PushJob {
   const [, platform = '', kind = '', deviceId = '', peer = ''] = job.split(':');
   return { job, platform: platform as PushPlatform, kind: kind as PushKind, deviceId, peer };

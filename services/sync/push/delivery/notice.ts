@@ -21,7 +21,7 @@ function previewOf({ registration: { preview }, message }: Taken): PushNotice['p
   return preview === 'full' && text !== undefined && sealed === undefined ? { from, text } : { from };
 }
 
-/** Makes what decides what a push says, and for how long it is worth sending. */
+/** Makes the notices of pushes, and decides for how long a push is worth sending. */
 export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
   /** How long a push is worth sending. */
   const secondsOf: Readonly<Record<PushKind, number>> = {

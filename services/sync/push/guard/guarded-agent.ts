@@ -27,7 +27,7 @@ export interface GuardedAgentParts {
   ca?: string | undefined;
   /** For tests. */
   resolve?: Resolve | undefined;
-  /** For tests: ms for which the connections to hosts that are known or listed are kept. */
+  /** For tests: how many ms connections to known or listed hosts are kept. */
   idleMs?: number | undefined;
 }
 
@@ -37,7 +37,7 @@ class TooManyConnections extends Error {
 
 export interface GuardedAgent {
   readonly dispatcher: Dispatcher;
-  /** Ends all connections; requests that still run fail. */
+  /** Ends all connections. Requests that still run fail. */
   close(): Promise<void>;
 }
 

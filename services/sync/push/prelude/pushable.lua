@@ -1,6 +1,6 @@
 -- Counts what is still pending for a device from one peer. (After `offers`.)
 
--- More than a device may offer in the hour for which an offer is worth a push.
+-- The most offers that are read: more than a device may offer in the hour for which an offer is worth a push.
 local OFFERS_READ = 4000
 
 -- RETURNS the message's JSON without its end where this peer ('': a sender without a device) sent it; else nil.

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 
-/** CONTRACT.md, "The auth broker". */
+/** The limits of CONTRACT.md, "The auth broker". */
 const CONNECT_MS = 500;
 const RETRIES = 2;
 /** The pauses before the first and the second retry, each multiplied by a random 0.5 to 1. */

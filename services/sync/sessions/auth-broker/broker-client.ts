@@ -15,7 +15,7 @@ import { makeBreaker } from './breaker.ts';
 import { type BrokerCall, type BrokerReply, makeBrokerCall } from './broker-call.ts';
 import { makeBrokerWatch } from './broker-watch.ts';
 
-/** CONTRACT.md, "The auth broker". */
+/** The time limits of CONTRACT.md, "The auth broker". */
 const MINT_BUDGET_MS = 3_000;
 const BUDGET_MS = 2_000;
 /** The most pages of a listing, to bound one that never ends. Accounts have far fewer sessions. */

@@ -9,7 +9,7 @@ const ASK_AGAIN_MS = 5_000;
 const ASK_SOON_MS = 500;
 /** How long it must fail before that is logged. */
 const LASTING_MS = 5_000;
-/** How often a reason that lasts is logged. */
+/** The pause after which a lasting reason is logged again. */
 const REMIND_MS = 60_000;
 /** The deepest nesting of causes that is read: a refusal, the failure of a call, the error of the connection. */
 const DEEPEST = 6;

@@ -12,9 +12,9 @@ function saidOfStore(error: unknown): 'store_unavailable' | 'store_full' | null 
 }
 
 /**
- * Makes what chooses the error of a response. A broker that shares its store with this replica is asked before the store.
- * So without this function an unreachable or full store would be reported as an unreachable broker. All other code goes on
- * treating it as the broker's fault, because a device may sign itself out without the broker.
+ * Returns a function that chooses the error of a response. A broker that shares its store with this replica is asked before
+ * the store. So without this function an unreachable or full store would be reported as an unreachable broker. All other
+ * code goes on treating it as the broker's fault, because a device may sign itself out without the broker.
  */
 export const makeStoreFault =
   ({ isStoreUp }: { isStoreUp: () => boolean }) =>

@@ -40,7 +40,7 @@ function removalOf(account: string, job: string): Removal {
 }
 
 /**
- * Makes what signs a device out, in an order in which a replica may die at any point. First the job is written, then the
+ * Makes the sign-out of devices, in an order in which a replica may die at any point. First the job is written, then the
  * device is refused everywhere, then its data is removed, then the auth broker is asked to end the session. The job does
  * on any replica what a dead one left undone.
  */

@@ -19,7 +19,7 @@ interface RestoringParts {
   write: (account: string, session: BrokerSession, mode: NewDevice['mode'], type?: DeviceType) => Promise<DeviceRef>;
 }
 
-/** Makes what restores lost rows from the broker's listing. */
+/** Makes the restoring of lost rows from the broker's listing. */
 export function makeRowRestoring({ devices, revocations, removal, broker, write }: RestoringParts) {
   const refused = new Map<string, number>();
   /** Listings under way, by account: many devices of one account may return after a loss, and share one listing. */

@@ -46,8 +46,8 @@ function makeReported() {
 const nameOf = (label: string, deviceId: string): string => parseDeviceName(label) ?? deviceId.slice(0, 32);
 
 /**
- * Makes what keeps device rows as a cache of the auth broker's sessions. It writes them with each session, restores lost
- * ones, and removes those whose session the broker no longer has.
+ * Makes the upkeep of device rows, which are a cache of the auth broker's sessions. It writes them with each session,
+ * restores lost ones, and removes those whose session the broker no longer has.
  */
 export function makeSessionRows({ devices, revocations, removal, broker, nowMs, scheduleDue }: RowsParts) {
   const isReported = makeReported();

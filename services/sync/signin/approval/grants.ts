@@ -18,7 +18,7 @@ export interface Approver {
 /** The most that an approver may grant besides its scope, which is full. */
 export interface Grant {
   persist: Persist;
-  /** Unix ms at which a session that is not renewed ends at the latest. */
+  /** The latest end of a session that is not renewed, in Unix ms. */
   endsAtMs: number;
 }
 

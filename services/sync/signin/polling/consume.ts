@@ -20,8 +20,9 @@ interface ConsumeParts extends SessionOfParts {
 const isFault = (error: unknown): boolean => !(error instanceof BatonError) || error.status >= 500;
 
 /**
- * Makes what turns an approved request into a session, under a lease. Every step may be repeated with the same outcome: the
- * key of the mint is the request's id, and the key of the row is the device. If a replica dies, its lease lapses.
+ * Returns a function that turns an approved request into a session, under a lease. Every step may be repeated with the same
+ * outcome: the key of the mint is the request's id, and the key of the row is the device. If a replica dies, its lease
+ * lapses.
  */
 export function makeConsume(parts: ConsumeParts) {
   const { store, broker, onReplaced, admit, expectClaim } = parts;

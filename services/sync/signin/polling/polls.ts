@@ -39,7 +39,7 @@ function makeAddressCounts(most: number, mostOfAddress: number) {
   };
 }
 
-/** Makes what holds the long polls that wait on this replica. */
+/** Makes the list of long polls that wait on this replica. */
 export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: PollsParts = {}) {
   const counts = makeAddressCounts(most, mostOfAddress);
   const waiting = new Map<string, (wake: Wake) => void>();
@@ -48,7 +48,7 @@ export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: Poll
   return {
     newId: (): string => randomBytes(9).toString('base64url'),
 
-    /** Counts a poll that waits. Returns what uncounts it; null if too many wait. */
+    /** Counts a poll that waits. Returns a function that uncounts it; null if too many wait. */
     enter: counts.enter,
 
     /**

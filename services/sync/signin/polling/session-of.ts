@@ -18,7 +18,7 @@ export interface SessionOfParts {
   lifetimes: Readonly<Record<Persist, number>>;
 }
 
-/** Makes what turns an approved request into a session to mint; null if its approver or its device is no longer valid. */
+/** Returns a function that makes a mint from an approved request; null if its approver or device is no longer valid. */
 export function makeSessionOf({ grants, kept, isRevoked, ownDevice, nowMs, lifetimes }: SessionOfParts) {
   /** Resolves to the seconds that the approver still grants; null if it could no longer approve this. */
   async function granted({ account = '', user = '', approver = '', session = '', persist }: LoginFields) {

@@ -10,7 +10,7 @@ export type Raw = string | number | null | readonly Raw[];
 export interface Argument<T> {
   /** Returns the Lua expression, from that of the argument and its number. */
   lua: (argument: string, number: number) => string;
-  /** Returns what is sent. Only the last argument may send several words. */
+  /** Returns the words to send. Only the last argument may send several. */
   word: (value: T) => Word | readonly Word[];
 }
 

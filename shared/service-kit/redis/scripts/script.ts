@@ -56,7 +56,7 @@ export interface ScriptDeclaration<K extends string, A, R, S extends string> {
 /** Calls a loaded script. Resolves to what follows `OK`. Throws the script's refusals, and `store_unavailable`. */
 export type RunScript<K extends string, A, R> = (keys: Readonly<Record<K, string>>, args: Given<A>) => Promise<R>;
 
-/** Returns what declares a service's scripts: their arguments and replies, by which types and Lua text are made. */
+/** Returns a function that declares scripts: their arguments and replies, from which types and Lua text are made. */
 export const scriptsThatName =
   (registries: Registries) =>
   <const K extends string, A extends object, R, const S extends string = never>(

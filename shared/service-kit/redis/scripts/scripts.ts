@@ -8,14 +8,14 @@ import type { RunScript, ScriptDeclaration } from './script.ts';
 import type { Raw, Word } from './script-values.ts';
 
 export interface ScriptLoader {
-  /** Loads a declared script, and returns what calls it. */
+  /** Loads a declared script, and returns a function that calls it. */
   define<K extends string, A, R, S extends string>(
     declaration: ScriptDeclaration<K, A, R, S>,
     ...settings: Settings<S>
   ): RunScript<K, A, R>;
 }
 
-/** Decides before each call whether it may be sent. It returns what is called with whether the store answered. */
+/** Decides before each call whether it may be sent. Returns a function to call with whether the store answered. */
 interface Gate {
   enter: (key: string) => (answered: boolean) => void;
 }

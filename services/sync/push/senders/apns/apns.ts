@@ -71,7 +71,7 @@ function outcomeOfAnswer(answer: ProviderAnswer, nowMs: number): PushOutcome {
 }
 
 /**
- * Makes what sends by the HTTP/2 API of the Apple Push Notification service, with a provider token that all replicas share.
+ * Makes the sender for the HTTP/2 API of the Apple Push Notification service, with a provider token that all replicas share.
  * Throws at once for a key that cannot sign.
  */
 export function makeApns({ apns, texts, ca, now }: ApnsParts) {

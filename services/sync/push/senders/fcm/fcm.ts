@@ -59,7 +59,7 @@ function outcomeOfAnswer(answer: ProviderAnswer, nowMs: number): PushOutcome {
     : outcome;
 }
 
-/** Makes what sends by the HTTP v1 API of Firebase Cloud Messaging. */
+/** Makes the sender for the HTTP v1 API of Firebase Cloud Messaging. */
 export function makeFcm({ fcm: { serviceAccount, url = FCM_URL }, texts, ca, now }: FcmParts) {
   const dispatcher = new Agent({ connect: { timeout: CONNECT_MS, ...(ca !== undefined && { ca }) }, connections: 32 });
   const account = createHash('sha256').update(serviceAccount.client_email).digest('base64url').slice(0, 16);

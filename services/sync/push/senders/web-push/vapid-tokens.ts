@@ -28,7 +28,7 @@ export function makeVapidTokens({ subject, now }: VapidTokensParts) {
       const { Authorization } = webPush.getVapidHeaders(origin, subject, publicKey, privateKey, 'aes128gcm');
       made.delete(name);
       made.set(name, { authorization: Authorization, untilMs: now() + USE_MS });
-      // A map iterates by age.
+      // A map iterates in the order of insertion, so its first key is the oldest.
       if (made.size > MOST) made.delete(made.keys().next().value as string);
       return Authorization;
     },

@@ -33,7 +33,7 @@ function sealed({ endpoint, p256dh, auth }: WebTarget, notice: PushNotice, withP
 }
 
 /**
- * Makes what sends to the push services of browsers, with the VAPID key of each subscription. Endpoints are judged again
+ * Makes the sender to the push services of browsers, with the VAPID key of each subscription. Endpoints are judged again
  * before each push, because the rules may have become stricter since they were stored. Throws at once for keys or a
  * contact that no push service would accept.
  */
