@@ -45,7 +45,7 @@ function fieldErrors(error: ErrorObject, place: string): FieldError[] {
   return [{ path: at, message: error.message ?? 'is not valid' }];
 }
 
-/** Returns whether this is the error of a branch, which the error of the whole `oneOf` already covers. */
+/** Whether the error of the whole `oneOf` already says what this one of a branch says. */
 const insideChoice = (error: ErrorObject): boolean => /\/oneOf\/\d+\/required$/.test(error.schemaPath);
 
 function refusal(errors: readonly ErrorObject[], place: string): BatonError {
