@@ -8,7 +8,7 @@ interface FieldError {
   message: string;
 }
 
-/** More would only help whoever sends rubbish on purpose. */
+/** The most errors in a response. More would only help clients that send garbage on purpose. */
 const ERRORS_SHOWN = 20;
 
 const OPTIONS = {
@@ -17,14 +17,14 @@ const OPTIONS = {
   strictRequired: false,
   allErrors: true,
   verbose: true,
-  // Whether schemas are schemas the tests ask: it takes a fifth of the time that a replica needs to start.
+  // The tests validate the schemas themselves. Here it would take a fifth of the start time of a replica.
   validateSchema: false,
 } as const;
 
 const asSent = new Ajv2020(OPTIONS);
 const fromText = new Ajv2020({ ...OPTIONS, coerceTypes: true });
 
-/** The fields of a `oneOf` whose branches each require one field, such as `to` and `to_device_id`. */
+/** Returns the fields of a `oneOf` whose branches each require one field, such as `to` and `to_device_id`. */
 function alternatives(schema: unknown): string[] {
   if (!Array.isArray(schema)) return [];
   const fields = schema.map((branch: AnySchemaObject) => (branch['required'] as string[] | undefined) ?? []);
@@ -107,7 +107,7 @@ function check(validate: ValidateFunction | null, value: unknown, place: string)
   if (validate !== null && !validate(value)) throw refusal(validate.errors ?? [], place);
 }
 
-/** The known fields of a query. Others are ignored; a known one that occurs twice has no meaning. */
+/** Returns the known fields of a query. Others are ignored. A known field that occurs twice is refused. */
 function knownFields(query: Readonly<Record<string, unknown>>, route: Route): Record<string, unknown> {
   const names = Object.keys(route.query?.properties ?? {}).filter((name) => Object.hasOwn(query, name));
   const repeated = names.filter((name) => typeof query[name] !== 'string');
@@ -119,27 +119,27 @@ function knownFields(query: Readonly<Record<string, unknown>>, route: Route): Re
 }
 
 /**
- * What a request brings, checked against one row of the route table.
- * Throws `invalid_request` with one entry a field, `/body/to`, `/query/name`; and `not_found` for a path that cannot be
- * that of anything.
+ * The validator of a route's requests.
+ * Throws `invalid_request` with one entry per field, such as `/body/to` or `/query/name`, and `not_found` for a path that
+ * cannot name anything.
  */
 export interface RouteValidator {
   params(params: Record<string, unknown>): void;
-  /** The known fields, turned from text into the types of the schema. */
+  /** Returns the known fields, converted from text into the types of the schema. */
   query(query: Readonly<Record<string, unknown>>): unknown;
   body(body: unknown): void;
 }
 
 /**
- * Compiles at the first use. Of all routes at once it took an eighth of the time that a replica needs to start, most of
- * which hear of a few routes; for one it takes 1 ms. That every schema compiles is tested.
+ * Compiles a schema at its first use, which takes 1 ms. Compiling all routes took an eighth of the start time of a replica,
+ * and most replicas serve only a few routes. A test checks that every schema compiles.
  */
 function compiledLater(ajv: Ajv2020, schema: AnySchemaObject | null): () => ValidateFunction | null {
   let compiled: ValidateFunction | null = null;
   return () => (compiled ??= schema && ajv.compile(schema));
 }
 
-/** The numbers of a path have one spelling, as its words have: no sign, leading zero or exponent. */
+/** The only spelling of a number in a path: no sign, leading zero or exponent. */
 const PLAIN_NUMBER = /^(?:0|[1-9]\d*)$/;
 
 const numbersOf = ({ params }: Route): string[] =>
@@ -148,8 +148,8 @@ const numbersOf = ({ params }: Route): string[] =>
     .map(([name]) => name);
 
 /**
- * Checks what stands inside of a field against a schema of the contract; `place` is where that field is, such as `body/ring`.
- * @throws invalid_request with one entry a field
+ * Makes a check of a field's inner content against a schema of the contract. `place` is the field's, such as `body/ring`.
+ * @throws invalid_request with one entry per field
  */
 export function makeInnerCheck(schema: AnySchemaObject, place: string): (value: unknown) => void {
   const compiled = compiledLater(asSent, schema);
