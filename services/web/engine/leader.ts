@@ -1,3 +1,4 @@
+import { BatonClientError } from '../../../shared/client/index.ts';
 import { watchPreparing } from '../../../shared/client/transfers/preparing.ts';
 import { invitedRequest } from '../../../shared/client/session/invites.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
@@ -11,6 +12,9 @@ interface Leading extends Parts {
   tell: (part: Partial<Shared>) => void;
   end: (reason: string) => Promise<void>;
 }
+
+/** Makes the error that keeps a message in the mailbox. The message is handed over again with the next stream. */
+const staysThere = (): BatonClientError => new BatonClientError('unkeyed', 'This browser has no key for the message');
 
 /** Makes this tab hold the stream: it writes events into the history, and tells all tabs the shared state. */
 export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
@@ -39,7 +43,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   });
   watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
-    await history.receive(message);
+    if (!(await history.receive(message))) throw staysThere();
   });
   client.start();
   client

@@ -22,7 +22,10 @@ interface Entry {
 
 export interface MessageItem extends Entry {
   kind: 'message';
+  /** Empty while it is sealed. */
   text: string;
+  /** The sealed content, as long as this browser cannot open it. */
+  sealed?: string;
   state: 'sending' | 'sent' | 'delivered' | 'failed';
   error: string | null;
 }

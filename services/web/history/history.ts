@@ -39,6 +39,10 @@ export function errorOf({ error, sender, receiver }: Transfer, isMine: boolean):
   return isAboutOther && error.by_device_id === other.device_id ? 'failed' : (error?.code ?? null);
 }
 
+/** Tells whether an item has content that this browser cannot open. */
+export const isSealed = (item: Item): item is MessageItem & { sealed: string } =>
+  item.kind === 'message' && item.sealed !== undefined;
+
 /** Returns the thread of a message. The sender of a message without a device cannot be answered. */
 const threadOf = ({ from_device_id, from_name }: Message): string => from_device_id ?? `name:${from_name}`;
 
@@ -163,15 +167,21 @@ const makeArrivals = (
   byRef: (ref: string) => Promise<Item | undefined>,
   add: (item: Item, name: string) => Promise<void>,
 ) => ({
-  /** Stores a message safely before it resolves: the message is acknowledged then. The same message twice is one item. */
-  async receive(message: Message): Promise<MessageItem | null> {
-    if ((await byRef(message.message_id)) !== undefined) return null;
+  /**
+   * Stores a message safely before it resolves. The same message twice is one item. False: the message is sealed, so it was
+   * stored as it came, and must not be acknowledged until a key opens it.
+   */
+  async receive(message: Message): Promise<boolean> {
+    const known = await byRef(message.message_id);
+    if (known !== undefined) return !isSealed(known);
+    const { sealed } = message;
     const item: MessageItem = {
       ...{ id: message.message_id, ref: message.message_id, thread: threadOf(message), at: message.created_at },
       ...{ isMine: false, kind: 'message', text: message.content, state: 'delivered', error: null },
+      ...(sealed !== undefined && { sealed }),
     };
     await add(item, message.from_name);
-    return item;
+    return !isSealed(item);
   },
 
   /** Returns the item of a transfer to or from this device, and makes it if there is none. */

@@ -126,6 +126,7 @@ export const german: Texts = {
     remove: 'Entfernen',
     removeTitle: 'Hier entfernen?',
     removeWhy: 'Es verschwindet aus diesem Browser. Das andere Gerät behält seines.',
+    sealed: 'Verschlüsselt. Dieser Browser hat keinen Schlüssel dafür.',
   },
   about: {
     title: 'Über dieses Gerät',

@@ -123,6 +123,7 @@ export const spanish: Texts = {
     remove: 'Quitar',
     removeTitle: '¿Quitar esto de aquí?',
     removeWhy: 'Desaparece de este navegador. El otro dispositivo conserva lo suyo.',
+    sealed: 'Cifrado. Este navegador no tiene clave para esto.',
   },
   about: {
     title: 'Sobre este dispositivo',

@@ -11,7 +11,8 @@ import { Countdown } from '../parts/countdown.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
-import { clipboardEntry, filledEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
+import { SealedNote } from '../parts/sealed-note.tsx';
+import { clipboardEntry, filledEntry, isSealedEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
 import { sendMine } from './send-mine.ts';
 
 /** The same number for every text, so that its length stays hidden too. */
@@ -80,22 +81,30 @@ export function ClipboardCard() {
           </small>
         )}
       </div>
-      <button
-        type="button"
-        class="clipboard-words"
-        aria-expanded={isShown}
-        onClick={() => {
-          shownAt.value = isShown ? null : from;
-        }}
-      >
-        {isShown ? <bdi class="clipboard-content">{content}</bdi> : <span aria-hidden="true">{DOTS}</span>}{' '}
-        <small>{isShown ? clipboard.hide : clipboard.show}</small>
-      </button>
+      {isSealedEntry(entry) ? (
+        <p class="clipboard-sealed">
+          <SealedNote />
+        </p>
+      ) : (
+        <button
+          type="button"
+          class="clipboard-words"
+          aria-expanded={isShown}
+          onClick={() => {
+            shownAt.value = isShown ? null : from;
+          }}
+        >
+          {isShown ? <bdi class="clipboard-content">{content}</bdi> : <span aria-hidden="true">{DOTS}</span>}{' '}
+          <small>{isShown ? clipboard.hide : clipboard.show}</small>
+        </button>
+      )}
       {until !== null && from !== null && <LeftBar from={from} until={until} />}
       <div class="clipboard-acts">
-        <button type="button" class="button small primary" onClick={copy}>
-          {clipboard.copyHere}
-        </button>
+        {!isSealedEntry(entry) && (
+          <button type="button" class="button small primary" onClick={copy}>
+            {clipboard.copyHere}
+          </button>
+        )}
         <button type="button" class="button small" onClick={send}>
           {clipboard.sendMine}
         </button>
@@ -137,17 +146,25 @@ export function ClipboardLine() {
             <Left until={entry.expires_at} isRough />
           </>
         )}
+        {isSealedEntry(entry) && (
+          <>
+            {' '}
+            <SealedNote />
+          </>
+        )}
       </span>
-      <button
-        type="button"
-        class="button small primary"
-        onClick={() => {
-          noteSeen(entry);
-          void copyText(entry.content);
-        }}
-      >
-        {clipboard.copyHere}
-      </button>
+      {!isSealedEntry(entry) && (
+        <button
+          type="button"
+          class="button small primary"
+          onClick={() => {
+            noteSeen(entry);
+            void copyText(entry.content);
+          }}
+        >
+          {clipboard.copyHere}
+        </button>
+      )}
       <IconButton node={X} kind="small" label={app.close} onClick={() => noteSeen(entry)} />
     </div>
   );

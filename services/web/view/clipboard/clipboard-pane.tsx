@@ -15,9 +15,10 @@ import { copyText } from '../parts/copying.ts';
 import { Countdown } from '../parts/countdown.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
+import { SealedNote } from '../parts/sealed-note.tsx';
 import { RichText } from '../parts/rich-text.tsx';
 import { bytesOf } from '../send/sending.ts';
-import { clipboardEntry, readClipboard } from './clipboard-state.ts';
+import { clipboardEntry, isEmptyEntry, isSealedEntry, readClipboard } from './clipboard-state.ts';
 import { CLIPBOARD_BYTES, putText, sendMine } from './send-mine.ts';
 
 const SHOWN_LETTERS = 500;
@@ -127,11 +128,11 @@ export function ClipboardPane() {
       <div class="pane-body">
         <p class="lead">{clipboard.why}</p>
         {now === null && <Waiting />}
-        {now !== null && now.content === '' && <Empty node={ClipboardList} title={clipboard.empty} />}
-        {now !== null && now.content !== '' && (
+        {now !== null && isEmptyEntry(now) && <Empty node={ClipboardList} title={clipboard.empty} />}
+        {now !== null && !isEmptyEntry(now) && (
           <article class="card">
             <div class="clipboard-text" tabIndex={0} role="region" aria-label={clipboard.title}>
-              <RichText text={now.content} />
+              {isSealedEntry(now) ? <SealedNote /> : <RichText text={now.content} />}
             </div>
             <p class="hint">
               {clipboard.from(now.source_device_name ?? '')}
@@ -159,14 +160,16 @@ export function ClipboardPane() {
               >
                 <Icon node={Eraser} size={18} /> {clipboard.clear}
               </button>
-              <button type="button" class="button primary" onClick={copy}>
-                <Icon node={Copy} size={18} /> {clipboard.copy}
-              </button>
+              {!isSealedEntry(now) && (
+                <button type="button" class="button primary" onClick={copy}>
+                  <Icon node={Copy} size={18} /> {clipboard.copy}
+                </button>
+              )}
             </div>
           </article>
         )}
         <div class="row start">
-          <button type="button" class={`button ${now?.content === '' ? 'primary' : ''}`} onClick={paste}>
+          <button type="button" class={`button ${now !== null && isEmptyEntry(now) ? 'primary' : ''}`} onClick={paste}>
             <Icon node={ClipboardPaste} size={18} /> {clipboard.paste}
           </button>
         </div>

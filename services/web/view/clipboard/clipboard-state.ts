@@ -8,9 +8,15 @@ import { serverNow } from '../../server-time.ts';
 /** The clipboard of the account; null as long as it is unknown. */
 export const clipboardEntry = signal<ClipboardEntry | null>(null);
 
-/** Returns an entry with content; null where it is empty, or its time is over. */
+/** Tells whether an entry has content that this browser cannot open. */
+export const isSealedEntry = ({ content, sealed }: ClipboardEntry): boolean => content === '' && sealed !== undefined;
+
+/** Tells whether an entry has no content, sealed or not. */
+export const isEmptyEntry = (entry: ClipboardEntry): boolean => entry.content === '' && !isSealedEntry(entry);
+
+/** Returns an entry with content, sealed or not; null where it is empty, or its time is over. */
 export const filledEntry = (entry: ClipboardEntry | null): ClipboardEntry | null =>
-  entry === null || entry.content === '' || (entry.expires_at !== null && entry.expires_at <= serverNow())
+  entry === null || isEmptyEntry(entry) || (entry.expires_at !== null && entry.expires_at <= serverNow())
     ? null
     : entry;
 

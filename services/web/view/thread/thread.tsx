@@ -4,6 +4,7 @@ import { Fragment, type VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { removeKept } from '../../files/kept-files.ts';
 import type { Item } from '../../history/database.ts';
+import { isSealed } from '../../history/history.ts';
 import { serverNow } from '../../server-time.ts';
 import { dayText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
@@ -102,12 +103,14 @@ function Items({ id, at }: { id: string; at: string | undefined }) {
 }
 
 function ThreadActions({ peer }: { peer: Peer }) {
-  const { entry, history } = useApp();
+  const { client, entry, history } = useApp();
   const { thread, search, about } = texts.value;
   const forget = () =>
     attempt(async () => {
       const asked = { title: `${thread.forget}: ${peer.name}`, why: thread.forgetWhy, action: thread.forget };
       if (!(await confirmed(asked))) return;
+      const sealed = (await history.since(peer.id, 0)).filter(isSealed).map(({ ref }) => ref);
+      if (sealed.length > 0) await client.messages.acknowledge(sealed);
       for (const { ref } of await history.withBytes(peer.id)) await removeKept(entry.userId, ref);
       await history.forgetThread(peer.id);
     }, texts.value.failed.remove);
