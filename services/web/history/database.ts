@@ -26,6 +26,8 @@ export interface MessageItem extends Entry {
   text: string;
   /** The sealed content, as long as this browser cannot open it. */
   sealed?: string;
+  /** What protected it on the way, where this browser has keys. `refused`: it was not genuine, and is not shown. */
+  lock?: 'sealed' | 'open' | 'refused';
   state: 'sending' | 'sent' | 'delivered' | 'failed';
   error: string | null;
 }

@@ -128,6 +128,7 @@ export const english = {
     removeTitle: 'Remove this here?',
     removeWhy: 'It goes from this browser. The other device keeps its own.',
     sealed: 'Encrypted. This browser has no key for it.',
+    refused: 'Encrypted, but not genuine, so it is not shown.',
   },
   about: {
     title: 'About this device',

@@ -124,6 +124,7 @@ export const spanish: Texts = {
     removeTitle: '¿Quitar esto de aquí?',
     removeWhy: 'Desaparece de este navegador. El otro dispositivo conserva lo suyo.',
     sealed: 'Cifrado. Este navegador no tiene clave para esto.',
+    refused: 'Cifrado, pero no auténtico, así que no se muestra.',
   },
   about: {
     title: 'Sobre este dispositivo',

@@ -94,4 +94,24 @@ describe('a history in memory', () => {
     expect(lastText(await history.newest('phone'))).toBe('Encrypted. This browser has no key for it.');
     expect(await history.receive(plain)).toBe(true);
   });
+
+  test('opens a sealed message in its place, and notes in the same step that it was taken', async () => {
+    const came: Message = {
+      ...{ message_id: 'm1', from_device_id: 'phone', from_name: 'Phone', content: '', created_at: 5 },
+      ...{ sealed: 'AQAAAAE', redelivered: false },
+    };
+    await history.receive(came);
+    await history.receiveOpened(came, 'a secret', { key: 'sealed-message x', value: { messageId: 'm1', n: 3 } });
+    expect(await history.since('phone', 0)).toEqual([
+      {
+        ...{ id: 'm1', ref: 'm1', thread: 'phone', at: 5, isMine: false, kind: 'message' },
+        ...{ text: 'a secret', lock: 'sealed', state: 'delivered', error: null },
+      },
+    ]);
+    expect(await history.settings.get('sealed-message x', null)).toEqual({ messageId: 'm1', n: 3 });
+    expect(await history.threads()).toMatchObject([{ unread: 1 }]);
+    await history.receiveRefused({ ...came, message_id: 'm2', created_at: 6 });
+    expect(lastText(await history.newest('phone'))).toBe('Encrypted, but not genuine, so it is not shown.');
+    expect(await history.receive({ ...came, message_id: 'm2' })).toBe(true);
+  });
 });

@@ -8,11 +8,13 @@ import { useApp } from '../app-context.ts';
 import { hrefOf, place } from '../navigation.ts';
 import { copyText } from '../parts/copying.ts';
 import { Countdown } from '../parts/countdown.tsx';
+import { ClipboardLock } from '../keys/locks.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
 import { SealedNote } from '../parts/sealed-note.tsx';
-import { clipboardEntry, filledEntry, isSealedEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
+import { clipboardEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
+import { filledEntry, isSealedEntry } from './entries.ts';
 import { sendMine } from './send-mine.ts';
 
 /** The same number for every text, so that its length stays hidden too. */
@@ -20,14 +22,14 @@ const DOTS = '•'.repeat(16);
 
 /** Shows the remaining time. `isRough`: in whole minutes, where there is little space. */
 function Left({ until, isRough = false }: { until: number; isRough?: boolean }) {
-  const { client } = useApp();
+  const app = useApp();
   return (
     <Countdown
       until={until}
       text={(seconds) =>
         texts.value.clipboard.left(durationText(isRough && seconds > 60 ? Math.ceil(seconds / 60) * 60 : seconds))
       }
-      onOver={() => void readClipboard(client).catch(() => {})}
+      onOver={() => void readClipboard(app).catch(() => {})}
     />
   );
 }
@@ -75,6 +77,7 @@ export function ClipboardCard() {
         <span class="clipboard-from">
           <bdi class="own">{name}</bdi> {clipboard.copiedText}
         </span>
+        <ClipboardLock entry={entry} />
         {until !== null && (
           <small class="clipboard-left">
             <Left until={until} />

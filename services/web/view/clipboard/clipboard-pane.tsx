@@ -10,6 +10,7 @@ import {
 import { agoText, durationText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
+import { ClipboardLock } from '../keys/locks.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { copyText } from '../parts/copying.ts';
 import { Countdown } from '../parts/countdown.tsx';
@@ -18,7 +19,8 @@ import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
 import { SealedNote } from '../parts/sealed-note.tsx';
 import { RichText } from '../parts/rich-text.tsx';
 import { bytesOf } from '../send/sending.ts';
-import { clipboardEntry, isEmptyEntry, isSealedEntry, readClipboard } from './clipboard-state.ts';
+import { clipboardEntry, readClipboard } from './clipboard-state.ts';
+import { isEmptyEntry, isSealedEntry } from './entries.ts';
 import { CLIPBOARD_BYTES, putText, sendMine } from './send-mine.ts';
 
 const SHOWN_LETTERS = 500;
@@ -119,7 +121,7 @@ export function ClipboardPane() {
   const { clipboard } = texts.value;
   const now = clipboardEntry.value;
   useEffect(() => {
-    if (clipboardEntry.peek() === null) readClipboard(client).catch(() => {});
+    if (clipboardEntry.peek() === null) readClipboard(app).catch(() => {});
   }, []);
   const paste = () => attempt(() => sendMine(app), texts.value.failed.clipboard);
   const copy = () => void copyText(now?.content ?? '');
@@ -135,14 +137,14 @@ export function ClipboardPane() {
               {isSealedEntry(now) ? <SealedNote /> : <RichText text={now.content} />}
             </div>
             <p class="hint">
-              {clipboard.from(now.source_device_name ?? '')}
+              {clipboard.from(now.source_device_name ?? '')} <ClipboardLock entry={now} />
               {now.expires_at !== null && (
                 <>
                   {' · '}
                   <Countdown
                     until={now.expires_at}
                     text={(seconds) => clipboard.left(durationText(seconds))}
-                    onOver={() => void readClipboard(client).catch(() => {})}
+                    onOver={() => void readClipboard(app).catch(() => {})}
                   />
                 </>
               )}
@@ -154,7 +156,7 @@ export function ClipboardPane() {
                 onClick={() =>
                   attempt(async () => {
                     await client.clipboard.clear();
-                    await readClipboard(client);
+                    await readClipboard(app);
                   }, texts.value.failed.clipboard)
                 }
               >

@@ -1,11 +1,12 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { CircleCheck, ShieldAlert } from 'lucide';
+import { CircleCheck, KeyRound, LockOpen, ShieldAlert } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
+import { keyState } from '../../sealing/key-state.ts';
 import { serverNow } from '../../server-time.ts';
 import { endLink } from '../../session/linked.ts';
 import type { Texts } from '../../texts/english.ts';
-import { errorText, texts } from '../../texts/texts.ts';
+import { errorText, keyWords, texts } from '../../texts/texts.ts';
 import { noteApproval } from '../announcing.ts';
 import { isGuest, useApp } from '../app-context.ts';
 import { hrefOf } from '../navigation.ts';
@@ -106,20 +107,40 @@ interface QuestionProps {
   onEnd: (end: End) => void;
 }
 
+/** Returns the whole link where it has the keys of the new device; null: the device gets none. */
+function keyedLinkOf(link: string): string | null {
+  const whole = URL.canParse(link, location.origin) ? new URL(link, location.origin) : null;
+  return whole?.hash.startsWith('#k=') === true ? whole.href : null;
+}
+
+/** Says what a browser with keys gives away. */
+function GivenAway({ link, isMine }: { link: string; isMine: boolean }) {
+  const words = keyWords.value();
+  const hasKey = keyedLinkOf(link) !== null;
+  if (words === null || keyState.value.kind !== 'keyed') return null;
+  const said = isMine ? (hasKey ? words.gives : words.givesNone) : words.givesNoneAs;
+  return (
+    <p class="given-away" role="status">
+      <Icon node={isMine && hasKey ? KeyRound : LockOpen} size={18} /> {said}
+    </p>
+  );
+}
+
 function Question({ view, link, isInvited, onEnd }: QuestionProps) {
-  const { client } = useApp();
+  const { client, keys } = useApp();
   const { approve, failed } = texts.value;
   const kinds = kindsOf(view);
   const chosen = useSignal<Kind | null>(null);
   const isKnown = useSignal(!isInvited);
   const isBusy = useSignal(false);
   const problem = useSignal('');
-  const decide = async (work: () => Promise<void>, end: End) => {
+  /** Does `work`, and then shows the end; what `work` returns is the reason under its title. */
+  const decide = async (work: () => Promise<string | void>, end: End) => {
     isBusy.value = true;
     problem.value = '';
     try {
-      await work();
-      onEnd(end);
+      const why = await work();
+      onEnd({ ...end, ...(why !== undefined && { why }) });
     } catch (error) {
       const code = codeOf(error);
       if (isEnding(code)) onEnd(endOf(code));
@@ -136,7 +157,10 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
     if (!isKnown.value || kind === null) return;
     const letIn = async () => {
       noteApproval();
-      await client.signIns.approve(link, GRANTS[kind]);
+      const keyedLink = kind === 'mine' && keyState.peek().kind === 'keyed' ? keyedLinkOf(link) : null;
+      if (keyedLink === null) return client.signIns.approve(link, GRANTS[kind]);
+      const code = await (await keys.open()).letIn(keyedLink);
+      return keyWords.value()?.checkCode(code) ?? code;
     };
     void decide(letIn, { isGood: true, title: approve.approved(view.device_name), why: approve.approvedWhy });
   };
@@ -177,6 +201,7 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
         </>
       )}
       {isKnown.value && <Kinds of={kinds} chosen={chosen} />}
+      {chosen.value !== null && <GivenAway link={link} isMine={chosen.value === 'mine'} />}
       {problem.value !== '' && (
         <p class="item-error" role="alert">
           {problem.value}

@@ -2,11 +2,11 @@ import { Lock } from 'lucide';
 import { texts } from '../../texts/texts.ts';
 import { Icon } from './icon.tsx';
 
-/** Stands where content is sealed and this browser has no key for it. */
-export function SealedNote() {
+/** Stands where content is sealed and cannot be shown here. */
+export function SealedNote({ words = texts.value.item.sealed }: { words?: string }) {
   return (
     <span class="sealed-note">
-      <Icon node={Lock} size={16} /> {texts.value.item.sealed}
+      <Icon node={Lock} size={16} /> {words}
     </span>
   );
 }

@@ -15,6 +15,7 @@ import { Composer } from './composer.tsx';
 import { DevicePicture, presenceText } from '../devices/device-list.tsx';
 import { go } from '../navigation.ts';
 import { confirmed } from '../parts/dialog.tsx';
+import { ThreadLock } from '../keys/locks.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { type MenuAction, MenuDialog, openMenu } from '../parts/menu.tsx';
 import { endsBurst } from './bursts.ts';
@@ -155,7 +156,9 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
       title={
         <>
           {peer.name}
-          <small class={peer.isOnline ? 'is-online' : ''}>{presenceText(peer)}</small>
+          <small class={peer.isOnline ? 'is-online' : ''}>
+            {presenceText(peer)} <ThreadLock peer={peer} />
+          </small>
         </>
       }
       actions={<ThreadActions peer={peer} />}

@@ -1,5 +1,5 @@
 import type { ClipboardEntry } from '../../../shared/client/index.ts';
-import { filledEntry, isEmptyEntry, isSealedEntry } from '../../../services/web/view/clipboard/clipboard-state.ts';
+import { filledEntry, isEmptyEntry, isSealedEntry } from '../../../services/web/view/clipboard/entries.ts';
 
 const entry = (change: Partial<ClipboardEntry> = {}): ClipboardEntry => ({
   ...{ content: '', content_type: 'text/plain', source_device_id: 'phone', source_device_name: 'Phone' },
