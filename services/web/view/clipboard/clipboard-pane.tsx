@@ -137,7 +137,7 @@ export function ClipboardPane() {
               {isSealedEntry(now) ? <SealedNote /> : <RichText text={now.content} />}
             </div>
             <p class="hint">
-              {clipboard.from(now.source_device_name ?? '')} <ClipboardLock entry={now} />
+              {clipboard.from(now.source_device_name ?? '')}
               {now.expires_at !== null && (
                 <>
                   {' · '}
@@ -147,7 +147,8 @@ export function ClipboardPane() {
                     onOver={() => void readClipboard(app).catch(() => {})}
                   />
                 </>
-              )}
+              )}{' '}
+              <ClipboardLock entry={now} />
             </p>
             <div class="row">
               <button
