@@ -79,6 +79,8 @@ export interface SignInRequestView {
   device_type: DeviceType;
   source: { address: string; user_agent: string };
   device_id: string;
+  /** The public keys of the device; none: it gets no key of the account. */
+  keys?: { enc: string; sig: string };
   age_seconds: number;
   expires_at: number;
   allowed_scopes: Scope[];

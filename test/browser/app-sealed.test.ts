@@ -122,8 +122,10 @@ withChromium.describe('keys of the app', () => {
 
   async function approve(page: Page, link: string): Promise<void> {
     await page.goto(`${url}/#/add`);
-    await page.getByLabel(/paste the link/).fill(link);
-    await page.keyboard.press('Enter');
+    const field = page.getByLabel(/paste the link/);
+    await field.fill(link);
+    // The heading of the page takes the focus when it opens.
+    await field.press('Enter');
     await page.getByRole('radio', { name: 'until you sign it out' }).check();
     await page.getByText('It gets the key of this account').waitFor();
   }
@@ -261,5 +263,51 @@ withChromium.describe('keys of the app', () => {
     expect(await phone.read()).toEqual([waiting]);
     expect(await holding([sealed, waiting])).toEqual([]);
     expect(reports).toEqual([]);
+  }, 120_000);
+
+  test('an invited browser gets the key by the six digits, which name its keys too', async () => {
+    const laptop = makeKeyedDevice(site, url);
+    await laptop.signIn('Laptop');
+    await laptop.sealing().rings.create({ kind: 'cli' });
+    const one = await open();
+    await letInBy(laptop, one.page);
+    await one.page.getByRole('button', { name: 'Laptop shows these' }).click();
+    await one.page.getByRole('link', { name: 'Add a device' }).first().click();
+    await one.page.getByRole('button', { name: 'Copy link' }).click();
+    const link = await one.page.evaluate(() => navigator.clipboard.readText());
+    expect(link).toMatch(/\/join\?i=[\w-]{22}#k=1\.[\w-]{22}$/);
+
+    const two = await open(PHONE);
+    await two.page.goto(link);
+    await two.page.getByLabel('Device name').fill('Pocket');
+    await two.page.keyboard.press('Enter');
+    const digits = (await two.page.locator('.digits').innerText()).replace(/\D/g, '');
+    const field = one.page.getByLabel('Type the six digits');
+    await field.pressSequentially(digits === '000000' ? '000001' : '000000');
+    await one.page.getByText('These are not its digits').waitFor();
+    await field.pressSequentially(digits);
+    await one.page.getByText('It gets the key of this account').waitFor();
+    await look(one.page, 'keys-invited');
+    await one.page.getByRole('button', { name: 'Let it in' }).click();
+    const [, shown] = /Check code (\d{4})/.exec(await one.page.getByText(/Check code \d{4}/).innerText()) ?? [];
+    const question = two.page.getByRole('dialog', { name: 'Are the digits the same?' });
+    await question.getByText(String(shown)).waitFor();
+    await look(two.page, 'keys-question-phone');
+    await question.getByRole('button', { name: 'Chrome on Linux shows these' }).click();
+    const text = word('invited');
+    await openThread(two.page, 'Chrome on Linux');
+    await say(two.page, text);
+    await two.page.locator('.mine .lock.is-sealed').waitFor();
+    await deviceRow(one.page, 'Pocket').getByText(text).waitFor();
+    expect(await holding([text])).toEqual([]);
+
+    // Who says that the digits differ is signed out, and keeps no key.
+    const three = await open(PHONE);
+    await letInBy(laptop, three.page);
+    await three.page.getByRole('button', { name: 'They differ: sign out' }).click();
+    await three.page.getByRole('button', { name: 'Use another device' }).waitFor();
+    const left = await three.page.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));
+    expect(left.sort()).toEqual(['baton-here', 'baton-shares']);
+    expect([...one.reports, ...two.reports, ...three.reports]).toEqual([]);
   }, 120_000);
 });

@@ -1,6 +1,6 @@
 import type { BatonClient, ClipboardEntry, Message } from '../../../shared/client/index.ts';
 import type { History } from '../history/history.ts';
-import { isSealed } from '../history/history.ts';
+import { isSealed, makeTurns } from '../history/history.ts';
 import type { Waiting } from '../outbox/queue.ts';
 import '../texts/key-texts.ts';
 import { makeKeyAccount } from './key-account.ts';
@@ -23,8 +23,9 @@ const OPEN_TO = 'open-to';
 
 /** Opens messages of the mailbox. */
 function makeReceiving({ client, history }: SealingParts, ring: OwnRing, opening: Opening) {
-  /** Takes a sealed message. False: it stays in the mailbox, because it cannot be opened now. */
-  async function receive(message: Message): Promise<boolean> {
+  const inTurn = makeTurns();
+
+  async function receiveNext(message: Message): Promise<boolean> {
     const { texts } = ring.sealing();
     const received = await ring.opened((keyring) => texts.open(keyring, message)).catch(() => null);
     if (received === null || received.kind === 'waits') return history.receive(message);
@@ -35,6 +36,12 @@ function makeReceiving({ client, history }: SealingParts, ring: OwnRing, opening
     }
     return true;
   }
+
+  /**
+   * Takes a sealed message. False: it stays in the mailbox, because it cannot be opened now. One after the other, because the
+   * same message may come from the stream and from the history at once.
+   */
+  const receive = (message: Message): Promise<boolean> => inTurn(() => receiveNext(message));
 
   return {
     receive,

@@ -1,5 +1,12 @@
 import { readSignInLink } from '../../../shared/client/index.ts';
-import { fingerprintOfKeys, type PublicKeys, sealedError } from '../../../shared/client/sealed.ts';
+import {
+  fingerprintOfKeys,
+  inviteDigits,
+  inviteSecretIn,
+  type LinkKey,
+  type PublicKeys,
+  sealedError,
+} from '../../../shared/client/sealed.ts';
 import { type KeyRequest, readKeyedLink } from '../../../shared/client/sealing.ts';
 import { keepKeyState } from './key-state.ts';
 import type { OwnRing } from './own-ring.ts';
@@ -18,6 +25,14 @@ export interface KeyedDevice {
 async function fingerprintOf(keys: PublicKeys): Promise<string> {
   const bytes = Array.from(await fingerprintOfKeys(keys), (byte) => byte.toString(16).padStart(2, '0'));
   return (bytes.join('').match(/.{4}/g) ?? []).join(' ');
+}
+
+async function letIn(ring: OwnRing, link: string, key: LinkKey): Promise<string> {
+  const found = readSignInLink(link);
+  if (found === null) throw sealedError('bad_code');
+  const { checkCode, keyring } = await ring.sealing().linking.letIn(found, key);
+  ring.take(keyring);
+  return checkCode;
 }
 
 /** Changes which devices of the account have keys. */
@@ -54,12 +69,19 @@ export const makeKeyAccount = (ring: OwnRing) => ({
 
   /** Lets a device in, and gives it the key of the account. Returns the digits that both devices show. */
   async letIn(link: string): Promise<string> {
-    const keyed = readKeyedLink(link);
-    const found = readSignInLink(link);
-    if (keyed === null || keyed.key === null || found === null) throw sealedError('bad_code');
-    const { checkCode, keyring } = await ring.sealing().linking.letIn(found, keyed.key);
-    ring.take(keyring);
-    return checkCode;
+    const key = readKeyedLink(link)?.key ?? null;
+    if (key === null) throw sealedError('bad_code');
+    return letIn(ring, link, key);
+  },
+
+  /** Returns the digits that an invited device with these keys shows. */
+  invitedDigits: (secret: string, keys: PublicKeys, requestId: string): Promise<string> =>
+    inviteDigits(inviteSecretIn(`1.${secret}`), keys, requestId),
+
+  /** Does as `letIn` does, for an invited device whose digits were typed here. */
+  async letInInvited(link: string, secret: string, keys: PublicKeys): Promise<string> {
+    const key = { fingerprint: await fingerprintOfKeys(keys), secret: inviteSecretIn(`1.${secret}`) };
+    return letIn(ring, link, key);
   },
 
   /** Replaces the key of the account, so that these devices read nothing that is sealed from now on. */

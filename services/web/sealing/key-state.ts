@@ -29,8 +29,8 @@ function kept(): KeyState {
 }
 
 export const keyState = signal<KeyState>(kept());
-addEventListener('storage', () => {
-  keyState.value = kept();
+addEventListener('storage', ({ key }) => {
+  if (key === null || key === STATE) keyState.value = kept();
 });
 
 /** Notes the state for all tabs, and over a reload. */
