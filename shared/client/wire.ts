@@ -53,7 +53,8 @@ export interface Me {
   origins?: string[];
   device: DeviceRef | null;
   limits: { message_bytes: number; clipboard_bytes: number; clipboard_seconds: number; relay_window_bytes: number };
-  features: { qr: boolean; web_push: boolean; native_push: boolean };
+  /** `sealed`: it keeps rings, and passes on what devices seal. Older services leave it out. */
+  features: { qr: boolean; web_push: boolean; native_push: boolean; sealed?: boolean };
 }
 
 /** A session of the account. */
@@ -78,6 +79,8 @@ export interface SignInRequestView {
   device_type: DeviceType;
   source: { address: string; user_agent: string };
   device_id: string;
+  /** The public keys of the device; none: it gets no key of the account. */
+  keys?: { enc: string; sig: string };
   age_seconds: number;
   expires_at: number;
   allowed_scopes: Scope[];

@@ -8,11 +8,13 @@ import { leaveBrowser, takeBrowser } from '../session/this-browser.ts';
 import { clearKept } from '../files/kept-files.ts';
 import { startLeading } from './leader.ts';
 import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
+import { type Gate, makeGate } from '../sealing/gate.ts';
+import { dropKeys } from '../sealing/key-state.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
 import type { Parts } from './parts.ts';
 import { keepDevices, recallDevices } from './known-devices.ts';
 import { allRunning, noteRunning, requested, type Shared, shared } from './shared-state.ts';
-import { joinTabs, type TabMessage } from './tabs.ts';
+import { joinTabs, type TabMessage, type Tabs } from './tabs.ts';
 
 /** Why the session of this browser is over; null while it is not. */
 export const endedBy = signal<string | null>(null);
@@ -26,6 +28,17 @@ export const changes = signal<{ thread: string; turn: number }>({ thread: '', tu
 /** Adds `listed`, which a leading tab of the version before does not send with the devices. */
 const heard = (part: Partial<Shared>): Partial<Shared> =>
   part.devices !== undefined && part.listed === undefined ? { ...part, listed: 'now' } : part;
+
+/** Tells a new tab everything. */
+function tellAll(tabs: Tabs): void {
+  tabs.post({ type: 'shared', part: shared.value });
+  for (const [id, running] of allRunning()) tabs.post({ type: 'running', id, running });
+}
+
+/** Learns which devices have keys, or takes the keys of the approval that signed this browser in. */
+async function learnKeys(keys: Gate): Promise<void> {
+  await (await keys.ifKeyed())?.current();
+}
 
 /** Opens the app of a tab that is signed in. */
 export async function openApp(entry: SignedIn): Promise<App> {
@@ -46,6 +59,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
   });
   const client = makeClient();
   const readiness = makeReadiness({ client, entry });
+  const keys = makeGate({ client, history });
 
   function onMessage(message: TabMessage): void {
     if (message.type === 'shared') shared.value = { ...shared.value, ...heard(message.part) };
@@ -54,8 +68,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
     else if (message.type === 'requested') requested.value = message.request;
     else if (message.type === 'signed-out') endedBy.value = message.reason;
     else if (message.type === 'hello' && tabs.isLeading.value) {
-      tabs.post({ type: 'shared', part: shared.value });
-      for (const [id, running] of allRunning()) tabs.post({ type: 'running', id, running });
+      tellAll(tabs);
     }
   }
 
@@ -73,7 +86,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
     if (!isExpired) {
       history.close();
       dropDrafts(entry.userId);
-      await Promise.allSettled([removeHistory(entry.userId), clearKept(entry.userId)]);
+      await Promise.allSettled([removeHistory(entry.userId), clearKept(entry.userId), dropKeys()]);
     }
     await left;
     tabs.post({ type: 'signed-out', reason });
@@ -85,11 +98,12 @@ export async function openApp(entry: SignedIn): Promise<App> {
     onMessage,
     lead: () => startLeading({ ...parts, outbox, tell, end }),
   });
-  const parts: Parts = { entry, client, history, queue, readiness, tabs };
+  const parts: Parts = { entry, client, history, keys, queue, readiness, tabs };
   const outbox = makeOutbox(parts);
   await recallDevices(history);
   tabs.join();
   outbox.start();
+  void learnKeys(keys).catch(() => {});
   return { ...parts, outbox, end };
 }
 

@@ -1,8 +1,10 @@
+import { BatonClientError, type Message } from '../../../shared/client/index.ts';
 import { watchPreparing } from '../../../shared/client/transfers/preparing.ts';
 import { invitedRequest } from '../../../shared/client/session/invites.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { mendPush } from '../push/push.ts';
+import { startKeys } from '../sealing/following.ts';
 import type { Parts } from './parts.ts';
 import { requested, type Shared, shared } from './shared-state.ts';
 
@@ -12,9 +14,19 @@ interface Leading extends Parts {
   end: (reason: string) => Promise<void>;
 }
 
+/** Makes the error that keeps a message in the mailbox. The message is handed over again with the next stream. */
+const staysThere = (): BatonClientError => new BatonClientError('unkeyed', 'This browser has no key for the message');
+
+/** Stores a message. False: it stays in the mailbox. */
+async function received({ history, keys }: Parts, message: Message): Promise<boolean> {
+  const sealing = await keys.ifKeyed();
+  if (sealing !== null && message.sealed !== undefined) return sealing.receive(message);
+  return history.receive(message, sealing === null ? undefined : 'open');
+}
+
 /** Makes this tab hold the stream: it writes events into the history, and tells all tabs the shared state. */
 export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
-  const { client, history, queue, tabs } = parts;
+  const { client, queue, tabs } = parts;
   const files = makeFileCommands(parts);
   // A tab of the version before lets the leading tab send its files.
   tabs.command('send', outbox.files);
@@ -37,9 +49,10 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     if (name === 'degraded') tell({ isDegraded: true });
     if (name === 'restored') tell({ isDegraded: false });
   });
+  startKeys(parts, tell);
   watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
-    await history.receive(message);
+    if (!(await received(parts, message))) throw staysThere();
   });
   client.start();
   client

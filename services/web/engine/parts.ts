@@ -2,6 +2,7 @@ import type { BatonClient } from '../../../shared/client/index.ts';
 import type { History } from '../history/history.ts';
 import type { Queue } from '../outbox/queue.ts';
 import type { Readiness } from '../outbox/readiness.ts';
+import type { Gate } from '../sealing/gate.ts';
 import type { SignedIn } from '../session/entry.ts';
 import type { Tabs } from './tabs.ts';
 
@@ -10,6 +11,8 @@ export interface Parts {
   entry: SignedIn;
   client: BatonClient;
   history: History;
+  /** The way to the keys of this browser. */
+  keys: Gate;
   /** Items to send that have no response yet. */
   queue: Queue;
   readiness: Readiness;

@@ -16,6 +16,8 @@ export interface Shared {
   isKnown: boolean;
   clipboard: ClipboardChange | null;
   me: Me | null;
+  /** The number of the newest ring that the service has told about; 0 before that. */
+  ringNumber: number;
   /** Files that other devices read before they offer them to this one. */
   preparing: readonly Preparing[];
 }
@@ -32,7 +34,7 @@ export interface Running {
 
 const NOTHING: Shared = {
   ...{ connection: 'connecting', isDegraded: false, devices: [], listed: 'never', presence: [] },
-  ...{ isKnown: false, clipboard: null, me: null, preparing: [] },
+  ...{ isKnown: false, clipboard: null, me: null, ringNumber: 0, preparing: [] },
 };
 
 export const shared = signal<Shared>(NOTHING);

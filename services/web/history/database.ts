@@ -22,7 +22,12 @@ interface Entry {
 
 export interface MessageItem extends Entry {
   kind: 'message';
+  /** Empty while it is sealed. */
   text: string;
+  /** The sealed content, as long as this browser cannot open it. */
+  sealed?: string;
+  /** What protected it on the way, where this browser has keys. `refused`: it was not genuine, and is not shown. */
+  lock?: 'sealed' | 'open' | 'refused';
   state: 'sending' | 'sent' | 'delivered' | 'failed';
   error: string | null;
 }

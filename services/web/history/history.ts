@@ -39,6 +39,13 @@ export function errorOf({ error, sender, receiver }: Transfer, isMine: boolean):
   return isAboutOther && error.by_device_id === other.device_id ? 'failed' : (error?.code ?? null);
 }
 
+/** Tells whether an item has content that this browser cannot open. */
+export const isSealed = (item: Item): item is MessageItem & { sealed: string } =>
+  item.kind === 'message' && item.sealed !== undefined;
+
+/** Tells whether a message was not genuine, so that there is nothing to show. */
+export const isRefused = (item: Item): boolean => item.kind === 'message' && item.lock === 'refused';
+
 /** Returns the thread of a message. The sender of a message without a device cannot be answered. */
 const threadOf = ({ from_device_id, from_name }: Message): string => from_device_id ?? `name:${from_name}`;
 
@@ -120,6 +127,9 @@ const makeReading = (database: Database) => ({
     return all.filter((item) => item.kind === 'files').filter(({ state }) => open.includes(state));
   },
 
+  messages: async (): Promise<MessageItem[]> =>
+    (await database.getAll('items')).filter((item) => item.kind === 'message'),
+
   /** Returns messages of this browser that the service has not accepted. */
   async unsent(): Promise<MessageItem[]> {
     const all = await database.getAll('items');
@@ -158,21 +168,44 @@ const makeThreads = (database: Database, touch: Touch, onChange: (thread: string
   },
 });
 
+const itemOf = (message: Message): MessageItem => ({
+  ...{ id: message.message_id, ref: message.message_id, thread: threadOf(message), at: message.created_at },
+  ...{ isMine: false, kind: 'message', text: message.content, state: 'delivered', error: null },
+});
+
+/** Puts an item in, or in the place of the same one. */
+type Put = (item: Item, name: string, mark: { key: string; value: unknown } | null) => Promise<void>;
+
 /** Turns each message and transfer of the service into an item, once. */
 const makeArrivals = (
   byRef: (ref: string) => Promise<Item | undefined>,
   add: (item: Item, name: string) => Promise<void>,
+  put: Put,
 ) => ({
-  /** Stores a message safely before it resolves: the message is acknowledged then. The same message twice is one item. */
-  async receive(message: Message): Promise<MessageItem | null> {
-    if ((await byRef(message.message_id)) !== undefined) return null;
-    const item: MessageItem = {
-      ...{ id: message.message_id, ref: message.message_id, thread: threadOf(message), at: message.created_at },
-      ...{ isMine: false, kind: 'message', text: message.content, state: 'delivered', error: null },
+  /**
+   * Stores a message safely before it resolves. The same message twice is one item. False: the message is sealed, so it was
+   * stored as it came, and must not be acknowledged until a key opens it.
+   */
+  async receive(message: Message, lock?: MessageItem['lock']): Promise<boolean> {
+    const known = await byRef(message.message_id);
+    if (known !== undefined) return !isSealed(known);
+    const { sealed } = message;
+    const item = {
+      ...itemOf(message),
+      ...(sealed !== undefined && { sealed }),
+      ...(lock !== undefined && { lock }),
     };
     await add(item, message.from_name);
-    return item;
+    return !isSealed(item);
   },
+
+  /** Stores a message that this browser has opened, and in the same step `mark`, so that it is not shown again. */
+  receiveOpened: (message: Message, text: string, mark: { key: string; value: unknown }): Promise<void> =>
+    put({ ...itemOf(message), text, lock: 'sealed' }, message.from_name, mark),
+
+  /** Stores that a message came which is not genuine, without its content. */
+  receiveRefused: (message: Message): Promise<void> =>
+    put({ ...itemOf(message), text: '', lock: 'refused' }, message.from_name, null),
 
   /** Returns the item of a transfer to or from this device, and makes it if there is none. */
   async transfer(transfer: Transfer, isMine: boolean): Promise<Item> {
@@ -230,6 +263,18 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
     await note(item, name);
   }
 
+  const put: Put = async (item, name, mark) => {
+    const known = await byRef(item.ref);
+    const transaction = database.transaction(['items', 'settings'], 'readwrite');
+    const work = async (): Promise<void> => {
+      await transaction.objectStore('items').put(item);
+      if (mark !== null) await transaction.objectStore('settings').put(mark.value, mark.key);
+    };
+    await inTurn(() => Promise.all([work(), transaction.done]));
+    if (known === undefined) await note(item, name);
+    else onChange(item.thread);
+  };
+
   /** Changes an item in one step; `change` must be synchronous. */
   const update = (id: string, change: (item: Item) => void): Promise<void> =>
     inTurn(async () => {
@@ -254,7 +299,7 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
 
     ...makeReading(database),
     ...makeThreads(database, touch, onChange),
-    ...makeArrivals(byRef, add),
+    ...makeArrivals(byRef, add, put),
     ...makeKept(database),
     close: () => database.close(),
   };

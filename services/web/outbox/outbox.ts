@@ -3,6 +3,7 @@ import type { ChosenFile } from '../files/choosing.ts';
 import { addPreviews } from '../files/previews.ts';
 import type { FilesItem, Item, MessageItem } from '../history/database.ts';
 import { newId } from '../../../shared/client/new-id.ts';
+import { keyState } from '../sealing/key-state.ts';
 import { serverNow } from '../server-time.ts';
 import { allowSources, keepSources } from './kept-sources.ts';
 import { isWaitingItem } from './queue.ts';
@@ -113,7 +114,8 @@ export function makeOutbox(parts: Parts) {
     start(): void {
       const again = () => void messages.sendAll().catch(() => {});
       readiness.watch(again);
-      again();
+      // Calls it at once, too.
+      keyState.subscribe(again);
     },
   };
 }

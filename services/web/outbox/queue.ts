@@ -22,6 +22,8 @@ export interface Waiting {
   readonly unknownSince: number | null;
   /** The device that made the attempt, because the service keeps the keys of each device apart. */
   readonly triedBy: string | null;
+  /** The sealed text, and the number of the key that seals it. Each attempt sends the same. */
+  readonly envelope?: { readonly epoch: number; readonly sealed: string } | undefined;
 }
 
 const entryOf = ({ id, kind, thread }: Item): Waiting => ({
@@ -116,15 +118,26 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
 
 /** Records attempts and their outcomes. */
 const makeAttempts = (inStep: InStep, onChange: Told) => ({
-  /** Notes an attempt before it begins, because it may arrive from now on. False: the item is not to be sent any more. */
-  hold: (id: string, deviceId: string): Promise<boolean> =>
+  /**
+   * Notes an attempt before it begins, because it may arrive from now on. Returns the entry as it is stored then; null: the
+   * item is not to be sent any more. Another `envelope` than before gets another key, because the service refuses to take
+   * two texts under one.
+   */
+  hold: (id: string, deviceId: string, envelope?: Waiting['envelope']): Promise<Waiting | null> =>
     inStep(async (transaction) => {
       const line = await inLine(transaction);
-      const isThere = line.some((one) => one.id === id);
-      const held = (one: Waiting): Waiting =>
-        one.id === id ? { ...one, triedBy: deviceId, unknownSince: one.unknownSince ?? Date.now() } : one;
-      if (isThere) await keepLine(transaction, line.map(held));
-      return isThere;
+      const known = line.find((one) => one.id === id);
+      if (known === undefined) return null;
+      const isSame = known.envelope?.sealed === envelope?.sealed;
+      const held: Waiting = {
+        ...{ ...known, envelope, key: isSame ? known.key : newId() },
+        ...{ triedBy: deviceId, unknownSince: known.unknownSince ?? Date.now() },
+      };
+      await keepLine(
+        transaction,
+        line.map((one) => (one.id === id ? held : one)),
+      );
+      return held;
     }),
 
   /** Restores the state before an attempt that had no effect, as the service reported. */
@@ -153,12 +166,14 @@ const makeAttempts = (inStep: InStep, onChange: Told) => ({
 /** Records messages that have arrived. */
 const makeDeliveries = (inStep: InStep, onChange: Told) => ({
   /** Notes that a message was accepted. Its receiver may have reported it before. */
-  async sent(id: string, ref: string, at: number): Promise<void> {
+  async sent(id: string, ref: string, at: number, lock?: 'sealed' | 'open'): Promise<void> {
     const accepted = await inStep(async (transaction) => {
       const { left, item } = await takeOut(transaction, id);
       if (item?.kind !== 'message') return item;
       const state = (await earlyOnes(transaction)).includes(ref) ? 'delivered' : 'sent';
-      await transaction.objectStore('items').put({ ...item, ref, at, state, error: null });
+      await transaction
+        .objectStore('items')
+        .put({ ...item, ref, at, state, error: null, ...(lock !== undefined && { lock }) });
       await moveBehind(transaction, left, item.thread, at);
       return item;
     });

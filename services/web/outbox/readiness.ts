@@ -48,14 +48,15 @@ export function makeReadiness({ client, entry }: { client: BatonClient; entry: S
       mustAsk = true;
     },
 
-    /** Calls `again` when sending may have become possible: the stream is open, the store is back, or there is a network. */
+    /** Calls `again` when sending may have become possible: the stream is open, the store is back, there is a network, or the keys of the account have changed. */
     watch(again: () => void): void {
-      let before: Pick<Shared, 'connection' | 'isDegraded'> = shared.peek();
-      shared.subscribe(({ connection, isDegraded }) => {
+      let before: Pick<Shared, 'connection' | 'isDegraded' | 'ringNumber'> = shared.peek();
+      shared.subscribe(({ connection, isDegraded, ringNumber }) => {
         const isBack = connection === 'online' && before.connection !== 'online';
         const isRestored = before.isDegraded && !isDegraded;
-        before = { connection, isDegraded };
-        if (isBack || isRestored) again();
+        const isRingNew = ringNumber !== before.ringNumber;
+        before = { connection, isDegraded, ringNumber };
+        if (isBack || isRestored || isRingNew) again();
       });
       addEventListener('online', again);
       document.addEventListener('visibilitychange', () => {

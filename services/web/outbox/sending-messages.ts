@@ -2,7 +2,7 @@ import type { Parts } from '../engine/parts.ts';
 import { makeLanes } from './lanes.ts';
 import { makePatience } from './patience.ts';
 import type { Queue, Waiting } from './queue.ts';
-import { failureOf, isTooOld, verdictOf } from './verdict.ts';
+import { failureOf, isKeyProblem, isTooOld, verdictOf } from './verdict.ts';
 
 const messagesTo = async (queue: Queue, to: string): Promise<Waiting[]> =>
   (await queue.all()).filter((one) => one.kind === 'message' && one.to === to);
@@ -13,8 +13,27 @@ const park = (queue: Queue, id: string, error: string): Promise<void> =>
     if (item.kind === 'message') Object.assign(item, { state: 'failed', error });
   });
 
+/**
+ * Sends a message once: sealed where this browser has keys, unless its user wants it to go unencrypted. It does nothing when
+ * the message is not to be sent any more.
+ */
+async function sendOne({ client, entry, keys, queue }: Parts, waiting: Waiting, text: string): Promise<void> {
+  const { id, to } = waiting;
+  const sealing = await keys.ifKeyed();
+  const envelope = (await sealing?.seal(waiting, text)) ?? undefined;
+  const held = await queue.hold(id, entry.deviceId, envelope);
+  if (held === null) return;
+  const settings = { idempotencyKey: held.key, retries: 0 };
+  const isSealed = sealing !== null && envelope !== undefined;
+  const { message_id, created_at } = isSealed
+    ? await sealing.post(to, envelope, settings)
+    : await client.messages.send({ device_id: to }, text, settings);
+  await queue.sent(id, message_id, created_at, sealing === null ? undefined : isSealed ? 'sealed' : 'open');
+}
+
 /** Sends the waiting messages: to one receiver one at a time, the next when the one before has a response. */
-export function makeSendingMessages({ client, entry, history, queue, readiness }: Parts) {
+export function makeSendingMessages(parts: Parts) {
+  const { entry, history, queue, readiness } = parts;
   const patience = makePatience(queue);
 
   const lineOf = (to: string): Promise<Waiting[]> => messagesTo(queue, to);
@@ -26,16 +45,14 @@ export function makeSendingMessages({ client, entry, history, queue, readiness }
 
   /** Makes an attempt; null when the next one of the line may follow at once. */
   async function attempt(waiting: Waiting, text: string): Promise<number | null> {
-    const { id, to, key } = waiting;
-    if (!(await queue.hold(id, entry.deviceId))) return null;
+    const { id, to } = waiting;
     try {
-      const settings = { idempotencyKey: key, retries: 0 };
-      const { message_id, created_at } = await client.messages.send({ device_id: to }, text, settings);
-      await queue.sent(id, message_id, created_at);
+      await sendOne(parts, waiting, text);
       patience.worked(to);
       return null;
     } catch (error) {
       const failure = failureOf(error);
+      if (isKeyProblem(failure)) return wait(to, failure.code);
       if (failure.outcome === 'none') await queue.release(waiting);
       const verdict = verdictOf(failure);
       if (verdict === 'refused') {

@@ -26,6 +26,15 @@ export function verdictOf({ action, code, status }: BatonClientError): 'wait' | 
   return action === 'retry' ? 'wait' : 'refused';
 }
 
+/** The problems with keys that pass: with the next ring, another link, or a decision of the user. */
+const KEY_PROBLEMS = [
+  ...['unkeyed', 'keys_lost', 'keys_gone', 'removed_member', 'rotation_due', 'ring_moved', 'unknown_key'],
+  ...['devices_disagree', 'link_again'],
+];
+
+/** Tells whether nothing was sent because it cannot be encrypted now. It is never sent unencrypted instead. */
+export const isKeyProblem = ({ code }: BatonClientError): boolean => KEY_PROBLEMS.includes(code);
+
 const unexpected = (error: unknown): BatonClientError =>
   new BatonClientError('unexpected', error instanceof Error ? error.message : String(error), { action: 'tell-user' });
 

@@ -5,6 +5,8 @@ import { tabWords } from '../kept-words.ts';
 export interface Joining {
   readonly invite: string;
   readonly secret: string;
+  /** True: the inviting device has keys to give. */
+  readonly isKeyed: boolean;
 }
 
 const JOINING = 'baton-join';
@@ -14,7 +16,7 @@ const SECRETS = 'baton-invites';
 export function takeJoining(): void {
   if (location.pathname !== '/join') return;
   const found = readInviteLink(location.href);
-  if (found !== null) tabWords.set(JOINING, `${found.invite} ${found.secret}`);
+  if (found !== null) tabWords.set(JOINING, `${found.invite} ${found.secret} ${found.isKeyed}`);
   history.replaceState(null, '', '/');
   // The fragment was not a place in the app.
   dispatchEvent(new HashChangeEvent('hashchange'));
@@ -22,8 +24,8 @@ export function takeJoining(): void {
 
 /** Returns the invite, which is kept over a reload of this tab; null when there is none. */
 export function joining(): Joining | null {
-  const [invite, secret] = (tabWords.get(JOINING) ?? '').split(' ');
-  return invite === undefined || secret === undefined ? null : { invite, secret };
+  const [invite, secret, isKeyed] = (tabWords.get(JOINING) ?? '').split(' ');
+  return invite === undefined || secret === undefined ? null : { invite, secret, isKeyed: isKeyed === 'true' };
 }
 
 export const endJoining = (): void => tabWords.set(JOINING, null);

@@ -1,11 +1,13 @@
 import { unsubscribeHere } from '../push/push.ts';
 import { closeAll } from '../push/shown.ts';
+import { claimKeys } from '../sealing/key-state.ts';
 import { keepPushChoice, noteAccount, pushChoice } from '../service-worker/here.ts';
 import { clearShares } from '../service-worker/shares.ts';
 
 /** Shows the app of this account from now on, and ends what belonged to another one. */
 export async function takeBrowser(account: string): Promise<void> {
   await noteAccount(account);
+  await claimKeys(account);
   const kept = await pushChoice();
   await clearShares(account);
   if (kept === undefined || kept.account === account) return;

@@ -127,6 +127,8 @@ export const english = {
     remove: 'Remove',
     removeTitle: 'Remove this here?',
     removeWhy: 'It goes from this browser. The other device keeps its own.',
+    sealed: 'Encrypted. This browser has no key for it.',
+    refused: 'Encrypted, but not genuine, so it is not shown.',
   },
   about: {
     title: 'About this device',

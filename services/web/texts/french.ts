@@ -123,6 +123,8 @@ export const french: Texts = {
     remove: 'Retirer',
     removeTitle: 'Retirer ceci d’ici ?',
     removeWhy: 'Cela disparaît de ce navigateur. L’autre appareil garde le sien.',
+    sealed: 'Chiffré. Ce navigateur n’a pas de clé pour cela.',
+    refused: 'Chiffré, mais pas authentique : cela n’est pas affiché.',
   },
   about: {
     title: 'À propos de cet appareil',

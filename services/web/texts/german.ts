@@ -126,6 +126,8 @@ export const german: Texts = {
     remove: 'Entfernen',
     removeTitle: 'Hier entfernen?',
     removeWhy: 'Es verschwindet aus diesem Browser. Das andere Gerät behält seines.',
+    sealed: 'Verschlüsselt. Dieser Browser hat keinen Schlüssel dafür.',
+    refused: 'Verschlüsselt, aber nicht echt. Deshalb wird es nicht gezeigt.',
   },
   about: {
     title: 'Über dieses Gerät',

@@ -123,6 +123,8 @@ export const spanish: Texts = {
     remove: 'Quitar',
     removeTitle: '¿Quitar esto de aquí?',
     removeWhy: 'Desaparece de este navegador. El otro dispositivo conserva lo suyo.',
+    sealed: 'Cifrado. Este navegador no tiene clave para esto.',
+    refused: 'Cifrado, pero no auténtico, así que no se muestra.',
   },
   about: {
     title: 'Sobre este dispositivo',

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { keptWords } from '../kept-words.ts';
+import type { KeyTexts } from './english-keys.ts';
 import { english, type Texts } from './english.ts';
 
 export type Language = 'en' | 'de' | 'fr' | 'es';
@@ -47,7 +48,11 @@ export async function chooseLanguage(next: Language): Promise<void> {
   await show(next);
 }
 
+/** The texts about keys; null until they are loaded, which they are where this browser has keys. */
+export const keyWords = signal<() => KeyTexts | null>(() => null);
+
 export function errorText(code: string): string {
   const all: Readonly<Record<string, string>> = texts.value.errors;
-  return all[code] ?? all.unexpected ?? '';
+  const ofKeys: Readonly<Record<string, string>> | undefined = keyWords.value()?.errors;
+  return all[code] ?? ofKeys?.[code] ?? all.unexpected ?? '';
 }

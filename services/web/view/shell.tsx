@@ -7,6 +7,7 @@ import { movingIds, requested, shared } from '../engine/shared-state.ts';
 import { keepAwake } from '../engine/wake-lock.ts';
 import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
+import { keyState } from '../sealing/key-state.ts';
 import { serverNow } from '../server-time.ts';
 import { secretsOf } from '../session/joining.ts';
 import { timeText } from '../texts/quantities.ts';
@@ -159,6 +160,10 @@ const ClipboardLine = later(
   async () => (await ofClipboard()).ClipboardLine,
   () => null,
 );
+const KeyQuestion = later(
+  async () => (await import('./keys/key-question.tsx')).KeyQuestion,
+  () => null,
+);
 const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
 const AddPane = later(async () => (await import('./devices/add-device.tsx')).AddPane);
 const ThreadPane = later(async () => (await import('./thread/thread.tsx')).ThreadPane);
@@ -284,7 +289,7 @@ export function Shell() {
   useEffect(() => announceChanges(app), []);
   useEffect(() => keepAwake(), []);
   useEffect(() => followLastItems(app.history), []);
-  useEffect(() => followClipboard(app.client, app.history), []);
+  useEffect(() => followClipboard(app), []);
   useEffect(() => {
     document.addEventListener('copy', copyExactly);
     return () => document.removeEventListener('copy', copyExactly);
@@ -305,6 +310,7 @@ export function Shell() {
         </div>
       </main>
       <ConfirmDialog />
+      {keyState.value.kind === 'unconfirmed' && <KeyQuestion />}
     </>
   );
 }

@@ -5,7 +5,7 @@ import type { Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import type { LinkKey } from '../sealed/link/link-code.ts';
 import type { RingChange } from '../sealed/ring/change.ts';
-import type { ClipboardEntry, Device, Message, MessageTarget } from '../wire.ts';
+import type { ClipboardEntry, Device, Message, MessageAccepted, MessageTarget } from '../wire.ts';
 
 /**
  * The result of an approval, with the secret of the code that was shown. It is kept until the ring that it names is pinned.
@@ -105,6 +105,13 @@ export interface SealedTexts {
    * with `unkeyed_receiver`, or, for several devices, the result names those without keys.
    */
   send(keyring: Keyring, text: TextToSend, settings?: OnceSettings): Promise<SentText>;
+  /**
+   * Seals a text for one device, for a program that stores it before it sends it. Throws as `send` does: `unkeyed_receiver`
+   * for a device without keys.
+   */
+  seal(keyring: Keyring, text: Omit<TextToSend, 'plain'>): Promise<string>;
+  /** Sends what `seal` returned. A retry with the same text and the same key does not send it twice. */
+  post(to: string, sealed: string, settings?: OnceSettings): Promise<MessageAccepted>;
   /** Opens a message, and proves who wrote it. `keyring` null: this device has no keys. */
   open(keyring: Keyring | null, message: Message): Promise<ReceivedText>;
   /** Notes that a text was shown, so that it is not shown again. Call it before the message is acknowledged. */

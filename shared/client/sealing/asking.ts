@@ -1,6 +1,7 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { publicKeysOf, type PublicKeys } from '../sealed/keys/device-keys.ts';
 import { keepDeviceKeys } from '../sealed/keys/key-store.ts';
+import { inviteDigits, inviteSecretIn } from '../sealed/link/invite.ts';
 import { type LinkKey, linkKeyText, makeLink, makeLinkSecret, readLinkCode } from '../sealed/link/link-code.ts';
 import { toBase64url } from '../sealed/primitives/bytes.ts';
 import type { SignInLink } from '../wire.ts';
@@ -11,6 +12,8 @@ export interface Asking {
   readonly keys: PublicKeys;
   /** Returns the link with the data that the approver needs. The data is in the fragment and goes to no server. */
   linkWith(link: string): Promise<string>;
+  /** Returns the digits of a request with an invite, which the user types on the inviting device. */
+  digitsFor(requestId: string): Promise<string>;
   /** Keeps the sealed grant of the approver before the approval has any other effect. */
   keep(requestId: string, sealed: string | undefined): Promise<void>;
 }
@@ -37,12 +40,18 @@ export function readKeyedLink(text: string): KeyedLink | null {
   }
 }
 
-/** Prepares the request of a new device, and makes its keys where there are none. */
-export async function makeAsking({ asking, grant }: Pick<SealingStores, 'asking' | 'grant'>): Promise<Asking> {
+/**
+ * Prepares the request of a new device, and makes its keys where there are none. `invited`: the secret of the invite that the
+ * device was shown, as base64url.
+ */
+export async function makeAsking(
+  { asking, grant }: Pick<SealingStores, 'asking' | 'grant'>,
+  invited?: string,
+): Promise<Asking> {
   await grant.clear();
   const { keys } = await keepDeviceKeys(asking);
   const shown = await publicKeysOf(keys);
-  const secret = makeLinkSecret();
+  const secret = invited === undefined ? makeLinkSecret() : inviteSecretIn(`1.${invited}`);
   return {
     keys: shown,
     async linkWith(link) {
@@ -50,6 +59,7 @@ export async function makeAsking({ asking, grant }: Pick<SealingStores, 'asking'
       const [request_id, approval_code] = [searchParams.get('r') ?? '', searchParams.get('c') ?? ''];
       return makeLink(origin, { request_id, approval_code, key: await linkKeyText(shown, secret) });
     },
+    digitsFor: (requestId) => inviteDigits(secret, shown, requestId),
     async keep(request_id, sealed) {
       if (sealed !== undefined) await grant.save({ request_id, sealed, secret: toBase64url(secret) });
     },

@@ -87,14 +87,26 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     });
   }
 
+  /** Seals for one device. A device without keys could not read it. */
+  function sealFor(keyring: Keyring, to: string, text: string): Promise<string> {
+    if (memberOf(keyring.ring, to) === null) throw sealingError('unkeyed_receiver');
+    return sealMessage(keyring, { to, text, t: serverNow() });
+  }
+
   return {
+    async seal(keyring, { to, text, devices }) {
+      checkReady(keyring, devices);
+      return sealFor(keyring, to, text);
+    },
+
+    post: (to, sealed, settings = {}) => inOrder(to, settings.signal, () => post(to, { sealed }, settings)),
+
     send(keyring, { to, text, devices, plain = false }, settings = {}) {
       return inOrder(to, settings.signal, async () => {
         checkReady(keyring, devices);
         if (to === '*') return sendToAll(keyring, text, devices, { plain, signal: settings.signal });
         const isKeyed = memberOf(keyring.ring, to) !== null;
-        if (!isKeyed && !plain) throw sealingError('unkeyed_receiver');
-        const body = isKeyed ? { sealed: await sealMessage(keyring, { to, text, t: serverNow() }) } : { content: text };
+        const body = isKeyed || !plain ? { sealed: await sealFor(keyring, to, text) } : { content: text };
         const accepted = await post(to, body, settings);
         return { messageIds: [accepted.message_id], to: marked(accepted, isKeyed), unkeyed: [] };
       });

@@ -21,14 +21,26 @@ export const newSecret = (): string => base64url(crypto.getRandomValues(new Uint
 /** Returns the text of an invite's code. */
 export const inviteLink = (link: string, secret: string): string => `${link}#s=${secret}`;
 
-/** Reads such a code: the address of the service, the invite, the secret. Null when it is not a code of Baton. */
-export function readInviteLink(text: string): { baseUrl: string; invite: string; secret: string } | null {
+/** Returns the text of an invite's code of a device that has keys, and gives them to the new device. */
+export const keyedInviteLink = (link: string, secret: string): string => `${link}#k=1.${secret}`;
+
+/** An invite that was read. */
+export interface InviteLink {
+  baseUrl: string;
+  invite: string;
+  secret: string;
+  /** True: the inviting device has keys, and the digits also name those of the new device, if it sends some. */
+  isKeyed: boolean;
+}
+
+/** Reads such a code. Null when it is not a code of Baton. */
+export function readInviteLink(text: string): InviteLink | null {
   if (!URL.canParse(text)) return null;
   const { origin, pathname, searchParams, hash } = new URL(text);
   const invite = searchParams.get('i') ?? '';
-  const secret = /^#s=(.*)$/.exec(hash)?.[1] ?? '';
+  const [, kind, secret = ''] = /^#(s=|k=1\.)(.*)$/.exec(hash) ?? [];
   if (!pathname.endsWith('/join') || !PART.test(invite) || !PART.test(secret)) return null;
-  return { baseUrl: origin + pathname.slice(0, -'/join'.length), invite, secret };
+  return { baseUrl: origin + pathname.slice(0, -'/join'.length), invite, secret, isKeyed: kind !== 's=' };
 }
 
 /** The request of a device that asks with an invite, as the event `signin:requested` has it. */

@@ -1,5 +1,7 @@
+import type { Message } from '../../../shared/client/index.ts';
 import type { Database, MessageItem } from '../../../services/web/history/database.ts';
 import { makeHistory, makeTurns, PAGE_ITEMS } from '../../../services/web/history/history.ts';
+import { lastText } from '../../../services/web/view/item-words.ts';
 import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
 
 /** What a browser has of it beside the database. */
@@ -78,5 +80,38 @@ describe('a history in memory', () => {
     expect((await history.threads()).map(({ id }) => id)).toEqual(['tablet']);
     expect(await history.settings.get('always-from', [])).toEqual(['x']);
     expect(changed).toContain('phone');
+  });
+
+  test('keeps a sealed message as it came, once, and leaves it in the mailbox', async () => {
+    const plain: Message = {
+      ...{ message_id: 'm2', from_device_id: 'phone', from_name: 'Phone', content: 'plain', created_at: 5 },
+      redelivered: false,
+    };
+    const came: Message = { ...plain, message_id: 'm1', content: '', sealed: 'AQAAAAE' };
+    expect([await history.receive(came), await history.receive(came)]).toEqual([false, false]);
+    expect(await history.since('phone', 0)).toMatchObject([{ ref: 'm1', text: '', sealed: 'AQAAAAE' }]);
+    expect(await history.threads()).toMatchObject([{ id: 'phone', name: 'Phone', unread: 1 }]);
+    expect(lastText(await history.newest('phone'))).toBe('Encrypted. This browser has no key for it.');
+    expect(await history.receive(plain)).toBe(true);
+  });
+
+  test('opens a sealed message in its place, and notes in the same step that it was taken', async () => {
+    const came: Message = {
+      ...{ message_id: 'm1', from_device_id: 'phone', from_name: 'Phone', content: '', created_at: 5 },
+      ...{ sealed: 'AQAAAAE', redelivered: false },
+    };
+    await history.receive(came);
+    await history.receiveOpened(came, 'a secret', { key: 'sealed-message x', value: { messageId: 'm1', n: 3 } });
+    expect(await history.since('phone', 0)).toEqual([
+      {
+        ...{ id: 'm1', ref: 'm1', thread: 'phone', at: 5, isMine: false, kind: 'message' },
+        ...{ text: 'a secret', lock: 'sealed', state: 'delivered', error: null },
+      },
+    ]);
+    expect(await history.settings.get('sealed-message x', null)).toEqual({ messageId: 'm1', n: 3 });
+    expect(await history.threads()).toMatchObject([{ unread: 1 }]);
+    await history.receiveRefused({ ...came, message_id: 'm2', created_at: 6 });
+    expect(lastText(await history.newest('phone'))).toBe('Encrypted, but not genuine, so it is not shown.');
+    expect(await history.receive({ ...came, message_id: 'm2' })).toBe(true);
   });
 });

@@ -1,5 +1,9 @@
+import { BatonClientError } from '../../../shared/client/index.ts';
+import { makeTurns } from '../../../services/web/history/history.ts';
+import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
 import { makeLanes } from '../../../services/web/outbox/lanes.ts';
-import { pauseMs } from '../../../services/web/outbox/verdict.ts';
+import { makeQueue } from '../../../services/web/outbox/queue.ts';
+import { isKeyProblem, pauseMs } from '../../../services/web/outbox/verdict.ts';
 
 const { jest } = import.meta;
 
@@ -52,4 +56,37 @@ describe('a line whose work throws', () => {
       jest.useRealTimers();
     }
   });
+});
+
+describe('a message that waits to be sent encrypted', () => {
+  beforeAll(() => Object.assign(globalThis, { IDBKeyRange: { bound: () => ({ includes: () => false }) } }));
+  afterAll(() => Object.assign(globalThis, { IDBKeyRange: undefined }));
+
+  test('is sent with the same key as long as it is the same, and with another once it is sealed anew', async () => {
+    const queue = makeQueue(memoryDatabase(), () => {}, makeTurns());
+    await queue.add({
+      ...{ id: 'm', ref: '', thread: 'phone', at: 1, isMine: true, kind: 'message' },
+      ...{ text: 'a secret', state: 'sending', error: null },
+    });
+    const [old, fresh] = [
+      { epoch: 1, sealed: 'AQ' },
+      { epoch: 2, sealed: 'Ag' },
+    ];
+    const first = await queue.hold('m', 'laptop', old);
+    const again = await queue.hold('m', 'laptop', old);
+    expect([again?.key, again?.envelope]).toEqual([first?.key, old]);
+    const later = await queue.hold('m', 'laptop', fresh);
+    expect(later?.envelope).toEqual(fresh);
+    expect(later?.key).not.toBe(first?.key);
+    expect(await queue.all()).toEqual([later]);
+    expect(await queue.hold('elsewhere', 'laptop', old)).toBeNull();
+  });
+
+  test.each(['keys_lost', 'removed_member', 'unknown_key', 'devices_disagree'])(
+    'waits, and is not sent unencrypted, for %s',
+    (code) => {
+      expect(isKeyProblem(new BatonClientError(code, code))).toBe(true);
+      expect(isKeyProblem(new BatonClientError('unkeyed_receiver', code))).toBe(false);
+    },
+  );
 });

@@ -8,10 +8,13 @@ import { useApp } from '../app-context.ts';
 import { hrefOf, place } from '../navigation.ts';
 import { copyText } from '../parts/copying.ts';
 import { Countdown } from '../parts/countdown.tsx';
+import { ClipboardLock } from '../keys/locks.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
-import { clipboardEntry, filledEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
+import { SealedNote } from '../parts/sealed-note.tsx';
+import { clipboardEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
+import { filledEntry, isSealedEntry } from './entries.ts';
 import { sendMine } from './send-mine.ts';
 
 /** The same number for every text, so that its length stays hidden too. */
@@ -19,14 +22,14 @@ const DOTS = '•'.repeat(16);
 
 /** Shows the remaining time. `isRough`: in whole minutes, where there is little space. */
 function Left({ until, isRough = false }: { until: number; isRough?: boolean }) {
-  const { client } = useApp();
+  const app = useApp();
   return (
     <Countdown
       until={until}
       text={(seconds) =>
         texts.value.clipboard.left(durationText(isRough && seconds > 60 ? Math.ceil(seconds / 60) * 60 : seconds))
       }
-      onOver={() => void readClipboard(client).catch(() => {})}
+      onOver={() => void readClipboard(app).catch(() => {})}
     />
   );
 }
@@ -74,28 +77,37 @@ export function ClipboardCard() {
         <span class="clipboard-from">
           <bdi class="own">{name}</bdi> {clipboard.copiedText}
         </span>
+        <ClipboardLock entry={entry} />
         {until !== null && (
           <small class="clipboard-left">
             <Left until={until} />
           </small>
         )}
       </div>
-      <button
-        type="button"
-        class="clipboard-words"
-        aria-expanded={isShown}
-        onClick={() => {
-          shownAt.value = isShown ? null : from;
-        }}
-      >
-        {isShown ? <bdi class="clipboard-content">{content}</bdi> : <span aria-hidden="true">{DOTS}</span>}{' '}
-        <small>{isShown ? clipboard.hide : clipboard.show}</small>
-      </button>
+      {isSealedEntry(entry) ? (
+        <p class="clipboard-sealed">
+          <SealedNote />
+        </p>
+      ) : (
+        <button
+          type="button"
+          class="clipboard-words"
+          aria-expanded={isShown}
+          onClick={() => {
+            shownAt.value = isShown ? null : from;
+          }}
+        >
+          {isShown ? <bdi class="clipboard-content">{content}</bdi> : <span aria-hidden="true">{DOTS}</span>}{' '}
+          <small>{isShown ? clipboard.hide : clipboard.show}</small>
+        </button>
+      )}
       {until !== null && from !== null && <LeftBar from={from} until={until} />}
       <div class="clipboard-acts">
-        <button type="button" class="button small primary" onClick={copy}>
-          {clipboard.copyHere}
-        </button>
+        {!isSealedEntry(entry) && (
+          <button type="button" class="button small primary" onClick={copy}>
+            {clipboard.copyHere}
+          </button>
+        )}
         <button type="button" class="button small" onClick={send}>
           {clipboard.sendMine}
         </button>
@@ -137,17 +149,25 @@ export function ClipboardLine() {
             <Left until={entry.expires_at} isRough />
           </>
         )}
+        {isSealedEntry(entry) && (
+          <>
+            {' '}
+            <SealedNote />
+          </>
+        )}
       </span>
-      <button
-        type="button"
-        class="button small primary"
-        onClick={() => {
-          noteSeen(entry);
-          void copyText(entry.content);
-        }}
-      >
-        {clipboard.copyHere}
-      </button>
+      {!isSealedEntry(entry) && (
+        <button
+          type="button"
+          class="button small primary"
+          onClick={() => {
+            noteSeen(entry);
+            void copyText(entry.content);
+          }}
+        >
+          {clipboard.copyHere}
+        </button>
+      )}
       <IconButton node={X} kind="small" label={app.close} onClick={() => noteSeen(entry)} />
     </div>
   );

@@ -10,14 +10,17 @@ import {
 import { agoText, durationText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
+import { ClipboardLock } from '../keys/locks.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { copyText } from '../parts/copying.ts';
 import { Countdown } from '../parts/countdown.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
+import { SealedNote } from '../parts/sealed-note.tsx';
 import { RichText } from '../parts/rich-text.tsx';
 import { bytesOf } from '../send/sending.ts';
 import { clipboardEntry, readClipboard } from './clipboard-state.ts';
+import { isEmptyEntry, isSealedEntry } from './entries.ts';
 import { CLIPBOARD_BYTES, putText, sendMine } from './send-mine.ts';
 
 const SHOWN_LETTERS = 500;
@@ -118,7 +121,7 @@ export function ClipboardPane() {
   const { clipboard } = texts.value;
   const now = clipboardEntry.value;
   useEffect(() => {
-    if (clipboardEntry.peek() === null) readClipboard(client).catch(() => {});
+    if (clipboardEntry.peek() === null) readClipboard(app).catch(() => {});
   }, []);
   const paste = () => attempt(() => sendMine(app), texts.value.failed.clipboard);
   const copy = () => void copyText(now?.content ?? '');
@@ -127,11 +130,11 @@ export function ClipboardPane() {
       <div class="pane-body">
         <p class="lead">{clipboard.why}</p>
         {now === null && <Waiting />}
-        {now !== null && now.content === '' && <Empty node={ClipboardList} title={clipboard.empty} />}
-        {now !== null && now.content !== '' && (
+        {now !== null && isEmptyEntry(now) && <Empty node={ClipboardList} title={clipboard.empty} />}
+        {now !== null && !isEmptyEntry(now) && (
           <article class="card">
             <div class="clipboard-text" tabIndex={0} role="region" aria-label={clipboard.title}>
-              <RichText text={now.content} />
+              {isSealedEntry(now) ? <SealedNote /> : <RichText text={now.content} />}
             </div>
             <p class="hint">
               {clipboard.from(now.source_device_name ?? '')}
@@ -141,10 +144,11 @@ export function ClipboardPane() {
                   <Countdown
                     until={now.expires_at}
                     text={(seconds) => clipboard.left(durationText(seconds))}
-                    onOver={() => void readClipboard(client).catch(() => {})}
+                    onOver={() => void readClipboard(app).catch(() => {})}
                   />
                 </>
-              )}
+              )}{' '}
+              <ClipboardLock entry={now} />
             </p>
             <div class="row">
               <button
@@ -153,20 +157,22 @@ export function ClipboardPane() {
                 onClick={() =>
                   attempt(async () => {
                     await client.clipboard.clear();
-                    await readClipboard(client);
+                    await readClipboard(app);
                   }, texts.value.failed.clipboard)
                 }
               >
                 <Icon node={Eraser} size={18} /> {clipboard.clear}
               </button>
-              <button type="button" class="button primary" onClick={copy}>
-                <Icon node={Copy} size={18} /> {clipboard.copy}
-              </button>
+              {!isSealedEntry(now) && (
+                <button type="button" class="button primary" onClick={copy}>
+                  <Icon node={Copy} size={18} /> {clipboard.copy}
+                </button>
+              )}
             </div>
           </article>
         )}
         <div class="row start">
-          <button type="button" class={`button ${now?.content === '' ? 'primary' : ''}`} onClick={paste}>
+          <button type="button" class={`button ${now !== null && isEmptyEntry(now) ? 'primary' : ''}`} onClick={paste}>
             <Icon node={ClipboardPaste} size={18} /> {clipboard.paste}
           </button>
         </div>

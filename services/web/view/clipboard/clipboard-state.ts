@@ -1,18 +1,13 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import type { BatonClient, ClipboardEntry } from '../../../../shared/client/index.ts';
 import { shared } from '../../engine/shared-state.ts';
 import type { History } from '../../history/history.ts';
 import { noteClipboard } from '../../history/clipboard-history.ts';
-import { serverNow } from '../../server-time.ts';
+import type { Gate } from '../../sealing/gate.ts';
+import { keyState } from '../../sealing/key-state.ts';
 
 /** The clipboard of the account; null as long as it is unknown. */
 export const clipboardEntry = signal<ClipboardEntry | null>(null);
-
-/** Returns an entry with content; null where it is empty, or its time is over. */
-export const filledEntry = (entry: ClipboardEntry | null): ClipboardEntry | null =>
-  entry === null || entry.content === '' || (entry.expires_at !== null && entry.expires_at <= serverNow())
-    ? null
-    : entry;
 
 /** The time up to which entries were copied or dismissed here. No line shows them any more. */
 export const seenEntries = signal<number>(0);
@@ -21,23 +16,30 @@ export function noteSeen({ updated_at: at }: ClipboardEntry): void {
   seenEntries.value = Math.max(seenEntries.peek(), at ?? 0);
 }
 
-export async function readClipboard(client: BatonClient): Promise<void> {
-  clipboardEntry.value = await client.clipboard.get();
+interface Reading {
+  client: BatonClient;
+  keys: Gate;
+}
+
+export async function readClipboard({ client, keys }: Reading): Promise<void> {
+  const entry = await client.clipboard.get();
+  clipboardEntry.value = (await (await keys.ifKeyed())?.openEntry(entry)) ?? entry;
 }
 
 /**
  * Reads the clipboard when the service reports a change, and when the stream is open again, so that one click copies it. The
  * returned function ends it.
  */
-export function followClipboard(client: BatonClient, history: Pick<History, 'settings'>): () => void {
+export function followClipboard(app: Reading & { history: Pick<History, 'settings'> }): () => void {
   let known = '';
-  return shared.subscribe(({ clipboard, connection }) => {
-    const now = `${clipboard?.updated_at ?? ''} ${connection === 'online'}`;
+  return effect(() => {
+    const { clipboard, connection, ringNumber } = shared.value;
+    const now = `${clipboard?.updated_at ?? ''} ${connection === 'online'} ${ringNumber} ${keyState.value.kind}`;
     if (now === known) return;
     known = now;
     if (connection !== 'online') return;
-    readClipboard(client)
-      .then(() => noteClipboard(history, clipboardEntry.peek()))
+    readClipboard(app)
+      .then(() => noteClipboard(app.history, clipboardEntry.peek()))
       .catch(() => {});
   });
 }

@@ -33,13 +33,13 @@ async function readHere(): Promise<Found> {
 }
 
 /** Puts a text into the clipboard of the account. A text that is too long goes to the send page. */
-export async function putText({ client }: App, text: string): Promise<void> {
+export async function putText({ client, keys }: App, text: string): Promise<void> {
   if (bytesOf(text) > CLIPBOARD_BYTES) {
     pending.value = { files: [], text };
     go('send');
     return;
   }
-  const entry = await client.clipboard.set(text);
+  const entry = (await (await keys.ifKeyed())?.setClipboard(text)) ?? (await client.clipboard.set(text));
   clipboardEntry.value = entry;
   noteSeen(entry);
 }

@@ -8,6 +8,7 @@ import { go, hrefOf } from '../navigation.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, Pane } from '../parts/parts.tsx';
+import { removeDevice } from './removing.ts';
 import { DevicePicture, presenceText } from './device-list.tsx';
 
 /** Shows whether this browser takes files of this device without asking. */
@@ -40,7 +41,7 @@ function AlwaysAccept({ id }: { id: string }) {
 
 /** Shows a device, and how this browser handles its files. */
 export function AboutPane({ id }: { id: string }) {
-  const { client } = useApp();
+  const app = useApp();
   const { about, approve, settings } = texts.value;
   const peer = findPeer(id);
   if (peer === undefined) {
@@ -55,7 +56,7 @@ export function AboutPane({ id }: { id: string }) {
     attempt(async () => {
       const title = settings.removeTitle(peer.name);
       if (!(await confirmed({ title, why: settings.removeWhy, action: settings.remove }))) return;
-      await client.devices.remove(id);
+      await removeDevice(app, id);
       go();
     }, texts.value.failed.signOut);
   const rows = [

@@ -4,7 +4,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { type Invite, readSignInLink } from '../../../../shared/client/index.ts';
 import { shared } from '../../engine/shared-state.ts';
 import { serverNow } from '../../server-time.ts';
-import { inviteLink, newSecret } from '../../../../shared/client/session/invites.ts';
+import { inviteLink, keyedInviteLink, newSecret } from '../../../../shared/client/session/invites.ts';
+import { keyState } from '../../sealing/key-state.ts';
 import { keepSecret } from '../../session/joining.ts';
 import { scan } from '../../scan/scanner.ts';
 import { errorText, texts } from '../../texts/texts.ts';
@@ -54,8 +55,9 @@ function InviteCode() {
     client.signIns.invite().then(
       (invite) => {
         const secret = newSecret();
+        const linkOf = keyState.peek().kind === 'keyed' ? keyedInviteLink : inviteLink;
         keepSecret(secret, invite.expires_at, serverNow());
-        if (!isGone) state.value = { kind: 'shown', invite, link: inviteLink(invite.link, secret) };
+        if (!isGone) state.value = { kind: 'shown', invite, link: linkOf(invite.link, secret) };
       },
       (error: unknown) => {
         if (!isGone) state.value = { kind: 'over', why: errorText(codeOf(error)) };

@@ -1,11 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { CircleCheck, ShieldAlert } from 'lucide';
+import { CircleCheck, KeyRound, LockOpen, ShieldAlert } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
+import type { Gate } from '../../sealing/gate.ts';
+import { keyState } from '../../sealing/key-state.ts';
 import { serverNow } from '../../server-time.ts';
 import { endLink } from '../../session/linked.ts';
 import type { Texts } from '../../texts/english.ts';
-import { errorText, texts } from '../../texts/texts.ts';
+import { errorText, keyWords, texts } from '../../texts/texts.ts';
 import { noteApproval } from '../announcing.ts';
 import { isGuest, useApp } from '../app-context.ts';
 import { hrefOf } from '../navigation.ts';
@@ -106,28 +108,72 @@ interface QuestionProps {
   onEnd: (end: End) => void;
 }
 
-function Question({ view, link, isInvited, onEnd }: QuestionProps) {
-  const { client } = useApp();
-  const { approve, failed } = texts.value;
-  const kinds = kindsOf(view);
-  const chosen = useSignal<Kind | null>(null);
-  const isKnown = useSignal(!isInvited);
+/** Returns the whole link where it has the keys of the new device; null: the device gets none. */
+function keyedLinkOf(link: string): string | null {
+  const whole = URL.canParse(link, location.origin) ? new URL(link, location.origin) : null;
+  return whole?.hash.startsWith('#k=') === true ? whole.href : null;
+}
+
+interface Given {
+  keys: Gate;
+  link: string;
+  view: SignInRequestView;
+  /** The secret of the invite whose digits were typed; null without one. */
+  secret: string | null;
+}
+
+/** Returns what gives the device the key of the account, and then the digits that both show. Null: it gets no key. */
+function giverOf({ keys, link, view, secret }: Given): (() => Promise<string>) | null {
+  if (keyState.value.kind !== 'keyed') return null;
+  const asked = view.keys;
+  const whole = new URL(link, location.origin).href;
+  if (secret !== null && asked !== undefined) return async () => (await keys.open()).letInInvited(whole, secret, asked);
+  return keyedLinkOf(link) === null ? null : async () => (await keys.open()).letIn(whole);
+}
+
+/** Says what a browser with keys gives away. */
+function GivenAway({ hasKey, isMine }: { hasKey: boolean; isMine: boolean }) {
+  const words = keyWords.value();
+  if (words === null || keyState.value.kind !== 'keyed') return null;
+  const said = isMine ? (hasKey ? words.gives : words.givesNone) : words.givesNoneAs;
+  return (
+    <p class="given-away" role="status">
+      <Icon node={isMine && hasKey ? KeyRound : LockOpen} size={18} /> {said}
+    </p>
+  );
+}
+
+/** Carries out a decision once at a time. */
+function useDecision(onEnd: (end: End) => void) {
   const isBusy = useSignal(false);
   const problem = useSignal('');
-  const decide = async (work: () => Promise<void>, end: End) => {
+  /** Does `work`, and then shows the end; what `work` returns is the reason under its title. */
+  const decide = async (work: () => Promise<string | void>, end: End) => {
     isBusy.value = true;
     problem.value = '';
     try {
-      await work();
-      onEnd(end);
+      const why = await work();
+      onEnd({ ...end, ...(why !== undefined && { why }) });
     } catch (error) {
       const code = codeOf(error);
       if (isEnding(code)) onEnd(endOf(code));
-      else problem.value = `${failed.approve} ${errorText(code)}`;
+      else problem.value = `${texts.value.failed.approve} ${errorText(code)}`;
     } finally {
       isBusy.value = false;
     }
   };
+  return { isBusy, problem, decide };
+}
+
+function Question({ view, link, isInvited, onEnd }: QuestionProps) {
+  const { client, keys } = useApp();
+  const { approve } = texts.value;
+  const kinds = kindsOf(view);
+  const chosen = useSignal<Kind | null>(null);
+  const isKnown = useSignal(!isInvited);
+  const { isBusy, problem, decide } = useDecision(onEnd);
+  const invited = useSignal<string | null>(null);
+  const giver = giverOf({ keys, link, view, secret: invited.value });
   const refuse = (title: string) =>
     void decide(() => client.signIns.deny(link), { isGood: false, title, why: approve.deniedWhy });
   const submit = (event: Event) => {
@@ -136,7 +182,9 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
     if (!isKnown.value || kind === null) return;
     const letIn = async () => {
       noteApproval();
-      await client.signIns.approve(link, GRANTS[kind]);
+      if (kind !== 'mine' || giver === null) return client.signIns.approve(link, GRANTS[kind]);
+      const code = await giver();
+      return keyWords.value()?.checkCode(code) ?? code;
     };
     void decide(letIn, { isGood: true, title: approve.approved(view.device_name), why: approve.approvedWhy });
   };
@@ -161,9 +209,10 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
       <Facts view={view} />
       {isInvited && !isKnown.value && (
         <Digits
-          requestId={view.request_id}
-          onRight={() => {
+          view={view}
+          onRight={(secret) => {
             isKnown.value = true;
+            invited.value = secret;
             // A user who reads the digits holds the device.
             chosen.value = kinds[0] ?? null;
           }}
@@ -177,6 +226,7 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
         </>
       )}
       {isKnown.value && <Kinds of={kinds} chosen={chosen} />}
+      {chosen.value !== null && <GivenAway hasKey={giver !== null} isMine={chosen.value === 'mine'} />}
       {problem.value !== '' && (
         <p class="item-error" role="alert">
           {problem.value}

@@ -1,28 +1,59 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { inviteDigits } from '../../../../shared/client/session/invites.ts';
+import type { SignInRequestView } from '../../../../shared/client/index.ts';
+import { keyState } from '../../sealing/key-state.ts';
 import { serverNow } from '../../server-time.ts';
 import { secretsOf } from '../../session/joining.ts';
 import { texts } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { attempt } from '../parts/notices.ts';
 
 /** The tries at the digits. Then the request is denied, because an honest user sees the right digits. */
 const MOST_TRIES = 3;
 
-/** Asks for the digits that the new device shows. `onRight`: they belong to a code that this tab has shown. */
-export function Digits({ requestId, onRight, onOver }: { requestId: string; onRight: () => void; onOver: () => void }) {
+interface DigitsProps {
+  view: SignInRequestView;
+  /** They belong to a code that this tab has shown, with this secret. */
+  onRight: (secret: string) => void;
+  onOver: () => void;
+}
+
+/** Asks for the digits that the new device shows. Those of a device with keys also name its keys. */
+export function Digits({ view, onRight, onOver }: DigitsProps) {
+  const { keys } = useApp();
+
   const typed = useSignal('');
   const wrong = useSignal(0);
   const input = useRef<HTMLInputElement>(null);
   const { approve } = texts.value;
   useEffect(() => input.current?.focus(), []);
-  const type = (text: string) => {
-    typed.value = text.replace(/\D/g, '').slice(0, 6);
-    if (typed.value.length < 6) return;
-    const isRight = secretsOf(serverNow()).some((secret) => inviteDigits(secret, requestId) === typed.value);
-    if (isRight) return onRight();
+  const digitsOf = async (secret: string): Promise<string> =>
+    view.keys === undefined || keyState.peek().kind !== 'keyed'
+      ? inviteDigits(secret, view.request_id)
+      : (await keys.open()).invitedDigits(secret, view.keys, view.request_id);
+  const check = async (digits: string): Promise<void> => {
+    for (const secret of secretsOf(serverNow())) {
+      if ((await digitsOf(secret)) === digits) return onRight(secret);
+    }
     typed.value = '';
     wrong.value += 1;
     if (wrong.value >= MOST_TRIES) onOver();
+  };
+  const type = (text: string) => {
+    // Digits that are being compared stay as they are.
+    if (typed.value.length === 6) return;
+    typed.value = text.replace(/\D/g, '').slice(0, 6);
+    if (typed.value.length === 6) {
+      attempt(
+        () =>
+          check(typed.value).catch((error: unknown) => {
+            typed.value = '';
+            throw error;
+          }),
+        texts.value.failed.approve,
+      );
+    }
   };
   return (
     <label class="field">

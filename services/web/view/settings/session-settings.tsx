@@ -5,6 +5,7 @@ import { shared } from '../../engine/shared-state.ts';
 import { agoText } from '../../texts/quantities.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
+import { removeDevice, takeFromRing } from '../devices/removing.ts';
 import { pictureOf, tintOf } from '../devices/device-pictures.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -22,13 +23,13 @@ function aboutOf({ current, last_active_at, persist, scope }: DeviceSession): st
 }
 
 function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved: () => void }) {
-  const { client } = useApp();
+  const app = useApp();
   const { settings } = texts.value;
   const remove = () =>
     attempt(async () => {
       const title = settings.removeTitle(session.name);
       if (!(await confirmed({ title, why: settings.removeWhy, action: settings.remove }))) return;
-      await client.devices.remove(session.device_id);
+      await removeDevice(app, session.device_id);
       onRemoved();
     }, texts.value.failed.signOut);
   return (
@@ -54,7 +55,8 @@ function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved:
 }
 
 export function SessionSettings() {
-  const { client } = useApp();
+  const all = useApp();
+  const { client } = all;
   const found = useSignal<{ sessions: DeviceSession[]; stale: boolean } | null>(null);
   const { settings, app } = texts.value;
   const { devices } = shared.value;
@@ -74,6 +76,11 @@ export function SessionSettings() {
     attempt(async () => {
       const asked = { title: settings.othersTitle, why: settings.othersWhy, action: settings.others };
       if (!(await confirmed(asked))) return;
+      const others = (found.value?.sessions ?? []).filter(({ current }) => !current);
+      await takeFromRing(
+        all,
+        others.map(({ device_id }) => device_id),
+      );
       notify(settings.othersDone(await client.sessions.removeOthers()));
       read();
     }, texts.value.failed.signOut);

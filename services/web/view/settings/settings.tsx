@@ -4,6 +4,7 @@ import { shared } from '../../engine/shared-state.ts';
 import { chooseLanguage, LANGUAGE_NAMES, type Language, language, texts } from '../../texts/texts.ts';
 import { isGuest, peers, useApp } from '../app-context.ts';
 import { Choice } from '../parts/choice.tsx';
+import { EncryptionSettings } from '../keys/encryption-settings.tsx';
 import { chooseTheme, theme, THEMES } from '../theme.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { attempt, notify } from '../parts/notices.ts';
@@ -135,6 +136,7 @@ export function SettingsPane() {
         {!isSecureContext && <p class="hint">{settings.insecure}</p>}
         <DeviceName />
         <NotificationSettings />
+        {!isGuest.value && <EncryptionSettings />}
         {!isGuest.value && <SessionSettings />}
         <ThemeChoice />
         <LanguageChoice />

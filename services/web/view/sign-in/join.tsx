@@ -46,10 +46,14 @@ function JoinWaiting(props: { name: string; invited: Joining; enter: Enter; back
     const { signal } = stopping;
     const ask = async () => {
       const about = { baseUrl: '', fetch: timedFetch, deviceName: name, deviceType: 'browser' as const };
-      const request = await requestSignIn({ ...about, invite: invited.invite, session: cookieSession(), signal });
+      const { invite, secret, isKeyed } = invited;
+      const asking = isKeyed ? await (await import('../../sealing/sign-in-keys.ts')).askWithKeys(secret) : null;
+      const ofKeys = asking === null ? {} : { keys: asking.keys, onApproved: asking.keep };
+      const request = await requestSignIn({ ...about, ...ofKeys, invite, session: cookieSession(), signal });
       // The invite serves one request, so a reload has to begin again.
       endJoining();
-      const digits = inviteDigits(invited.secret, request.request_id);
+      const digits =
+        asking === null ? inviteDigits(secret, request.request_id) : await asking.digitsFor(request.request_id);
       state.value = { kind: 'shown', digits, until: request.expires_at };
       await request.approved({ signal });
       enter(await findEntry());

@@ -11,7 +11,10 @@ import { Waiting } from '../parts/parts.tsx';
 import { QrCode } from '../parts/qr-code.tsx';
 import { NameForm } from './name-form.tsx';
 
-type State = { kind: 'asking' } | { kind: 'shown'; link: string; until: number } | { kind: 'over'; why: string };
+export type CodeState =
+  | { kind: 'asking' }
+  | { kind: 'shown'; link: string; until: number }
+  | { kind: 'over'; why: string };
 
 interface SignInCodeProps {
   enter: (entry: Entry) => void;
@@ -36,7 +39,7 @@ export function SignInCode({ enter, back }: SignInCodeProps) {
 }
 
 function NamedCode({ name, enter, back }: SignInCodeProps & { name: string }) {
-  const state = useSignal<State>({ kind: 'asking' });
+  const state = useSignal<CodeState>({ kind: 'asking' });
   const turn = useSignal(0);
   const { qr, app } = texts.value;
   useEffect(() => {
@@ -45,8 +48,11 @@ function NamedCode({ name, enter, back }: SignInCodeProps & { name: string }) {
     const ask = async () => {
       state.value = { kind: 'asking' };
       const about = { baseUrl: '', fetch: timedFetch, deviceName: name, deviceType: 'browser' as const };
-      const request = await requestSignIn({ ...about, session: cookieSession(), signal });
-      state.value = { kind: 'shown', link: request.link, until: request.expires_at };
+      const asking = await (await import('../../sealing/sign-in-keys.ts')).askWithKeys();
+      const ofKeys = asking === null ? {} : { keys: asking.keys, onApproved: asking.keep };
+      const request = await requestSignIn({ ...about, ...ofKeys, session: cookieSession(), signal });
+      const link = asking === null ? request.link : await asking.linkWith(request.link);
+      state.value = { kind: 'shown', link, until: request.expires_at };
       await request.approved({ signal });
       enter(await findEntry());
     };
@@ -90,7 +96,8 @@ export function CopyLink({ link }: { link: string }) {
   );
 }
 
-function CodeOf({ state }: { state: State }) {
+/** Shows a code, the time that is left, and the link as text. */
+export function CodeOf({ state }: { state: CodeState }) {
   const { qr } = texts.value;
   if (state.kind === 'asking') {
     return (

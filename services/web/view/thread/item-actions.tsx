@@ -3,6 +3,7 @@ import type { App } from '../../engine/app.ts';
 import type { ChosenFile } from '../../files/choosing.ts';
 import { keptFile, removeKept } from '../../files/kept-files.ts';
 import type { FilesItem, Item } from '../../history/database.ts';
+import { isRefused, isSealed } from '../../history/history.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, useApp } from '../app-context.ts';
 import { wordsOf } from '../item-words.ts';
@@ -16,6 +17,8 @@ import { pending, sendFiles, sendMessage } from '../send/sending.ts';
 
 const isOpen = ({ kind, state }: Item): boolean =>
   kind === 'files' && ['preparing', 'offered', 'active'].includes(state);
+
+const isReadable = (item: Item): boolean => !isSealed(item) && !isRefused(item);
 
 /** Returns the files of an item, received or kept from sending; null where this browser does not have all of them. */
 async function bytesOf({ entry, history }: App, item: FilesItem): Promise<ChosenFile[] | null> {
@@ -57,6 +60,8 @@ async function remove(app: App, item: Item): Promise<void> {
   const isOnlyCopy = item.kind === 'files' && item.kept === 'here';
   const why = isOnlyCopy ? files.removeWhy : words.removeWhy;
   if (!(await confirmed({ title: words.removeTitle, why, action: words.remove }))) return;
+  // Otherwise the mailbox hands it over again.
+  if (isSealed(item)) await app.client.messages.acknowledge([item.ref]);
   await app.outbox.remove(item);
   if (item.kind === 'files' && !item.isMine && item.ref !== '') await removeKept(app.entry.userId, item.ref);
 }
@@ -65,11 +70,11 @@ function actionsOf(app: App, item: Item): MenuAction[] {
   const { item: words, thread } = texts.value;
   const isThere = findPeer(item.thread)?.kind === 'device';
   const hasBytes = item.kind === 'message' || item.isMine || item.kept === 'here' || item.kept === 'downloaded';
-  const text = item.kind === 'message' ? item.text : null;
+  const text = item.kind === 'message' && isReadable(item) ? item.text : null;
   const on = (work: () => Promise<unknown>, failed: string) => () => attempt(work, failed);
   return [
     ...(text === null ? [] : [{ label: thread.copy, node: Copy, act: () => void copyText(text) }]),
-    ...(hasBytes && !isOpen(item)
+    ...(hasBytes && !isOpen(item) && isReadable(item)
       ? [{ label: words.forward, node: Forward, act: on(() => forward(app, item), texts.value.failed.send) }]
       : []),
     ...(item.isMine && isThere && !isOpen(item) && item.state !== 'sending'
@@ -101,7 +106,7 @@ export function ItemTools({ item }: { item: Item }) {
   if (isOpen(item)) return null;
   return (
     <div class="item-tools">
-      {item.kind === 'message' && (
+      {item.kind === 'message' && isReadable(item) && (
         <IconButton node={Copy} label={thread.copy} kind="small first" onClick={() => void copyText(item.text)} />
       )}
       <IconButton

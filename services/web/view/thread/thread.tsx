@@ -4,6 +4,7 @@ import { Fragment, type VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { removeKept } from '../../files/kept-files.ts';
 import type { Item } from '../../history/database.ts';
+import { isSealed } from '../../history/history.ts';
 import { serverNow } from '../../server-time.ts';
 import { dayText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
@@ -14,6 +15,7 @@ import { Composer } from './composer.tsx';
 import { DevicePicture, presenceText } from '../devices/device-list.tsx';
 import { go } from '../navigation.ts';
 import { confirmed } from '../parts/dialog.tsx';
+import { ThreadLock } from '../keys/locks.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { type MenuAction, MenuDialog, openMenu } from '../parts/menu.tsx';
 import { endsBurst } from './bursts.ts';
@@ -102,12 +104,14 @@ function Items({ id, at }: { id: string; at: string | undefined }) {
 }
 
 function ThreadActions({ peer }: { peer: Peer }) {
-  const { entry, history } = useApp();
+  const { client, entry, history } = useApp();
   const { thread, search, about } = texts.value;
   const forget = () =>
     attempt(async () => {
       const asked = { title: `${thread.forget}: ${peer.name}`, why: thread.forgetWhy, action: thread.forget };
       if (!(await confirmed(asked))) return;
+      const sealed = (await history.since(peer.id, 0)).filter(isSealed).map(({ ref }) => ref);
+      if (sealed.length > 0) await client.messages.acknowledge(sealed);
       for (const { ref } of await history.withBytes(peer.id)) await removeKept(entry.userId, ref);
       await history.forgetThread(peer.id);
     }, texts.value.failed.remove);
@@ -152,7 +156,9 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
       title={
         <>
           {peer.name}
-          <small class={peer.isOnline ? 'is-online' : ''}>{presenceText(peer)}</small>
+          <small class={peer.isOnline ? 'is-online' : ''}>
+            {presenceText(peer)} <ThreadLock peer={peer} />
+          </small>
         </>
       }
       actions={<ThreadActions peer={peer} />}

@@ -3,7 +3,7 @@ import { isOffline } from '../../engine/network.ts';
 import { shared } from '../../engine/shared-state.ts';
 import type { FilesItem, Item, MessageItem } from '../../history/database.ts';
 import { isWaitingItem } from '../../outbox/queue.ts';
-import { errorText, texts } from '../../texts/texts.ts';
+import { errorText, keyWords, texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
@@ -19,16 +19,30 @@ export function waitingText(item: Item): string {
   const isAsked = item.error !== null && ASKED.includes(item.error);
   const now = isOffline.value ? 'offline' : shared.value.isDegraded ? 'store_unavailable' : item.error;
   const reason = isAsked ? item.error : now;
-  return reason === null ? '' : (waiting[reason] ?? texts.value.waiting.network);
+  const ofKeys: Readonly<Record<string, string>> | undefined = keyWords.value()?.waiting;
+  return reason === null ? '' : (waiting[reason] ?? ofKeys?.[reason] ?? texts.value.waiting.network);
 }
 
 /** Asks under an item that was not sent, or may have been, whether to send it again or drop it. */
 export function NotSent({ item }: { item: Item }) {
-  const { outbox } = useApp();
+  const { keys, outbox } = useApp();
   const { thread, files } = texts.value;
+  const ofKeys = item.error === 'unkeyed_receiver' ? keyWords.value() : null;
+  const sendOpen = () =>
+    attempt(async () => {
+      await (await keys.open()).allowOpen(item.thread);
+      await outbox.again(item);
+    }, texts.value.failed.send);
   return (
     <p class="item-error">
       {errorText(item.error ?? 'unexpected')}{' '}
+      {ofKeys !== null && (
+        <>
+          <button type="button" class="text-button" onClick={sendOpen}>
+            {ofKeys.sendOpen}
+          </button>{' '}
+        </>
+      )}
       <button
         type="button"
         class="text-button"

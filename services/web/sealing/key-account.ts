@@ -1,0 +1,91 @@
+import { readSignInLink } from '../../../shared/client/index.ts';
+import {
+  fingerprintOfKeys,
+  inviteDigits,
+  inviteSecretIn,
+  type LinkKey,
+  type PublicKeys,
+  sealedError,
+} from '../../../shared/client/sealed.ts';
+import { type KeyRequest, readKeyedLink } from '../../../shared/client/sealing.ts';
+import { keepKeyState } from './key-state.ts';
+import type { OwnRing } from './own-ring.ts';
+import { persistKeys } from './stores.ts';
+
+/** A device as the settings list it. */
+export interface KeyedDevice {
+  readonly device_id: string;
+  /** Null: it is not signed in any more. */
+  readonly name: string | null;
+  readonly kind: string | null;
+  readonly fingerprint: string | null;
+  readonly isMember: boolean;
+}
+
+async function fingerprintOf(keys: PublicKeys): Promise<string> {
+  const bytes = Array.from(await fingerprintOfKeys(keys), (byte) => byte.toString(16).padStart(2, '0'));
+  return (bytes.join('').match(/.{4}/g) ?? []).join(' ');
+}
+
+async function letIn(ring: OwnRing, link: string, key: LinkKey): Promise<string> {
+  const found = readSignInLink(link);
+  if (found === null) throw sealedError('bad_code');
+  const { checkCode, keyring } = await ring.sealing().linking.letIn(found, key);
+  ring.take(keyring);
+  return checkCode;
+}
+
+/** Changes which devices of the account have keys. */
+export const makeKeyAccount = (ring: OwnRing) => ({
+  isEncrypted: (): Promise<boolean> => ring.sealing().rings.isEncrypted(),
+
+  /** Lists the devices with keys, and those without. */
+  async devices(): Promise<KeyedDevice[]> {
+    const [{ ring: now }, devices] = [await ring.current(), await ring.devices()];
+    const keyed = now.body.members.map(async ({ device_id, kind, enc, sig }) => ({
+      ...{ device_id, kind, isMember: true },
+      name: devices.find((each) => each.device_id === device_id)?.name ?? null,
+      fingerprint: await fingerprintOf({ enc, sig }),
+    }));
+    const ids = new Set(now.body.members.map(({ device_id }) => device_id));
+    const others = devices
+      .filter(({ device_id }) => !ids.has(device_id))
+      .map(({ device_id, name }) => ({ device_id, name, kind: null, fingerprint: null, isMember: false }));
+    return [...(await Promise.all(keyed)), ...others];
+  },
+
+  /** Makes the key of the account. */
+  async create(): Promise<void> {
+    await persistKeys();
+    ring.take(await ring.sealing().rings.create({ kind: 'web' }));
+    keepKeyState({ kind: 'keyed' });
+  },
+
+  /** Asks for keys, as a browser that is signed in. */
+  async ask(signal: AbortSignal): Promise<KeyRequest> {
+    await persistKeys();
+    return ring.sealing().linking.askForKeys({ signal });
+  },
+
+  /** Lets a device in, and gives it the key of the account. Returns the digits that both devices show. */
+  async letIn(link: string): Promise<string> {
+    const key = readKeyedLink(link)?.key ?? null;
+    if (key === null) throw sealedError('bad_code');
+    return letIn(ring, link, key);
+  },
+
+  /** Returns the digits that an invited device with these keys shows. */
+  invitedDigits: (secret: string, keys: PublicKeys, requestId: string): Promise<string> =>
+    inviteDigits(inviteSecretIn(`1.${secret}`), keys, requestId),
+
+  /** Does as `letIn` does, for an invited device whose digits were typed here. */
+  async letInInvited(link: string, secret: string, keys: PublicKeys): Promise<string> {
+    const key = { fingerprint: await fingerprintOfKeys(keys), secret: inviteSecretIn(`1.${secret}`) };
+    return letIn(ring, link, key);
+  },
+
+  /** Replaces the key of the account, so that these devices read nothing that is sealed from now on. */
+  async remove(ids: readonly string[]): Promise<void> {
+    ring.take(await ring.sealing().linking.remove(ids));
+  },
+});

@@ -1,0 +1,62 @@
+import { signal } from '@preact/signals';
+import { deleteDB } from 'idb';
+import { keptWords } from '../kept-words.ts';
+import { answered } from '../open-database.ts';
+
+/*
+ * The keys of this browser, as the rest of the app knows them. The code that seals is several times as large as this, and
+ * is loaded where this browser has keys, or gets some.
+ */
+export type KeyState =
+  | { kind: 'none' }
+  /** Linked, and the user has not compared the check code yet. Nothing is sealed or opened. */
+  | { kind: 'unconfirmed'; code: string; approver: string; isNew: boolean }
+  | { kind: 'keyed' }
+  /** This browser had keys, and they are gone or belong to an earlier device. Nothing is sent until the user decides. */
+  | { kind: 'lost' };
+
+const STATE = 'baton-keys';
+export const GRANT = 'baton-grant';
+/** The databases of the keys in use, and of those with which this browser asks to be let in. */
+export const DATABASES = { keys: 'baton-keys', asking: 'baton-asking-keys' } as const;
+
+function kept(): KeyState {
+  try {
+    return (JSON.parse(keptWords.get(STATE) ?? 'null') as KeyState | null) ?? { kind: 'none' };
+  } catch {
+    return { kind: 'lost' };
+  }
+}
+
+export const keyState = signal<KeyState>(kept());
+addEventListener('storage', ({ key }) => {
+  if (key === null || key === STATE) keyState.value = kept();
+});
+
+/** Notes the state for all tabs, and over a reload. */
+export function keepKeyState(state: KeyState): void {
+  keptWords.set(STATE, state.kind === 'none' ? null : JSON.stringify(state));
+  keyState.value = state;
+}
+
+/** The ids of the devices with keys, as far as they are known here; null without keys. */
+export const members = signal<ReadonlySet<string> | null>(null);
+
+const OWNER = 'baton-keys-of';
+
+/** Removes the keys of an earlier account, whose session expired here. A grant is kept, because it is for the new one. */
+export async function claimKeys(account: string): Promise<void> {
+  const owner = keptWords.get(OWNER);
+  keptWords.set(OWNER, account);
+  if (owner === null || owner === account) return;
+  keepKeyState({ kind: 'none' });
+  await answered(deleteDB(DATABASES.keys)).catch(() => {});
+}
+
+/** Removes the keys of this browser, because whoever has them can act as this device. */
+export async function dropKeys(): Promise<void> {
+  keptWords.set(GRANT, null);
+  keptWords.set(OWNER, null);
+  keepKeyState({ kind: 'none' });
+  await Promise.allSettled(Object.values(DATABASES).map((name) => answered(deleteDB(name))));
+}

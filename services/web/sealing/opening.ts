@@ -1,0 +1,43 @@
+import type { Message } from '../../../shared/client/index.ts';
+import type { TakenTexts } from '../../../shared/client/sealing.ts';
+import type { History } from '../history/history.ts';
+
+interface OpenedMessage {
+  message: Message;
+  text: string;
+}
+
+const messageKey = (id: string): string => `sealed-message ${id}`;
+const clipboardKey = (deviceId: string): string => `sealed-clipboard ${deviceId}`;
+
+/** Remembers the sealed texts that were shown, beside the history. A message and its mark are stored in one step. */
+export function makeOpening(history: History) {
+  const { settings } = history;
+  const shown = new Map<string, OpenedMessage>();
+  const taken: TakenTexts = {
+    messageOf: async (id) =>
+      (await settings.get<{ messageId: string } | null>(messageKey(id), null))?.messageId ?? null,
+    async addMessage(id, messageId, n) {
+      const opened = shown.get(messageId);
+      if (opened === undefined) throw new Error('Only an opened message is noted');
+      await history.receiveOpened(opened.message, opened.text, { key: messageKey(id), value: { messageId, n } });
+    },
+    clipboardOf: (deviceId) => settings.get(clipboardKey(deviceId), 0),
+    async addClipboard(deviceId, t) {
+      await settings.set(clipboardKey(deviceId), Math.max(t, await settings.get(clipboardKey(deviceId), 0)));
+    },
+  };
+  return {
+    taken,
+    /** Runs `note`, which calls `taken.addMessage` for this message. */
+    async inOneStep(opened: OpenedMessage, note: () => Promise<void>): Promise<void> {
+      const { message_id } = opened.message;
+      shown.set(message_id, opened);
+      try {
+        await note();
+      } finally {
+        shown.delete(message_id);
+      }
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { BatonClientError, type BatonClient, cookieSession, type Device } from '../../../shared/client/index.ts';
+import { type Keyring, sealedError } from '../../../shared/client/sealed.ts';
+import { makeSealing, type ReceivedText, type Sealing, type TakenTexts } from '../../../shared/client/sealing.ts';
+import { shared } from '../engine/shared-state.ts';
+import { keptWords } from '../kept-words.ts';
+import { timedFetch } from '../server-time.ts';
+import { GRANT, keepKeyState, keyState, members } from './key-state.ts';
+import { makeStores } from './stores.ts';
+
+/** Takes the keys of an approval where there are any; false: there are none to take. */
+async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
+  try {
+    const linked = await sealing.rings.takeGrant();
+    if (linked === null) return false;
+    keepKeyState({ kind: 'unconfirmed', code: linked.checkCode, approver: linked.approver, isNew });
+    return true;
+  } catch (error) {
+    if (error instanceof BatonClientError && error.code === 'bad_grant') return false;
+    throw error;
+  }
+}
+
+function noted(keyring: Keyring): Keyring {
+  members.value = new Set(keyring.ring.body.members.map(({ device_id }) => device_id));
+  return keyring;
+}
+
+/** Keeps the ring of the account as this tab knows it. */
+export function makeOwnRing({ client, taken }: { client: BatonClient; taken: TakenTexts }) {
+  const stores = makeStores();
+  const make = (): Sealing =>
+    makeSealing({ baseUrl: location.origin, session: cookieSession(), fetch: timedFetch, taken, ...stores });
+  let sealing = make();
+  let known: Promise<Keyring> | null = null;
+  const forget = (): void => void (known = null);
+
+  /**
+   * Takes the keys of an approval; false: there are none to take. The user compares the digits before they are used. `isNew`:
+   * this browser was signed in by the same approval.
+   */
+  async function takeGrant(isNew: boolean): Promise<boolean> {
+    if (keptWords.get(GRANT) === null) return false;
+    // The approval has replaced the session.
+    sealing = make();
+    return pinGrant(sealing, isNew);
+  }
+
+  async function load(): Promise<Keyring> {
+    await takeGrant(true);
+    const { kind } = keyState.peek();
+    if (kind !== 'keyed') throw sealedError(kind === 'lost' ? 'keys_lost' : 'unkeyed');
+    const found = await sealing.rings.current();
+    if (found !== null) return noted(found);
+    keepKeyState({ kind: 'lost' });
+    throw sealedError('keys_lost');
+  }
+
+  /** Returns the keyring in force. It is fetched again after a change, and after each interruption of the stream. */
+  function current(): Promise<Keyring> {
+    known ??= load().catch((error: unknown) => {
+      forget();
+      throw error;
+    });
+    return known;
+  }
+
+  let followed = '';
+  shared.subscribe(({ ringNumber, connection }) => {
+    const now = `${ringNumber} ${connection === 'online'}`;
+    if (now !== followed) forget();
+    followed = now;
+  });
+
+  return {
+    current,
+    forget,
+    takeGrant,
+    sealing: () => sealing,
+    take: (keyring: Keyring): void => void (known = Promise.resolve(noted(keyring))),
+
+    devices: async (): Promise<readonly Device[]> =>
+      shared.peek().listed === 'now' ? shared.peek().devices : client.devices.list(),
+
+    /** Opens with the known ring first. Only content under a newer one is worth a request. */
+    async opened(open: (keyring: Keyring) => Promise<ReceivedText>): Promise<ReceivedText> {
+      const received = await open(await current());
+      if (received.kind !== 'waits' || received.problem.code !== 'unknown_key') return received;
+      forget();
+      return open(await current());
+    },
+  };
+}
+
+export type OwnRing = ReturnType<typeof makeOwnRing>;

@@ -1,0 +1,16 @@
+import { type Asking, makeAsking } from '../../../shared/client/sealing.ts';
+import { makeStores, persistKeys } from './stores.ts';
+
+/**
+ * Makes keys for a browser that asks to be let in. Null: it cannot have any, and is let in without. `invited`: the secret of
+ * an invite that it was shown.
+ */
+export async function askWithKeys(invited?: string): Promise<Asking | null> {
+  if (!isSecureContext) return null;
+  try {
+    await persistKeys();
+    return await makeAsking(makeStores(), invited);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,85 @@
+/** The texts about keys. They are loaded with the code that seals. */
+export const englishKeys = {
+  title: 'Encryption',
+  off: 'The service can read the messages and the clipboard of this account.',
+  create: 'Encrypt this account',
+  createTitle: 'Encrypt this account?',
+  createWhy: (names: string) =>
+    `From then on only devices with keys read messages and the clipboard. ${
+      names === '' ? '' : `These have no keys until you link them: ${names}. `
+    }Programs that send by the address of the service go on unencrypted, and so do files.`,
+  created: 'Messages and the clipboard are encrypted from now on.',
+  noKey: 'This account is encrypted, but this browser has no key. What it sends is not encrypted.',
+  get: 'Get the key',
+  how: 'Scan this code on a device that has keys, or give it the link: “Add a device”, or “baton approve”.',
+  noneGiven: 'The device that approved this gave no keys. Approve it on a device that has keys.',
+  lost: 'The keys of this browser are gone. Its messages wait until you get the key again, or go on without.',
+  without: 'Go on without',
+  on: 'Messages and the clipboard are encrypted between the devices with keys. Files are not.',
+  trust: 'The service delivers this app, so a web app protects you only as far as you trust the service.',
+  noKeys: 'No key. Choose “Get the key” in its settings, or sign it in again, and approve it here.',
+  gone: 'Not signed in any more',
+  words: 'Recovery words',
+  replace: 'Replace the key',
+  replaceTitle: 'Replace the key of the account?',
+  replaceWhy: 'Devices that are not signed in any more read nothing that is sent from now on.',
+  replaced: 'The key of the account was replaced.',
+  compare: 'Are the digits the same?',
+  compareWhy: (name: string) => `${name} gave this browser the key of the account, and shows four digits.`,
+  same: (name: string) => `${name} shows these`,
+  differ: 'They differ',
+  differNew: 'They differ: sign out',
+  otherDevice: 'The other device',
+  sealed: 'Encrypted',
+  open: 'Not encrypted: the service could have written this',
+  openMine: 'Not encrypted: the service can read this',
+  openThread: 'Not encrypted',
+  sendOpen: 'Send unencrypted',
+  gives: 'It gets the key of this account, and can read what is encrypted from now on, and what waits now.',
+  givesNone: 'It gets no key: what it sends and is sent is not encrypted.',
+  givesNoneAs: 'It gets no key, because only your own devices get one.',
+  checkCode: (code: string) => `Check code ${code}. The new device shows the same digits.`,
+  failed: 'The keys are as they were.',
+  /** Beside each message that waits, by the code of the reason. */
+  waiting: {
+    unkeyed: 'Waits until you have compared the digits.',
+    keys_lost: 'Waits: the keys of this browser are gone. The settings say what to do.',
+    keys_gone: 'Waits: the service has no keys of this account any more.',
+    removed_member: 'Waits: a device with keys is not signed in any more. Replace the key in the settings.',
+    rotation_due: 'Waits until the key of the account is replaced.',
+    ring_moved: 'Waits: the devices with keys are changing.',
+    unknown_key: 'Waits for the new key of the account.',
+    devices_disagree: 'Waits: your devices disagree about who has keys. Get the key again in the settings.',
+    link_again: 'Waits: this browser was away for too long. Get the key again in the settings.',
+  },
+  /** What is said of a failure, by the code of its error. */
+  errors: {
+    unkeyed: 'Compare the digits first.',
+    keys_lost: 'The keys of this browser are gone. Get the key again in the settings.',
+    keys_gone: 'The service has no keys of this account any more.',
+    keys_exist: 'The account is encrypted already. Get the key from a device that has it.',
+    keys_unusable: 'This browser cannot keep keys. Use another window or browser.',
+    keys_not_supported: 'This service does not pass on what is encrypted.',
+    not_lasting: 'Only your own device that stays signed in makes keys.',
+    removed_member: 'A device with keys is not signed in any more. Replace the key in the settings.',
+    rotation_due: 'The key of the account must be replaced first. The settings do that.',
+    ring_moved: 'Another device changed the keys at the same time. Try again.',
+    ring_full: 'The account has as many devices with keys as it can have. Sign one out first.',
+    unkeyed_receiver: 'The other device has no key, so the service could read this.',
+    other_keys: 'The keys of the device are not those in its code. Do not let it in.',
+    bad_code: 'This code is not complete. Scan it again.',
+    devices_disagree: 'Your devices disagree about who has keys. Get the key again in the settings.',
+    link_again: 'This browser was away for too long. Get the key again in the settings.',
+    unknown_key: 'This browser does not have the newest key yet. Try again in a moment.',
+  },
+};
+
+type Widened<T> = {
+  readonly [K in keyof T]: T[K] extends string
+    ? string
+    : T[K] extends (...args: infer A) => string
+      ? (...args: A) => string
+      : Widened<T[K]>;
+};
+
+export type KeyTexts = Widened<typeof englishKeys>;

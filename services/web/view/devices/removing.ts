@@ -1,0 +1,13 @@
+import type { App } from '../../engine/app.ts';
+import { keyState } from '../../sealing/key-state.ts';
+
+/** Takes devices out of the ring before they are removed, so that they read nothing that is encrypted from then on. */
+export async function takeFromRing({ keys }: App, ids: readonly string[]): Promise<void> {
+  if (keyState.peek().kind === 'keyed') await (await keys.open()).remove(ids);
+}
+
+/** Removes a device, and takes the key of the account from it. */
+export async function removeDevice(app: App, id: string): Promise<void> {
+  await takeFromRing(app, [id]);
+  await app.client.devices.remove(id);
+}

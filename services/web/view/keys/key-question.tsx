@@ -1,0 +1,54 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { shared } from '../../engine/shared-state.ts';
+import { dropKeys, keepKeyState, keyState } from '../../sealing/key-state.ts';
+import { keyTexts } from '../../texts/key-texts.ts';
+import { useApp } from '../app-context.ts';
+import { attempt } from '../parts/notices.ts';
+
+/**
+ * Asks whether the device that gave the key shows the same digits. Nothing is sealed or opened before. It defends against
+ * somebody who lets this browser into an account of their own.
+ */
+export function KeyQuestion() {
+  const { client, end } = useApp();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const state = keyState.value;
+  const words = keyTexts.value;
+  const isAsked = state.kind === 'unconfirmed';
+  useEffect(() => {
+    if (isAsked) dialog.current?.showModal();
+  }, [isAsked]);
+  if (state.kind !== 'unconfirmed') return null;
+  const { code, approver, isNew } = state;
+  const name = shared.value.devices.find(({ device_id }) => device_id === approver)?.name ?? words.otherDevice;
+  const refuse = () =>
+    attempt(async () => {
+      await dropKeys();
+      if (!isNew) return;
+      await client.signOut();
+      await end('logout');
+    }, words.failed);
+  return (
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby="key-question"
+      // The question stays until it is answered.
+      onCancel={(event) => event.preventDefault()}
+    >
+      <h2 id="key-question">{words.compare}</h2>
+      <p>{words.compareWhy(name)}</p>
+      <p class="digits" dir="ltr" aria-label={Array.from(code).join(' ')}>
+        {code}
+      </p>
+      <div class="dialog-actions">
+        <button type="button" class="button danger-text" onClick={refuse}>
+          {isNew ? words.differNew : words.differ}
+        </button>
+        <button type="button" class="button primary" onClick={() => keepKeyState({ kind: 'keyed' })}>
+          {words.same(name)}
+        </button>
+      </div>
+    </dialog>
+  );
+}

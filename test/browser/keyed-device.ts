@@ -1,0 +1,117 @@
+import {
+  type BatonClient,
+  type DeviceType,
+  makeBatonClient,
+  readSignInLink,
+  requestSignIn,
+  type Session,
+  type SessionStore,
+  startDeviceSession,
+} from '../../shared/client/index.ts';
+import { type Keyring, memoryKeys } from '../../shared/client/sealed.ts';
+import {
+  type KeptGrant,
+  makeAsking,
+  makeSealing,
+  memoryTaken,
+  readKeyedLink,
+  type Sealing,
+} from '../../shared/client/sealing.ts';
+import type { SignInSite } from '../support/sign-in/sign-in.ts';
+
+/** A device beside the browser: the client library, with keys in memory. */
+export interface KeyedDevice {
+  readonly client: BatonClient;
+  readonly sealing: () => Sealing;
+  ring(): Promise<Keyring>;
+  /** Sends a sealed text to the device of that name. */
+  send(name: string, text: string): Promise<void>;
+  /** Lets in the device that shows this link; gives the digits that both show. */
+  letIn(link: string): Promise<string>;
+  /** Opens what waits, and takes it. */
+  read(): Promise<(string | null)[]>;
+  /** Asks to be let in under that name; gives the link, and the digits once it was let in. */
+  askToJoin(name: string): Promise<{ link: string; digits: Promise<string> }>;
+}
+
+function memorySession(): SessionStore {
+  let kept: Session | null = null;
+  return {
+    load: () => kept,
+    save: (session) => void (kept = session),
+    clear: () => void (kept = null),
+  };
+}
+
+function memoryGrant() {
+  let kept: KeptGrant | null = null;
+  return {
+    load: () => Promise.resolve(kept),
+    save: (grant: KeptGrant) => Promise.resolve(void (kept = grant)),
+    clear: () => Promise.resolve(void (kept = null)),
+  };
+}
+
+const deviceType: DeviceType = 'linux';
+
+export function makeKeyedDevice(
+  site: SignInSite,
+  baseUrl: string,
+): KeyedDevice & { signIn(name: string): Promise<void> } {
+  const session = memorySession();
+  const stores = { keys: memoryKeys(), asking: memoryKeys(), grant: memoryGrant(), taken: memoryTaken() };
+  const client = makeBatonClient({ baseUrl, session });
+  const sealing = () => makeSealing({ baseUrl, session, ...stores });
+  const ring = async (): Promise<Keyring> => {
+    const found = await sealing().rings.current();
+    if (found === null) throw new Error('This device has no keys');
+    return found;
+  };
+  return {
+    client,
+    sealing,
+    ring,
+    async signIn(name) {
+      const login = await site.logIn();
+      const headers = { Cookie: login.cookie, Origin: baseUrl };
+      await startDeviceSession({
+        baseUrl,
+        headers,
+        deviceId: crypto.randomUUID(),
+        deviceName: name,
+        deviceType,
+        session,
+      });
+    },
+    async send(name, text) {
+      const devices = await client.devices.list();
+      const to = devices.find((each) => each.name === name)?.device_id ?? '';
+      await sealing().texts.send(await ring(), { to, text, devices });
+    },
+    async letIn(text) {
+      const [found, key] = [readSignInLink(text), readKeyedLink(text)?.key ?? null];
+      if (found === null || key === null) throw new Error('The code has no keys');
+      return (await sealing().linking.letIn(found, key)).checkCode;
+    },
+    async read() {
+      const [keyring, messages] = [await ring(), await client.messages.list()];
+      const texts: (string | null)[] = [];
+      for (const message of messages) {
+        const received = await sealing().texts.open(keyring, message);
+        texts.push(received.kind === 'opened' ? received.text : null);
+      }
+      await client.messages.acknowledge(messages.map(({ message_id }) => message_id));
+      return texts;
+    },
+    async askToJoin(name) {
+      const asking = await makeAsking(stores);
+      const about = { baseUrl, session, deviceName: name, deviceType };
+      const request = await requestSignIn({ ...about, keys: asking.keys, onApproved: asking.keep });
+      const take = async (): Promise<string> => {
+        await request.approved();
+        return (await sealing().rings.takeGrant())?.checkCode ?? '';
+      };
+      return { link: await asking.linkWith(request.link), digits: take() };
+    },
+  };
+}
