@@ -88,6 +88,7 @@ export {
   type ReadBytes,
   RECORD_BYTES,
   recordAt,
+  recordWith,
   type Records,
   sealedSizeOf,
   sealFrom,

@@ -5,6 +5,7 @@ import type { Clock } from '../time/clock.ts';
 import { feed } from '../files/digest.ts';
 import { failureOf, goesOn } from '../errors/failure.ts';
 import { makeFileQueue } from './file-queue.ts';
+import { ofSink, sinkOf } from '../files/file-sink.ts';
 import type { FileSink, OpenSink } from '../files/files.ts';
 import type { PeerReceiving } from './peer-module.ts';
 import { download } from './relay-calls.ts';
@@ -32,8 +33,8 @@ export interface Receiver {
   nudge(): void;
 }
 
-const tellUser = (code: BatonClientError['code'], message: string, cause?: unknown): BatonClientError =>
-  new BatonClientError(code, message, { cause });
+const tellUser = (code: BatonClientError['code'], message: string): BatonClientError =>
+  new BatonClientError(code, message);
 
 /** A file that moves into its sink. */
 interface Arriving {
@@ -45,31 +46,6 @@ interface Arriving {
   toldMs: number;
   /** True: the relay does not know how much is stored. */
   isAhead: boolean;
-}
-
-function sinkOf(opened: FileSink | WritableStream<Uint8Array>): FileSink {
-  if (!('getWriter' in opened)) return opened;
-  const writer = opened.getWriter();
-  return {
-    async write(chunk) {
-      await writer.ready;
-      await writer.write(chunk);
-    },
-    close: () => writer.close(),
-    abort: (reason) => writer.abort(reason),
-  };
-}
-
-/** Runs a function of the application's sink, so that its error is reported as the sink's own. */
-async function ofSink<T>(name: string, work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    throw error instanceof BatonClientError
-      ? error
-      : tellUser('sink_failed', `${name} cannot be stored: ${said}`, error);
-  }
 }
 
 /** Accepts a transfer, and moves its files into their sinks, each from its offset, until all of them are as announced. */

@@ -100,6 +100,15 @@ export function recordAt(sealedOffset: number): { record: number; sealedStart: n
   return { record, sealedStart: record * SEALED_RECORD, start: record * RECORD_BYTES };
 }
 
+/**
+ * Returns where the record with this byte of the file begins; the last record where the byte is behind the end. A receiver
+ * that has stored `offset` bytes continues there.
+ */
+export function recordWith({ count }: Records, offset: number): { record: number; sealedStart: number; start: number } {
+  const record = Math.min(Math.floor(offset / RECORD_BYTES), count - 1);
+  return { record, sealedStart: record * SEALED_RECORD, start: record * RECORD_BYTES };
+}
+
 /** Takes sealed bytes in pieces of any length, and gives the bytes of each record when it is complete and genuine. */
 export interface Opening {
   /** Returns the bytes of the records that this piece completes. */
