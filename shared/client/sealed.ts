@@ -90,6 +90,7 @@ export {
   recordAt,
   recordWith,
   type Records,
+  sealAhead,
   sealedSizeOf,
   sealFrom,
 } from './sealed/content/records.ts';

@@ -49,7 +49,7 @@ export async function openingSink(opened: FileSink | WritableStream<Uint8Array>,
     return {
       offset: sealedStart,
       async write(chunk) {
-        for (const plain of await opening.push(chunk.slice())) {
+        for (const plain of await opening.push(chunk)) {
           const bytes = plain.subarray(skipped);
           skipped -= plain.length - bytes.length;
           if (bytes.length > 0) await ofSink(file.name, () => sink.write(bytes));

@@ -1,6 +1,6 @@
 import type { FileSource } from '../files/files.ts';
 import { makePieces } from '../files/sources.ts';
-import { makeRecords, type Records, sealedSizeOf, sealFrom } from '../sealed/content/records.ts';
+import { makeRecords, type Records, sealAhead, sealedSizeOf } from '../sealed/content/records.ts';
 import { plainNameOf } from '../sealed/content/transfers.ts';
 import type { Bytes } from '../sealed/primitives/bytes.ts';
 
@@ -27,7 +27,7 @@ export function sealedSource(source: FileSource, { index, key, transferId }: Par
       const plain = makePieces(source, signal);
       // An empty file is one empty record, for which nothing is read.
       const read = (start: number, length: number) => (length === 0 ? new Uint8Array(0) : plain.at(start, length));
-      const sealed = sealFrom(records, read, offset);
+      const sealed = sealAhead(records, read, offset);
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {

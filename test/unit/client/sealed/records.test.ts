@@ -4,7 +4,9 @@ import {
   openFrom,
   RECORD_BYTES,
   recordAt,
+  recordWith,
   type Records,
+  sealAhead,
   sealedSizeOf,
   sealFrom,
 } from '../../../../shared/client/sealed/content/records.ts';
@@ -63,12 +65,40 @@ test('sealing goes on at any byte, and opening at any record, with the same byte
     fc.asyncProperty(offset, fc.integer({ min: 1_000, max: 300_000 }), async (at, piece) => {
       const rest = await sealAll(records, file, at);
       expect(Buffer.compare(rest, whole.subarray(at))).toBe(0);
+      const ahead: Bytes[] = [];
+      // The source reuses its memory.
+      const reused = new Uint8Array(R);
+      const read = (begin: number, length: number) => {
+        reused.set(file.subarray(begin, begin + length));
+        return reused.subarray(0, length);
+      };
+      for await (const part of sealAhead(records, read, at)) ahead.push(part);
+      expect(Buffer.compare(concat(...ahead), whole.subarray(at))).toBe(0);
       const { record, sealedStart, start } = recordAt(Math.min(at, whole.length - 1));
       const opened = await openAll(records, whole.slice(sealedStart), record, piece);
       expect(Buffer.compare(opened, file.subarray(start))).toBe(0);
     }),
     { numRuns: 40 },
   );
+});
+
+test('a part that is stored continues with the record in which it stopped, and the last one comes again in any case', async () => {
+  const size = 2 * R + 777;
+  const [records, file] = [await recordsOf(size), fileOf(size)];
+  const whole = await sealAll(records, file);
+  for (const stored of [0, 1, R - 1, R, R + 1, 2 * R, 2 * R + 1, size]) {
+    const { record, sealedStart, start } = recordWith(records, stored);
+    expect([stored, start <= stored, stored - start <= R, record]).toEqual([
+      stored,
+      true,
+      true,
+      Math.min(2, Math.floor(stored / R)),
+    ]);
+    expect(Buffer.compare(await openAll(records, whole.slice(sealedStart), record), file.subarray(start))).toBe(0);
+  }
+  const even = await recordsOf(2 * R);
+  expect(recordWith(even, 2 * R)).toEqual({ record: 1, sealedStart: R + 28, start: R });
+  expect(recordWith(await recordsOf(0), 0)).toEqual({ record: 0, sealedStart: 0, start: 0 });
 });
 
 test('a changed source never meets the same nonce with other bytes', async () => {
