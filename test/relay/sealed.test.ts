@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { BatonClient, IncomingTransfer } from '../../shared/client/api.ts';
 import { makeBatonClient } from '../../shared/client/baton-client.ts';
 import type { OpenSink } from '../../shared/client/files/files.ts';
+import { nodeRecordCipher } from '../../shared/client/node/record-cipher.ts';
 import { fileSource, sha256 } from '../../shared/client/node/sources.ts';
 import { folderSink } from '../../shared/client/node/sinks.ts';
 import { makeSealedFiles } from '../../shared/client/sealing/files.ts';
@@ -44,7 +45,8 @@ async function keyedPair() {
   const first = await firstRing(laptop);
   const rings = [first, await nextRing(first, laptop, { add: [phone.asks] })];
   const calls: Pick<SealingCalls, 'serverNow' | 'caller'> = { serverNow: () => NOW, caller: null as never };
-  const filesOf = ({ store }: typeof laptop) => makeSealedFiles({ calls, store, taken: memoryTaken(), sha256 });
+  const filesOf = ({ store }: typeof laptop) =>
+    makeSealedFiles({ calls, store, taken: memoryTaken(), sha256, recordCipher: nodeRecordCipher });
   return {
     to: phone.id,
     devices: devices.map(({ id }) => ({ device_id: id })),

@@ -3,7 +3,7 @@ import { fileNameFlaw } from '../../contract/vocabulary/file-names.ts';
 import { digestsOf } from '../files/digest.ts';
 import type { FileSource } from '../files/files.ts';
 import { scriptSha256 } from '../files/sha256.ts';
-import { keyIn, keyText, makeRecords, sealedSizeOf } from '../sealed/content/records.ts';
+import { keyIn, keyText, type MakeRecordCipher, makeRecords, sealedSizeOf } from '../sealed/content/records.ts';
 import { type OpenedDescription, openTransfer, sealTransfer } from '../sealed/content/transfers.ts';
 import { type Keyring, noteSeen } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
@@ -27,6 +27,7 @@ interface Parts {
   readonly store: KeyStore;
   readonly taken: TakenTexts;
   readonly sha256: BatonClientOptions['sha256'];
+  readonly recordCipher: MakeRecordCipher | undefined;
 }
 
 function keyOf(text: string): Bytes {
@@ -34,11 +35,6 @@ function keyOf(text: string): Bytes {
   if (key === null) throw new TypeError('this is not the key of a transfer');
   return key;
 }
-
-const sealedSources = (files: readonly FileSource[], key: string, transferId: Promise<string>): FileSource[] => {
-  const bytes = keyOf(key);
-  return files.map((source, index) => sealedSource(source, { index, key: bytes, transferId }));
-};
 
 /** Returns the transfer as its two devices know it. */
 const shownAs = (transfer: Transfer, files: readonly TransferFile[]): Transfer => ({
@@ -83,8 +79,13 @@ function filesIn({ files }: OpenedDescription, transfer: Transfer): TransferFile
 }
 
 /** Seals files before the service gets them, and opens what other devices have sealed. */
-export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256 }: Parts): SealedFiles {
+export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, recordCipher }: Parts): SealedFiles {
   const never = new AbortController().signal;
+
+  function sealedSources(files: readonly FileSource[], key: string, transferId: Promise<string>): FileSource[] {
+    const bytes = keyOf(key);
+    return files.map((source, index) => sealedSource(source, { index, key: bytes, transferId, recordCipher }));
+  }
 
   /** Returns the offer with the key in it. Opens only what was not taken as another transfer before. */
   async function opened(keyring: Keyring, offer: IncomingTransfer) {
@@ -103,10 +104,11 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256 }: 
       ...offer,
       transfer: shownAs(offer.transfer, files),
       accept(open, settings) {
-        const running = offer.accept(async ({ index }, signal, about) => {
+        const running = offer.accept(async ({ index }, signal, run) => {
           const file = files[index] as TransferFile;
-          const records = await makeRecords(key, { transferId: offer.id, index, size: file.size });
-          return openingSink(await open(file, signal, about), { file, records, sha256, signal });
+          const about = { transferId: offer.id, index, size: file.size };
+          const records = await makeRecords(key, about, recordCipher);
+          return openingSink(await open(file, signal, run), { file, records, sha256, signal });
         }, settings);
         return handleAs(running, files);
       },

@@ -20,8 +20,8 @@ export interface Records {
   readonly count: number;
   /** Seals all bytes of this record. */
   seal(record: number, plain: Bytes): Promise<Bytes>;
-  /** Seals them in two parts that follow each other, which saves a copy. The bytes may be reused once it returns. */
-  sealParts(record: number, plain: Bytes): Promise<readonly [nonce: Bytes, sealed: Bytes]>;
+  /** Seals them in parts that follow each other, which saves a copy. The bytes may be reused once it returns. */
+  sealParts(record: number, plain: Bytes): Promise<SealedParts>;
   /** Opens a record. Throws `record_damaged` unless it is this record of this file, sealed with the key. */
   open(record: number, sealed: Bytes): Promise<Bytes>;
 }
@@ -44,6 +44,42 @@ const idBytes = (transferId: string): Bytes => {
   );
 };
 
+/** The two keys of one file. */
+export interface RecordKeys {
+  readonly enc: Bytes;
+  readonly nonce: Bytes;
+}
+
+/** Seals and opens single records: the nonce is the beginning of an HMAC over AAD and content. */
+export interface RecordCipher {
+  /** The content may be reused once it returns. */
+  seal(aad: Bytes, plain: Bytes): SealedParts | Promise<SealedParts>;
+  /** Returns null where the record is not genuine, its nonce included. */
+  open(aad: Bytes, nonce: Bytes, sealed: Bytes): Bytes | null | Promise<Bytes | null>;
+}
+
+/** The parts of a record that follow each other: nonce, ciphertext and tag. */
+export type SealedParts = readonly Bytes[];
+
+/** Makes the cipher of one file. A platform may have a faster way to the same bytes than WebCrypto. */
+export type MakeRecordCipher = (keys: RecordKeys) => RecordCipher | Promise<RecordCipher>;
+
+const webRecordCipher: MakeRecordCipher = async (keys) => {
+  const [encKey, nonceKey] = await Promise.all([aesKey(keys.enc), hmacKey(keys.nonce)]);
+  const nonceOf = async (aadAndPlain: Bytes) => (await hmac(nonceKey, aadAndPlain)).slice(0, NONCE_BYTES);
+  return {
+    async seal(aad, plain) {
+      const own = concat(aad, plain);
+      const nonce = await nonceOf(own);
+      return [nonce, await aesSeal(encKey, nonce, aad, own.subarray(aad.length))];
+    },
+    async open(aad, nonce, sealed) {
+      const plain = await aesOpen(encKey, nonce, aad, sealed);
+      return plain !== null && isSame(await nonceOf(concat(aad, plain)), nonce) ? plain : null;
+    },
+  };
+};
+
 /**
  * Makes the records of a file: 256 KiB each, as `nonce 12 || ciphertext || tag 16`. The nonce is derived from the bytes, so
  * that a source that changed meanwhile never uses the same key and nonce for other bytes.
@@ -51,26 +87,21 @@ const idBytes = (transferId: string): Bytes => {
 export async function makeRecords(
   key: Bytes,
   { transferId, index, size }: { transferId: string; index: number; size: number },
+  makeCipher: MakeRecordCipher = webRecordCipher,
 ): Promise<Records> {
   const id = idBytes(transferId);
-  const [encKey, nonceKey] = await Promise.all([
-    hkdf(key, concat(utf8('enc'), u32(index))).then(aesKey),
-    hkdf(key, concat(utf8('nonce'), u32(index))).then(hmacKey),
-  ]);
+  const derived = (name: string): Promise<Bytes> => hkdf(key, concat(utf8(name), u32(index)));
+  const [enc, nonceKey] = await Promise.all([derived('enc'), derived('nonce')]);
+  const cipher = await makeCipher({ enc, nonce: nonceKey });
   const count = recordCount(size);
   const lengthOf = (record: number): number => (record === count - 1 ? size - record * RECORD_BYTES : RECORD_BYTES);
   const aadOf = (record: number): Bytes =>
     concat(id, u32(index), u64(record), Uint8Array.of(record === count - 1 ? 1 : 0));
-  const nonceOf = async (aadAndPlain: Bytes): Promise<Bytes> =>
-    (await hmac(nonceKey, aadAndPlain)).slice(0, NONCE_BYTES);
   const isRecord = (record: number) => Number.isSafeInteger(record) && record >= 0 && record < count;
 
-  async function sealParts(record: number, plain: Bytes): Promise<readonly [Bytes, Bytes]> {
+  async function sealParts(record: number, plain: Bytes): Promise<SealedParts> {
     if (!isRecord(record) || plain.length !== lengthOf(record)) throw new TypeError('not the bytes of this record');
-    const aad = aadOf(record);
-    const own = concat(aad, plain);
-    const nonce = await nonceOf(own);
-    return [nonce, await aesSeal(encKey, nonce, aad, own.subarray(aad.length))];
+    return cipher.seal(aadOf(record), plain);
   }
 
   return {
@@ -80,9 +111,8 @@ export async function makeRecords(
       if (!isRecord(record) || sealed.length !== lengthOf(record) + RECORD_OVERHEAD) {
         throw sealedError('record_damaged');
       }
-      const [aad, nonce] = [aadOf(record), sealed.slice(0, NONCE_BYTES)];
-      const plain = await aesOpen(encKey, nonce, aad, sealed.subarray(NONCE_BYTES));
-      if (plain === null || !isSame(await nonceOf(concat(aad, plain)), nonce)) throw sealedError('record_damaged');
+      const plain = await cipher.open(aadOf(record), sealed.slice(0, NONCE_BYTES), sealed.subarray(NONCE_BYTES));
+      if (plain === null) throw sealedError('record_damaged');
       return plain;
     },
   };

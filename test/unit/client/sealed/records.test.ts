@@ -11,12 +11,18 @@ import {
   sealFrom,
 } from '../../../../shared/client/sealed/content/records.ts';
 import { type Bytes, concat, randomBytes } from '../../../../shared/client/sealed/primitives/bytes.ts';
+import { nodeRecordCipher } from '../../../../shared/client/node/record-cipher.ts';
 import { codeOf } from './people.ts';
 
 const KEY = randomBytes(32);
 const ID = '018f3c4e-7b1a-7cde-8f00-0123456789ab';
 const OTHER_ID = '018f3c4e-7b1a-7cde-8f00-0123456789ac';
 const R = RECORD_BYTES;
+
+const CIPHERS = [
+  ['WebCrypto', undefined],
+  ['Node', nodeRecordCipher],
+] as const;
 
 const recordsOf = (size: number, says: Partial<{ transferId: string; index: number }> = {}, key = KEY) =>
   makeRecords(key, { transferId: ID, index: 0, size, ...says });
@@ -43,6 +49,17 @@ async function openAll(records: Records, sealed: Bytes, first = 0, piece = 100_0
   opening.finish();
   return concat(...opened);
 }
+
+test.each([0, 1, R - 1, R, R + 1])(
+  'the cipher of Node seals %d bytes as WebCrypto does, and opens what that sealed',
+  async (size) => {
+    const about = { transferId: ID, index: 3, size };
+    const [web, node] = [await makeRecords(KEY, about), await makeRecords(KEY, about, nodeRecordCipher)];
+    const [sealed, file] = [await sealAll(web, fileOf(size)), fileOf(size)];
+    expect(Buffer.compare(await sealAll(node, file), sealed)).toBe(0);
+    expect(Buffer.compare(await openAll(node, sealed), file)).toBe(0);
+  },
+);
 
 test.each([0, 1, R - 1, R, R + 1, 2 * R, 2 * R + 5])('a file of %d bytes', async (size) => {
   const [records, file] = [await recordsOf(size), fileOf(size)];
@@ -141,8 +158,8 @@ test('what is truncated, reordered, repeated, of another file, transfer or key i
   expect(await codeOf(recordsOf(1, { transferId: 'no-uuid' }))).not.toBe('taken');
 });
 
-test('no bit of a record can change, its nonce included', async () => {
-  const records = await recordsOf(50);
+test.each(CIPHERS)('no bit of a record can change, its nonce included: %s', async (_, cipher) => {
+  const records = await makeRecords(KEY, { transferId: ID, index: 0, size: 50 }, cipher);
   const sealed = await records.seal(0, fileOf(50));
   for (let at = 0; at < sealed.length; at++) {
     const other = sealed.slice();

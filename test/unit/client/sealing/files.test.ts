@@ -43,7 +43,7 @@ beforeAll(async () => {
   const rings = [first, await nextRing(first, laptop, { add: [phone.asks] })];
   const calls = { serverNow: () => NOW, caller: null as never };
   const made = (store: (typeof laptop)['store']) =>
-    makeSealedFiles({ calls, store, taken: memoryTaken(), sha256: undefined });
+    makeSealedFiles({ calls, store, taken: memoryTaken(), sha256: undefined, recordCipher: undefined });
   const [own, theirs] = [await keyringOf(laptop, rings), await keyringOf(phone, rings)];
   pair = { own, theirs, laptop: made(laptop.store), phone: made(phone.store) };
 });
