@@ -3,6 +3,7 @@ import type {
   IncomingTransfer,
   OnceSettings,
   OutgoingTransfer,
+  PeerToPeer,
   SendSettings,
   Transfers,
 } from '../api.ts';
@@ -198,6 +199,11 @@ export interface SealedFiles {
     offer: IncomingTransfer,
     settings?: CallSettings,
   ): Promise<ReceivedFiles>;
+  /**
+   * Returns a path from device to device whose signals are sealed, where the transfer is sealed. Give it to the client:
+   * `makeBatonClient({ peerToPeer: files.sealSignals(peerToPeer()), ... })`.
+   */
+  sealSignals(peers: PeerToPeer): PeerToPeer;
   /** Ends a transfer that this device cannot open. The sender is told: `cannot_open`. */
   refuse(transferId: string, settings?: CallSettings): Promise<void>;
 }

@@ -15,6 +15,7 @@ import type { SealedFiles } from './api.ts';
 import { checkReady, isPassing, problemOf } from './judgement.ts';
 import { openingSink } from './opening-sink.ts';
 import { sealingError } from './problem.ts';
+import { sealedPeerToPeer } from './sealed-signals.ts';
 import { sealedSource } from './sealed-source.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
@@ -82,9 +83,18 @@ function filesIn({ files }: OpenedDescription, transfer: Transfer): TransferFile
 export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, recordCipher }: Parts): SealedFiles {
   const never = new AbortController().signal;
 
-  function sealedSources(files: readonly FileSource[], key: string, transferId: Promise<string>): FileSource[] {
-    const bytes = keyOf(key);
-    return files.map((source, index) => sealedSource(source, { index, key: bytes, transferId, recordCipher }));
+  /** The keys of the running transfers, for their signals. */
+  const keys = new Map<string, Bytes>();
+  function keepKey(transferId: string, key: Bytes, { done }: { done: Promise<unknown> }): void {
+    const forget = () => {
+      // The transfer may run again meanwhile.
+      if (keys.get(transferId) === key) keys.delete(transferId);
+    };
+    done.then(forget, forget);
+  }
+
+  function sealedSources(files: readonly FileSource[], key: Bytes, transferId: Promise<string>): FileSource[] {
+    return files.map((source, index) => sealedSource(source, { index, key, transferId, recordCipher }));
   }
 
   /** Returns the offer with the key in it. Opens only what was not taken as another transfer before. */
@@ -104,12 +114,14 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
       ...offer,
       transfer: shownAs(offer.transfer, files),
       accept(open, settings) {
+        keys.set(offer.id, key);
         const running = offer.accept(async ({ index }, signal, run) => {
           const file = files[index] as TransferFile;
           const about = { transferId: offer.id, index, size: file.size };
           const records = await makeRecords(key, about, recordCipher);
           return openingSink(await open(file, signal, run), { file, records, sha256, signal });
         }, settings);
+        keepKey(offer.id, key, running);
         return handleAs(running, files);
       },
     };
@@ -135,25 +147,32 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
       return { to, sealed, key: keyText(key) };
     },
 
-    async send(transfers: Transfers, { to, sealed, key }, files, settings: SendSettings = {}) {
+    async send(transfers: Transfers, { to, sealed, key: text }, files, settings: SendSettings = {}) {
       let bind: (id: string) => void = () => {};
       const transferId = new Promise<string>((resolve) => {
         bind = resolve;
       });
+      const key = keyOf(text);
       const running = await transfers.send({ device_id: to }, sealedSources(files, key, transferId), {
         ...settings,
         ...{ sealed, digest: false },
         async onOffered(transfer) {
           bind(transfer.transfer_id);
+          keys.set(transfer.transfer_id, key);
           await settings.onOffered?.(transfer);
         },
       });
+      keepKey(running.id, key, running);
       return handleAs(running, filesOfSources(files));
     },
 
-    async resume(transfers, transferId, { key, files }, settings) {
+    async resume(transfers, transferId, { key: text, files }, settings) {
+      const key = keyOf(text);
+      keys.set(transferId, key);
       const sources = sealedSources(files, key, Promise.resolve(transferId));
-      return handleAs(await transfers.resume(transferId, sources, settings), filesOfSources(files));
+      const running = await transfers.resume(transferId, sources, settings);
+      keepKey(transferId, key, running);
+      return handleAs(running, filesOfSources(files));
     },
 
     async open(transfers, keyring, offer, settings) {
@@ -169,6 +188,8 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
         return { kind: isPassing(problem) ? 'waits' : 'refused', problem };
       }
     },
+
+    sealSignals: (peers) => sealedPeerToPeer(peers, (id) => keys.get(id) ?? null),
 
     async refuse(transferId, settings) {
       const params = { transfer_id: transferId };
