@@ -8,8 +8,8 @@ import { buildClient } from './build-client.mjs';
 import { licencesOf } from './licences.mjs';
 
 /**
- * Makes `services/cli/dist/baton.js`: the command line with everything that it needs in one file. Beside it lie the licence
- * of Baton, those of the packages that are in that file, and its page of the manual.
+ * Makes `services/cli/dist/baton.js`: the command line with everything that it needs, in one file. The folder also gets
+ * Baton's licence, the licences of the packages in that file, and its manual page.
  */
 export async function buildCli() {
   await buildClient();
@@ -21,7 +21,7 @@ export async function buildCli() {
   const made = await rolldown({
     input: join(ROOT, 'services/cli/main.ts'),
     platform: 'node',
-    // The library as it is published: without the service's schemas and what they are checked with.
+    // Uses the library as it is published: without the service's schemas and the code that checks them.
     plugins: [
       {
         name: 'published-client',

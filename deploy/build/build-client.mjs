@@ -8,8 +8,8 @@ import { buildOrExit } from './build.mjs';
 import { slimContract } from './slim-contract.mjs';
 
 /**
- * Makes `shared/client/dist`: what is published as `@baton/client`. One file an entry and one for what they share, with what
- * they need of the contract in it, and the types of what is exported.
+ * Makes `shared/client/dist`, which is published as `@baton/client`: one file for each entry and one that they share,
+ * with the parts of the contract that they need, and the types of all exports.
  */
 const CLIENT = join(ROOT, 'shared/client');
 const OUT = join(CLIENT, 'dist');
@@ -29,7 +29,7 @@ async function bundle() {
   await made.close();
 }
 
-/** Says how large an entry is in a page: compressed, with what it imports at once. What it loads later counts for itself. */
+/** Prints the compressed size of an entry in a page, with what it imports at once. Later imports are counted apart. */
 async function saySize(name) {
   const { rolldown } = await import('rolldown');
   const made = await rolldown({ input: join(OUT, `${name}.js`), logLevel: 'warn' });
@@ -43,7 +43,7 @@ async function saySize(name) {
   );
 }
 
-/** The types of the entries, and whatever these name. */
+/** Writes the types of the entries, and all types that these name. */
 async function writeTypes() {
   const folder = mkdtempSync(join(ROOT, 'dist/types-'));
   try {

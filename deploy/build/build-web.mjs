@@ -7,8 +7,9 @@ import { licencesOf, packagesOf } from './licences.mjs';
 import { slimContract } from './slim-contract.mjs';
 
 /*
- * The web app in dist/web: the page, its service worker, and assets under names with the hash of their content. What
- * compresses lies there compressed as well; files.json names all of it. It is made of the client as tsc left it in dist/.
+ * Builds the web app in dist/web: the page, its service worker, and assets under names that hold the hash of their
+ * content. It also writes compressed copies of files that compress, and lists all files in files.json. It uses the client
+ * as tsc left it in dist/.
  */
 const SOURCE = join(ROOT, 'services/web');
 const OUT = join(ROOT, 'dist/web');
@@ -16,11 +17,11 @@ const PICTURES = join(SOURCE, 'pictures');
 export const WEB_FILES = 'web/files.json';
 const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
 
-/** What a change of the app is seen by. */
+/** Returns the files whose change requires a new build of the app. */
 export const webSources = () =>
   filesUnder('services/web').filter((path) => !path.endsWith('.md') && !path.endsWith('screenshot.png'));
 
-/** The library as it is published: what tsc has made of it, with the slim tables of the contract. */
+/** The library as it is published: the output of tsc, with the slim tables of the contract. */
 const publishedClient = {
   name: 'published-client',
   enforce: 'pre',
@@ -30,7 +31,7 @@ const publishedClient = {
   },
 };
 
-/** The page asks for its worker by the address that this has in the build. */
+/** Gives the page the address that its worker has in the build. */
 const workerAddress = {
   name: 'worker-address',
   resolveId: (id) => (id === 'virtual:worker-address' ? `\0${id}` : null),
@@ -40,7 +41,7 @@ const workerAddress = {
       : null,
 };
 
-/** The bundler's settings that the page, the worker of the page and the service worker have in common. */
+/** Returns the bundler's settings that the page, the worker of the page and the service worker share. */
 async function settings() {
   return {
     configFile: false,
@@ -65,7 +66,7 @@ function writeAsset(name, bytes) {
   return `/assets/${served}`;
 }
 
-/** The manifest names its pictures by what they are served as, and the page names both: made last. */
+/** Writes the manifest last: it names pictures by their served names, and the page names both. */
 function writeManifest(modules) {
   const pictures = Object.fromEntries(
     readdirSync(PICTURES).map((name) => [name, writeAsset(name, readFileSync(join(PICTURES, name)))]),
@@ -77,7 +78,7 @@ function writeManifest(modules) {
   const address = writeAsset('app.webmanifest', Buffer.from(manifest));
   const licences = writeAsset('licences.txt', Buffer.from(licencesOf(modules, "Baton's web app contains")));
   const links = [
-    // Before everything that it watches.
+    // Runs before everything that it watches.
     '<script src="/assets/boot.js"></script>',
     `<link rel="manifest" href="${address}" />`,
     `<link rel="icon" href="${pictures['icon.svg']}" type="image/svg+xml" />`,
@@ -94,7 +95,7 @@ function filesOf(folder, prefix = '') {
   );
 }
 
-/** Every page is there without network, but for what is asked for in rare moments. */
+/** Whether a file belongs to the shell. All pages work without network, except files that are rarely needed. */
 const isShell = (name) => name === 'index.html' || (name.startsWith('assets/') && !/\.(map|txt)$/.test(name));
 
 function compress(names) {
@@ -112,7 +113,7 @@ function compress(names) {
   return listed;
 }
 
-/** The bundler takes NODE_ENV from the environment, and leaves there what it took: what is started next must not inherit it. */
+/** Restores NODE_ENV. The bundler sets it in the environment, and later child processes must not inherit it. */
 async function inProduction(work) {
   const { NODE_ENV: before } = process.env;
   process.env.NODE_ENV = 'production';
@@ -126,7 +127,7 @@ async function inProduction(work) {
 
 const modulesOf = (...made) => made.flat().flatMap(({ output }) => output.flatMap(({ moduleIds }) => moduleIds ?? []));
 
-/** Makes it anew; gives the modules that went into it. */
+/** Builds the app anew. Resolves to the modules that went into it. */
 export const buildWeb = () => inProduction(bundleAll);
 
 async function bundleAll() {
@@ -135,7 +136,7 @@ async function bundleAll() {
   mkdirSync(join(OUT, 'assets'), { recursive: true });
   const shared = await settings();
   const output = { hashCharacters: 'base36' };
-  /** One file, under a name of its own. */
+  /** Builds one file under its own name. */
   const buildScript = (source, entryFileNames, define = {}) =>
     build({
       ...{ ...shared, define },

@@ -9,21 +9,22 @@ import { licencesOf } from './licences.mjs';
 import { buildReference, REFERENCE_MANIFEST, REFERENCE_SOURCES } from './reference.mjs';
 
 /**
- * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them, the files of
- * the API reference to dist/reference and the web app to dist/web. What starts a service is one file with all its modules and
- * packages: a replica is ready after 0.5 s of a processor so, and after 1.1 s when Node finds and reads its 1,130 modules one
- * by one. What these packages ask to be passed on is in `dist/THIRD-PARTY-LICENCES.txt`.
- * Nothing is done when neither a source nor the compiler changed and no output is missing. What has no source any
- * more is removed. A type error changes nothing in dist/; those of the web app and the command line are for `npm run check`.
+ * Emits services/ and shared/ to dist/, with the scripts of the store (`*.lua`) beside the code that loads them, the
+ * files of the API reference to dist/reference and the web app to dist/web. A service starts from one file with all its
+ * modules and packages. A replica is then ready after 0.5 s of processor time; it takes 1.1 s when Node finds and reads
+ * 1,130 modules one by one. `dist/THIRD-PARTY-LICENCES.txt` has what these packages ask to be passed on.
+ * Nothing is done when neither a source nor the compiler changed and no output is missing. Outputs that no longer have a
+ * source are removed. A type error changes nothing in dist/. `npm run check` reports those of the web app and the command
+ * line.
  */
 const DIST = join(ROOT, 'dist');
 const SERVICES = ['sync', 'broker'];
 const ENTRY = 'deploy/build/entry.mjs';
 const PROJECT = 'deploy/build/tsconfig.build.json';
-/** What has a build of its own: the web app and the command line. */
+/** Whether a file has a build of its own: those of the web app and of the command line. */
 const isBuiltElsewhere = (path) => /^services\/(web|cli)\//.test(path);
 const LICENCES = 'THIRD-PARTY-LICENCES.txt';
-/** Beside the sources, what the outputs depend on. */
+/** Files on which the outputs depend, in addition to the sources. */
 const BUILDERS = [
   'tsconfig.json',
   PROJECT,
@@ -63,27 +64,27 @@ function removeStale(folder, wanted) {
   if (existsSync(at) && readdirSync(at).length === 0) rmSync(at, { recursive: true });
 }
 
-/** Modules read their scripts beside themselves: in a bundle each still has the address that it has in dist/. */
+/** Modules read their scripts from their own folder. In a bundle each module keeps the address that it has in dist/. */
 const keepAddresses = (file) => ({
   name: 'keep-addresses',
   transform(code, id) {
-    // Of packages no map: what logs show is where our own code stands.
+    // Packages get no map, because logs need to show only places in our own code.
     if (!id.startsWith(join(DIST, '/'))) return { code, map: { mappings: '' } };
     const url = `new URL('${relative(dirname(file), id)}', import.meta.url).href`;
     return { code: code.replaceAll('import.meta.url', url), map: null };
   },
 });
 
-/** One file of `input` with all that it imports. Gives the modules that went into it. */
+/** Bundles `input` with everything that it imports. Resolves to the modules that went into it. */
 async function bundle({ input, file, format }) {
-  // Loaded when there is something to build: `npm start` on a machine without packages has just installed them.
+  // Loaded only when there is something to build, because `npm start` may have just installed the packages.
   const { rolldown } = await import('rolldown');
   const made = await rolldown({
     input,
     cwd: ROOT,
     platform: 'node',
     plugins: [keepAddresses(file)],
-    // Packages are not ours to lint.
+    // The lint messages about packages do not concern us.
     logLevel: 'silent',
   });
   const { output } = await made.write({
@@ -110,7 +111,7 @@ function bundleTracing() {
   return bundle({ input: file, file, format: 'esm' });
 }
 
-/** `{ok, output}`; `output` is the compiler's when it refused. */
+/** Builds dist/. Resolves to `{ok, output}`, with the output of the compiler when it refused. */
 export async function build() {
   const sources = ['services', 'shared']
     .flatMap(filesUnder)
@@ -123,7 +124,7 @@ export async function build() {
   );
   if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
 
-  // What a build leaves that was broken off is not that of any sources.
+  // An interrupted build belongs to no sources.
   rmSync(STAMP, { force: true });
   const { code, output } = await runTool('tsc', ['-p', PROJECT]);
   if (code !== 0) return { ok: false, output };
@@ -139,7 +140,7 @@ export async function build() {
   return { ok: true, output: '' };
 }
 
-/** For scripts that cannot go on without the build. */
+/** Builds dist/, and exits when the build fails. For scripts that need the build. */
 export async function buildOrExit() {
   const { ok, output } = await build();
   if (ok) return;

@@ -6,16 +6,16 @@ import { installPackages, requireNode } from '../local/setup/setup.mjs';
 import { ROOT } from '../local/setup/tree.mjs';
 
 /**
- * Makes `dist/client-docs`: the reference of `@baton/client`, from its types and what stands above them. What is exported and
- * not documented is a failure, as is a link that leads nowhere.
+ * Makes `dist/client-docs`: the reference of `@baton/client`, from its types and their comments. An export without
+ * documentation is a failure, and so is a link that leads nowhere.
  */
 const OUT = join(ROOT, 'dist/client-docs');
 const ENTRIES = ['index', 'node', 'peer-to-peer', 'sealed', 'sealing'];
 
-/** TypeDoc asks the compiler's programming interface, which TypeScript 7 does not have; 6 reads the same language. */
+/** TypeDoc needs the compiler's programming interface, which TypeScript 7 lacks. Version 6 reads the same language. */
 const HOOK = `export const resolve = (name, context, next) => next(name === 'typescript' ? 'typescript-6' : name, context);`;
 
-/** The entries alone: the rest of the repository would be read for nothing. */
+/** Writes a project with the entries only, so that TypeDoc does not read the rest of the repository. */
 function writeProject(folder) {
   const files = ENTRIES.map((name) => join(ROOT, `shared/client/${name}.ts`));
   const compilerOptions = { rootDir: ROOT, types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] };
@@ -24,7 +24,7 @@ function writeProject(folder) {
   return { entryPoints: files, tsconfig: join(folder, 'tsconfig.json') };
 }
 
-/** False: something is not documented, or wrong; it was said what. */
+/** Makes the reference. False: an entry is undocumented or wrong, and the output says which. */
 export async function makeDocs() {
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, 'dist/docs-'));
@@ -41,7 +41,7 @@ async function convert(project) {
   const app = await Application.bootstrap({
     ...project,
     name: '@baton/client',
-    // The types are checked by their own gate.
+    // Another gate checks the types.
     skipErrorChecking: true,
     readme: join(ROOT, 'shared/client/README.md'),
     out: OUT,

@@ -4,7 +4,7 @@ import { ROOT } from '../local/setup/tree.mjs';
 
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 
-/** The folder of the package that a module belongs to, relative to the top; null for a module of our own. */
+/** Returns the folder of a module's package, relative to the top; null for a module of our own. */
 function packageOf(module) {
   const [, folder] = /^((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(relative(ROOT, module)) ?? [];
   return folder ?? null;
@@ -19,15 +19,15 @@ function textOf(folder) {
   return [`${name} ${version} (${license ?? 'no licence named'})`, ...texts].join('\n\n');
 }
 
-/** The folders of the packages of which these modules come, relative to the top. */
+/** Returns the folders of the packages of these modules, relative to the top. */
 export const packagesOf = (modules) =>
   [...new Set(modules.map(packageOf))]
     .filter((folder) => folder !== null && existsSync(join(ROOT, folder, 'package.json')))
     .sort();
 
 /**
- * One text with the licences of every package of which one of these modules comes; most licences ask for that.
- * `what`: what contains them, as the subject of a sentence.
+ * Returns one text with the licences of all packages of these modules, as most licences demand. `what` names what
+ * contains them, as the subject of a sentence.
  */
 export function licencesOf(modules, what = "Baton's services contain") {
   const folders = packagesOf(modules);

@@ -5,12 +5,12 @@ import { gzipSync } from 'node:zlib';
 import { ROOT } from '../local/setup/tree.mjs';
 
 /*
- * The files of the API reference, in dist/reference: Swagger UI from its package, our own script and style, and its
- * licence. Each is written under a name with the hash of its content; manifest.json says which that is.
+ * Writes the files of the API reference to dist/reference: Swagger UI from its package, our own script and style, and its
+ * licence. Each name holds the hash of the content, and manifest.json lists the names.
  */
 const FROM_PACKAGE = ['swagger-ui-bundle.js', 'swagger-ui.css'];
 const OWN = ['start.js', 'page.css'];
-/** What the licences of the package and of what is in its bundle ask to be handed on. */
+/** The texts that the licences of the package and of its bundle require to be passed on. */
 const LICENCES = ['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'];
 const PICTURES = { 'image/svg+xml': '.svg', 'image/png': '.png', 'image/jpeg': '.jpg' };
 
@@ -21,7 +21,7 @@ const OUT = join(ROOT, 'dist/reference');
 export const REFERENCE_SOURCES = OWN.map((name) => `services/sync/http/documents/reference/${name}`);
 export const REFERENCE_MANIFEST = 'reference/manifest.json';
 
-/** The content policy lets in no `data:`, so that each picture of a style becomes a file. */
+/** Turns each picture of a style into a file, because the content policy allows no `data:`. */
 function takePictures(style, write) {
   return style.replace(/url\((?:"(data:(?:[^"\\]|\\.)+)"|(data:[^)"]+))\)/g, (_, quoted, plain) => {
     const url = plain ?? quoted.replace(/\\(.)/g, '$1');
@@ -31,7 +31,7 @@ function takePictures(style, write) {
   });
 }
 
-/** Writes them all anew. */
+/** Writes all files anew. */
 export function buildReference() {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
@@ -51,7 +51,7 @@ export function buildReference() {
     return served;
   };
   const read = (folder, name) => readFileSync(join(folder, name), 'utf8');
-  // Maps stay behind.
+  // Source maps are left out.
   const readPackage = (name) => read(PACKAGE, name).replace(/\n\/[/*]# sourceMappingURL=[^\n]*\s*$/, '\n');
   for (const name of FROM_PACKAGE) {
     const text = readPackage(name);

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../local/setup/tree.mjs';
 
-/** What seals asks for routes of its own, which are loaded with it. */
+/** Whether a file belongs to sealing, which has routes of its own that are loaded with it. */
 const ofSealing = (name) => /^sealing[./]/.test(name);
 
-/** What the client's own code says of one of the contract's tables. */
+/** Returns the names of one of the contract's tables that the client's own code uses. */
 function namesIn(pattern, isOfPart = (name) => !ofSealing(name)) {
   const modules = readdirSync(join(ROOT, 'dist/shared/client'), { recursive: true });
   const texts = modules
@@ -19,7 +19,7 @@ const mapped = (table, to) => Object.fromEntries(Object.entries(table).map(([nam
 const isLeaf = (value) => typeof value !== 'object' || value === null || value instanceof RegExp;
 const keyOf = (value) => JSON.stringify(value, (_, part) => (part instanceof RegExp ? { pattern: `${part}` } : part));
 
-/** The tables as a module. What stands in them more than once is written once. */
+/** Returns the tables as the text of a module. Parts that occur more than once are written once. */
 function tablesText(tables) {
   const counts = new Map();
   const count = (value) => {
@@ -53,11 +53,11 @@ function tablesText(tables) {
 }
 
 /**
- * A client has to know an error when its own code names it, or when its status does not tell what to do about it. Any other it
- * takes as it takes those of a newer service: by what the answer says.
+ * Keeps the errors that the client must know: those that its own code names, and those whose status does not tell the
+ * reaction. It handles all others as errors of a newer service: by what the response says.
  */
 function errorsOf(ERRORS) {
-  // Any word of it: codes are also keys of tables.
+  // Matches any word of the code, because codes are also keys of tables.
   const named = namesIn(/(\w+)/g);
   const isLater = (status) => status === 429 || status >= 500;
   const kept = Object.entries(ERRORS).filter(
@@ -72,8 +72,8 @@ function errorsOf(ERRORS) {
 }
 
 /**
- * The client's copy of the contract: names, paths, numbers and the forms of answers and events. It leaves out the schemas, the
- * library that makes them, and the routes that a client never calls. A refusal brings its own title.
+ * Makes the client's copy of the contract: names, paths, numbers and the forms of responses and events. It leaves out the
+ * schemas, the library that makes them, and the routes that a client never calls. A refusal brings its own title.
  */
 async function slimTables() {
   const from = (name) => import(join(ROOT, `dist/shared/contract/${name}.js`));
@@ -113,13 +113,13 @@ async function slimTables() {
   };
 }
 
-/** A plugin of the bundler: the client with the slim tables in place of the contract. */
+/** Makes a plugin of the bundler that replaces the contract by the slim tables. */
 export async function slimContract() {
   const slim = await slimTables();
   const nameIn = (id) => Object.keys(slim).find((name) => id.endsWith(`/shared/${name}`));
   return {
     name: 'slim-contract',
-    // There is no such file.
+    // This file does not exist.
     resolveId: (id, from) => (id === './tables.js' ? from.replace(/[^/]+$/, 'tables.js') : null),
     load: (id) => slim[nameIn(id)] ?? null,
   };

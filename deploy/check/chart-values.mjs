@@ -4,16 +4,16 @@ import { isMap, isSeq, LineCounter, parseDocument } from 'yaml';
 import { ROOT } from '../local/setup/tree.mjs';
 
 /*
- * helm/baton/values.yaml is the source; the schema and the table of the chart's README are made from it. The comment above
- * a key is its description; `# @schema {...}` in it is merged into its schema.
- *   {"additionalProperties": true}   an object that is not looked into
- *   {"settings": "replica"}          settings of that program which no template writes
+ * helm/baton/values.yaml is the source of the schema and of the table in the chart's README. The comment above a key is
+ * its description. A `# @schema {...}` in the comment is merged into its schema:
+ *   {"additionalProperties": true}   an object that is not checked further
+ *   {"settings": "replica"}          settings of that program that no template writes
  */
 
 const CHART = 'helm/baton';
 const ANNOTATION = '# @schema ';
 
-/** The prefix of its settings, where they are declared, and those that the chart leaves at their default. */
+/** The prefix of a program's settings, the module that declares them, and those that the chart leaves at their default. */
 const PROGRAMS = {
   replica: { prefix: 'APP_', module: 'services/sync/config/settings.js', fixed: ['APP_PORT', 'APP_ADMIN_PORT'] },
   broker: {
@@ -25,14 +25,14 @@ const PROGRAMS = {
 
 const textOf = (path) => readFileSync(join(ROOT, CHART, path), 'utf8');
 
-/** The comment lines right above `line` (from 1). */
+/** Returns the comment lines directly above `line` (from 1). */
 function commentAbove(lines, line) {
   const found = [];
   for (let at = line - 2; at >= 0 && lines[at].trimStart().startsWith('#'); at--) found.unshift(lines[at].trim());
   return found;
 }
 
-/** Every key of the map, as `{name, path, value, node, says, annotation}`; those of an inner map are its `children`. */
+/** Returns each key of a map as `{name, path, value, node, says, annotation}`. Keys of an inner map are its `children`. */
 function readMap(map, { lines, counter }, prefix = '') {
   return map.items.map(({ key, value: node }) => {
     const comment = commentAbove(lines, counter.linePos(key.range[0]).line);
@@ -61,7 +61,7 @@ function readValues() {
   return readMap(document.contents, { lines: text.split('\n'), counter });
 }
 
-/** The settings that the templates write, by their names; throws where one is no setting. */
+/** Returns the names of the settings that the templates write. Throws where one is no setting. */
 async function writtenSettings({ built }) {
   const known = new Set();
   for (const { module } of Object.values(PROGRAMS)) {
@@ -78,7 +78,7 @@ async function writtenSettings({ built }) {
   return written;
 }
 
-/** What `config` of a program may hold: what no value of the chart writes and what is no secret. */
+/** Returns the settings that `config` of a program may hold: those that no chart value writes and that are not secret. */
 async function openSettings(program, { built }) {
   const { prefix, module, fixed } = PROGRAMS[program];
   const { SETTINGS } = await built(module);
@@ -115,14 +115,14 @@ async function schemaOfAll(entries, parts) {
   return { type: 'object', additionalProperties: false, properties };
 }
 
-/** `values.schema.json`: a key that is misspelt is refused before anything is installed. */
+/** Makes `values.schema.json`, so that a misspelt key is refused before anything is installed. */
 export async function chartSchema(parts) {
   const { properties, ...rest } = await schemaOfAll(readValues(), parts);
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the chart baton',
     ...rest,
-    // `enabled` is what a chart around this one may ask to know whether it is wanted.
+    // A parent chart may use `enabled` to switch this chart on or off.
     properties: { ...properties, enabled: { type: 'boolean' } },
   };
   return JSON.stringify(schema, null, 2);
@@ -135,7 +135,7 @@ const leavesOf = (entries) =>
     return [...(entry.says ? [{ ...entry, isHead: true }] : []), ...leavesOf(entry.children)];
   });
 
-/** Rows of the table of values. */
+/** Returns the rows of the table of values. */
 export const chartRows = () =>
   leavesOf(readValues()).map(({ path, value, says, isHead }) => [
     `\`${path}\``,

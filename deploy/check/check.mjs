@@ -16,8 +16,8 @@ import {
 import { ROOT } from '../local/setup/tree.mjs';
 
 /*
- * `npm run check`: what can be said of the code without running it. One line a gate, what a gate found only when it
- * refuses, and counts at the end. `test/gates` proves that each of them bites.
+ * `npm run check`: everything that can be checked without running the code. It prints one line for each gate, the
+ * findings of gates that refuse, and counts at the end. `test/gates` proves that each gate works.
  */
 
 async function tool(name, args) {
@@ -30,7 +30,7 @@ const rule = (find) => async () => {
   return { ok: found.length === 0, output: found.join('\n') };
 };
 
-/** One build for all gates that look at what was built. */
+/** One build for all gates that check build outputs. */
 let building = null;
 const onBuild = (find) => async () => {
   building ??= build();

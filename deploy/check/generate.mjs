@@ -6,12 +6,12 @@ import { installPackages, requireNode } from '../local/setup/setup.mjs';
 import { ROOT } from '../local/setup/tree.mjs';
 import { GENERATED } from './generated.mjs';
 
-/** A module of the build. */
+/** Imports a module of the build. */
 const built = (path) => import(`${ROOT}dist/${path}`);
 
 const textOf = (file) => (existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), 'utf8') : '');
 
-/** The file's text with `text` between the markers of `section`; throws when they are not there. */
+/** Returns the file's text with `text` between the markers of `section`. Throws when the markers are missing. */
 function replaceSection({ file, section, whole, text }) {
   const [begin, end] = [`<!-- generated:${section} -->`, `<!-- /generated:${section} -->`];
   const [from, to] = [whole.indexOf(begin), whole.indexOf(end)];
@@ -19,7 +19,7 @@ function replaceSection({ file, section, whole, text }) {
   return `${whole.slice(0, from + begin.length)}\n\n${text.trim()}\n\n${whole.slice(to)}`;
 }
 
-/** Every generated file, as `{file, is, should}`. Needs the build. */
+/** Returns every generated file as `{file, is, should}`. Needs the build. */
 async function compare() {
   const files = new Map();
   for (const { file, section, make } of GENERATED) {
@@ -35,7 +35,7 @@ async function compare() {
   return [...files.values()];
 }
 
-/** The files whose generated text is not what the code says now. */
+/** Returns the files whose generated text differs from what the code says now. */
 export async function findDrift() {
   return (await compare()).filter(({ is, should }) => is !== should).map(({ file }) => file);
 }

@@ -92,7 +92,7 @@ async function metricTable({ built }) {
   ].join('\n\n');
 }
 
-/** Every command that a script of the service calls, as its source says. */
+/** Returns every command that a script of the service calls, by its source. */
 function commandsOfScripts(service) {
   const folder = join(ROOT, 'services', service);
   const scripts = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.lua'));
@@ -102,7 +102,7 @@ function commandsOfScripts(service) {
   return calls.map(([, command]) => command.toLowerCase());
 }
 
-/** One user of the ACL: the keys and channels of its prefix, and the commands of its scripts and its clients. */
+/** Returns one user of the ACL: the keys and channels of its prefix, and the commands of its scripts and its clients. */
 async function aclUser({ built }, { name, service, prefix, channels }) {
   const { CLIENT_COMMANDS } = await built(`services/${service}/redis/client-commands.js`);
   const commands = [...new Set([...commandsOfScripts(service), ...CLIENT_COMMANDS])].sort();
@@ -124,7 +124,7 @@ async function aclFile(parts) {
   ].join('\n');
 }
 
-/** It needs a package, which may not be installed yet when this file is read. */
+/** Needs a package, which may not be installed yet when this file is read. */
 const chart = () => import('./chart-values.mjs');
 
 async function alertTable() {
@@ -141,10 +141,9 @@ async function chartTable() {
 }
 
 /**
- * What is made from code, so that no document can tell another story: a whole file, or, with `section`, the part of a
- * Markdown file between `<!-- generated:<section> -->` and `<!-- /generated:<section> -->`.
- * `make({built})` gives the text without the markers, also as a promise; `built('services/sync/config/config.js')` imports a
- * module of the build.
+ * Texts that are made from code, so that no document can contradict it: a whole file, or, with `section`, the part of a
+ * Markdown file between `<!-- generated:<section> -->` and `<!-- /generated:<section> -->`. `make({built})` returns the
+ * text without the markers, or a promise of it. `built('services/sync/config/config.js')` imports a module of the build.
  */
 export const GENERATED = [
   { file: 'deploy/CONFIGURATION.md', section: 'config', make: configTable },

@@ -1,13 +1,13 @@
 import { DASHBOARDS } from '../monitoring/dashboards.mjs';
 
 /*
- * Grafana's files, made of deploy/monitoring/dashboards.mjs.
+ * Makes Grafana's files from deploy/monitoring/dashboards.mjs.
  */
 
-/** Which installation and which replicas: chosen above the pictures. */
+/** Labels of the installation and of the replicas, which the user chooses above the panels. */
 const CHOICE = ['namespace', 'job', 'instance'];
 const SELECTOR = CHOICE.map((label) => `${label}=~"$${label}"`).join(', ');
-/** Prometheus' own, which has the labels of what fires. */
+/** The names of metrics. `ALERTS` is Prometheus' own and has the labels of the firing alert. */
 const METRIC = /\b(?:(?:baton|process|nodejs)_\w+|ALERTS)\b(?:\{([^}]*)\})?/g;
 
 const chosen = (expr) =>
@@ -46,12 +46,12 @@ const choiceOf = (label) => ({
   sort: 1,
   multi: true,
   includeAll: true,
-  // Also where there is no such label.
+  // Also matches where the label is missing.
   allValue: '.*',
   current: { text: 'All', value: '$__all' },
 });
 
-/** The file of one dashboard. */
+/** Returns the file of one dashboard. */
 export function dashboardFile(name) {
   const { title, panels } = DASHBOARDS[name];
   const board = {
@@ -71,7 +71,7 @@ export function dashboardFile(name) {
   return JSON.stringify(board, null, 2);
 }
 
-/** Every query with nothing left to choose, as Prometheus would get it. */
+/** Returns every query as Prometheus would get it, with all choices filled in. */
 export const dashboardQueries = () =>
   Object.entries(DASHBOARDS).flatMap(([name, { panels }]) =>
     panels.flatMap(({ title, queries }) =>

@@ -6,13 +6,13 @@ const PAGE = 'services/GUARANTEES.md';
 
 const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
 
-/** The numbers of the sentences that the page promises, in its order. */
+/** Returns the numbers of the promised sentences, in the order of the page. */
 const promised = () => [...textOf(PAGE).matchAll(/^- \*\*(G\d+)\*\*/gm)].map(([, number]) => number);
 
-/** What a test is called: the first quoted text from its line on. */
+/** Returns the title of a test: the first quoted text from its line on. */
 const titleOf = (code) => /\b(?:test|it)\b[^'"]*(['"])(.*?)(?<!\\)\1/s.exec(code)?.[2] ?? '';
 
-/** Every citation, `// Proves G1, G2.` on the line before a test: its number, the file and the test. */
+/** Returns each citation (`// Proves G1, G2.` on the line before a test) with its number, the file and the test. */
 function citations() {
   const files = filesUnder('test').filter((path) => path.endsWith('.ts') && !path.startsWith('test/gates/'));
   return files.flatMap((path) => {
@@ -24,7 +24,7 @@ function citations() {
   });
 }
 
-/** Guarantees that no test cites, and citations of what is not promised. */
+/** Returns guarantees that no test cites, and citations of numbers that the page does not promise. */
 export function findUnprovenGuarantees() {
   const [numbers, cited] = [promised(), citations()];
   const repeated = numbers.filter((number, i) => numbers.indexOf(number) !== i);
@@ -39,7 +39,7 @@ export function findUnprovenGuarantees() {
   ];
 }
 
-/** The rows of the table in test/README.md: a guarantee, and a test that proves it. */
+/** Returns the rows of the table in test/README.md: a guarantee, and a test that proves it. */
 export const guaranteeRows = () => {
   const cited = citations();
   return promised().flatMap((one) =>

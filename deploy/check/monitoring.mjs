@@ -5,17 +5,17 @@ import { dashboardQueries } from './grafana.mjs';
 import { namesIn } from './promql.mjs';
 
 /*
- * Alerts, dashboards, runbooks and metrics fit together: whatever is registered is looked at by somebody, whatever is asked
- * for is there, and every alert has a page that says what to do.
+ * Checks that alerts, dashboards, runbooks and metrics fit together: each registered metric is used, each queried metric
+ * exists, and each alert has a page that says what to do.
  */
 
-/** The alerts. The chart can read only what lies in it, so docker-compose.yml takes them from there. */
+/** The alerts. The chart can read only files inside it, so docker-compose.yml takes the alerts from there. */
 export const RULES = 'helm/baton/files/rules';
 const RUNBOOKS = 'deploy/runbooks';
 const METRICS = 'services/sync/telemetry/metrics.ts';
 const BROKER_METRICS = 'services/broker/telemetry/metrics.ts';
 
-/** What Prometheus adds to everything that it reads, and what it has of its own. */
+/** Labels that Prometheus adds to everything that it scrapes, and its own series. */
 const ADDED = ['namespace', 'job', 'instance', 'pod'];
 const OF_PROMETHEUS = { up: [], ALERTS: ['alertname', 'alertstate', 'severity'] };
 
@@ -23,9 +23,9 @@ const SEVERITIES = ['critical', 'warning'];
 
 const namesOf = (folder) => readdirSync(join(ROOT, folder)).filter((name) => !name.startsWith('.'));
 
-/** Every alert, as `{at, alert, expr, labels, annotations}`. */
+/** Returns each alert as `{at, alert, expr, labels, annotations}`. */
 async function readAlerts() {
-  // A package, which may not be installed when this file is read.
+  // A package that may not be installed yet when this file is read.
   const { parse } = await import('yaml');
   return namesOf(RULES).flatMap((name) => {
     const file = `${RULES}/${name}`;
@@ -34,14 +34,14 @@ async function readAlerts() {
   });
 }
 
-/** The first sentence of a runbook. */
+/** Returns the first sentence of a runbook. */
 function meaningOf(alert) {
   const text = readFileSync(join(ROOT, RUNBOOKS, `${alert}.md`), 'utf8');
   const [, first = ''] = /^# .*\n\n([^]*?)\n\n/.exec(text) ?? [];
   return first.replaceAll('\n', ' ').split(/(?<=[.:]) (?=[A-Z])/)[0];
 }
 
-/** Each alert once, with the severities of its rules. */
+/** Returns each alert once, with the severities of its rules. */
 export async function alertsWithMeaning() {
   const alerts = await readAlerts();
   return [...new Set(alerts.map(({ alert }) => alert))].map((alert) => ({
@@ -51,7 +51,7 @@ export async function alertsWithMeaning() {
   }));
 }
 
-/** Name -> labels of each series that a replica or a broker has. */
+/** Returns the labels of each series of a replica or a broker, by its name. */
 async function seriesOf(built) {
   const [ofReplica, ofBroker] = await Promise.all(
     [METRICS, BROKER_METRICS].map((path) => built(path.replace(/\.ts$/, '.js'))),
@@ -90,7 +90,7 @@ function* flawsOfAlert({ at, alert, labels, annotations }, runbooks) {
   else if (!runbooks.includes(`${alert}.md`)) yield `${at}: ${RUNBOOKS}/${alert}.md does not exist`;
 }
 
-/** What every runbook answers. */
+/** The chapters that every runbook has. */
 const CHAPTERS = ['## What users notice', '## How to confirm it', '## What to do'];
 
 function* flawsOfRunbook(name, alerts) {
@@ -100,7 +100,7 @@ function* flawsOfRunbook(name, alerts) {
   for (const chapter of CHAPTERS) if (!text.includes(`\n${chapter}\n`)) yield `${file}: no chapter "${chapter}"`;
 }
 
-/** Sentences that say what does not fit. `built(path)` imports a module of the build. */
+/** Returns sentences that say what does not fit. `built(path)` imports a module of the build. */
 export async function findMonitoringFlaws(built) {
   const [alerts, series] = [await readAlerts(), await seriesOf(built)];
   const queries = [...alerts, ...dashboardQueries()];

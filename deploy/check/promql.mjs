@@ -1,5 +1,5 @@
 /*
- * Which metrics and labels a query names. Enough of the language for that; whether the rest of it is right, promtool says.
+ * Finds the metrics and labels that a query names. It reads only that much of the language; promtool checks the rest.
  */
 
 const TOKEN = /("(?:\\.|[^"\\])*")|(\[[^\]]*\])|([A-Za-z_:][\w:]*)|(\d[\w.]*)|\s+|(.)/gs;
@@ -15,7 +15,7 @@ function tokensOf(expr) {
   return found;
 }
 
-/** Words up to the bracket that closes, from the one that opens; and where that is. */
+/** Returns the words between two brackets, and the position of the closing one. */
 function wordsUntil(tokens, from, closing) {
   let at = from;
   const words = [];
@@ -23,7 +23,7 @@ function wordsUntil(tokens, from, closing) {
   return { words, at };
 }
 
-/** `{metrics: [{name, labels}], labels}`: each metric with what is asked of its labels, and the labels that are grouped by. */
+/** Returns `{metrics: [{name, labels}], labels}`: each metric with the labels queried, and the labels grouped by. */
 export function namesIn(expr) {
   const tokens = tokensOf(expr);
   const metrics = [];
@@ -48,5 +48,5 @@ export function namesIn(expr) {
   return { metrics, labels };
 }
 
-/** `sum by (...)`: what stands before a grouping is what is done, unless an operator stands between. */
+/** Whether a word aggregates, as in `sum by (...)`: it stands before a grouping, and no operator stands between. */
 const isAggregation = (tokens, i) => ['by', 'without'].includes(tokens[i + 1]?.text);

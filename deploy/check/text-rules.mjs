@@ -3,7 +3,7 @@ import { basename, extname, join } from 'node:path';
 import { filesUnder, ROOT } from '../local/setup/tree.mjs';
 
 /*
- * Rules about files that no linter knows. Each gives the sentences that say what is wrong.
+ * Rules about files that no linter knows. Each returns sentences that say what is wrong.
  */
 
 const CODE = new Set(['.ts', '.mjs', '.js', '.lua']);
@@ -12,7 +12,7 @@ const SOURCES = ['services', 'shared', 'deploy', 'test'];
 
 const linesOf = (path) => readFileSync(join(ROOT, path), 'utf8').replace(/\n$/, '').split('\n');
 
-/** Lines of a script that do something: a header is worth its lines. */
+/** Whether a line of a script does something. Header lines do not count. */
 const isLuaCode = (line) => line.trim() !== '' && !line.trim().startsWith('--');
 
 function sizeOf(path) {
@@ -20,7 +20,7 @@ function sizeOf(path) {
   return { lines: linesOf(path).length, most: path.startsWith('test/') ? 500 : 350 };
 }
 
-/** A file that outgrew its limit hides a second subject. */
+/** Finds files that exceed their limit. Such a file hides a second subject. */
 export function findLongFiles() {
   return SOURCES.flatMap(filesUnder)
     .filter((path) => CODE.has(extname(path)))
@@ -31,14 +31,14 @@ export function findLongFiles() {
 
 const DRAWERS = /^(utils?|helpers?|common|base|libs?|managers?|misc)$/;
 
-/** A file is named by what it knows; these names know nothing, so everything ends up in them. */
+/** Finds file names that say nothing. A file is named by what it knows, and under such a name everything collects. */
 export function findDrawers() {
   return SOURCES.flatMap(filesUnder)
     .filter((path) => path.split(/[/.-]/).some((word) => DRAWERS.test(word)))
     .map((path) => `${path}: a name that says nothing`);
 }
 
-/** Scripts are named in kebab-case, by what they act on and what they do: `message-accept.lua`. */
+/** Finds scripts whose names are not in kebab-case. They are named by object and action: `message-accept.lua`. */
 export function findOddScripts() {
   return SOURCES.flatMap(filesUnder)
     .filter((path) => extname(path) === '.lua' && !/^[a-z]+(-[a-z]+)*\.lua$/.test(basename(path)))
@@ -59,18 +59,19 @@ const LENT = new Set([
 ]);
 
 /**
- * What takes more than eight keys, because a refused command leaves nothing behind; and what those beyond eight are for.
- * - `message-accept` (11): `push` and `due` enqueue a push in the step that stores the message, so that no crash comes
- *   between the two; `targets` is the list of devices to which remembered answers refer, so that none repeats it.
- * - `transfer-init` (13): `push` and `due` do the same, and `due` holds the end of the offer; `accountRate` bounds what all
- *   devices offer together; `files` keeps a long list apart, so that one file of it is read without the others, and `sealed` what
- *   only `transfer-read` tells.
+ * Scripts that take more than eight keys, because a refused command must leave nothing behind, and the use of the keys
+ * beyond eight.
+ * - `message-accept` (11): `push` and `due` enqueue a push in the step that stores the message, so that no crash
+ *   separates the two; `targets` is the list of devices to which remembered answers refer, so that none repeats it.
+ * - `transfer-init` (13): `push` and `due` do the same, and `due` holds the end of the offer; `accountRate` bounds the
+ *   offers of all devices together; `files` keeps a long list apart, so that one file of it is read without the others;
+ *   `sealed` keeps what only `transfer-read` returns.
  * - `stream-open` (9): `invites` says, in the one trip of an opening, whether a new device waits for this one's decision.
  */
 const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'stream-open.lua']);
 const MOST_KEYS = 8;
 
-/** A script takes chunks that are for all, those of its own module, and those that another one lends. */
+/** Finds scripts that take chunks of other modules. General chunks, those of its own module, and lent ones are allowed. */
 export function findScriptsThatReach() {
   const scripts = SOURCES.flatMap(filesUnder).filter((path) => extname(path) === '.lua');
   return scripts.flatMap((path) => {
@@ -83,7 +84,7 @@ export function findScriptsThatReach() {
   });
 }
 
-/** A script with more keys than this does several things. */
+/** Finds scripts with more keys than this. Such a script does several things. */
 export function findScriptsOfManyKeys() {
   const declared = SOURCES.flatMap(filesUnder).filter((path) => path.endsWith('scripts.ts'));
   return declared.flatMap((path) => {
@@ -95,13 +96,13 @@ export function findScriptsOfManyKeys() {
   });
 }
 
-/** What ties a text to one machine or one network. */
+/** Patterns that tie a text to one machine or one network. */
 const LOCAL = [
   [/(?<![\w.])\/(work|root)\//, 'a path of one machine'],
   [/\bregistry\.[\w-]+\.[a-z]|"resolved": "https?:/, 'the host of a package registry'],
 ];
 
-/** The repository works wherever it is checked out. */
+/** Finds such texts, because the repository must work wherever it is checked out. */
 export function findLocalWords() {
   return filesUnder()
     .filter((path) => !BINARY.test(path))
@@ -110,14 +111,14 @@ export function findLocalWords() {
 }
 
 const GLOSSARY = 'services/GLOSSARY.md';
-/** The words that the glossary has retired: the first column of its second table. */
+/** Returns the words that the glossary has retired: the first column of its second table. */
 function retiredWords() {
   const [, rows = ''] = /^\| retired \|.*\n\|.*\n((?:\|.*\n)*)/m.exec(readFileSync(join(ROOT, GLOSSARY), 'utf8')) ?? [];
   const words = [...rows.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell]) => cell.split(', '));
   return new Set(words.map((word) => word.trim()));
 }
 
-/** The words of a name in camelCase, PascalCase, kebab-case or with underlines; in singular and plural. */
+/** Returns the words of a name in camelCase, PascalCase, kebab-case or with underlines, in singular and plural. */
 const wordsOf = (name) =>
   name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -125,16 +126,16 @@ const wordsOf = (name) =>
     .split(/[^a-z]+/)
     .flatMap((word) => [word, word.replace(/s$/, '')]);
 
-/** Retired as a name; in a sentence each of them also has its ordinary meaning. */
+/** Words that are retired only as names. In a sentence each of them also has its ordinary meaning. */
 const ORDINARY = new Set(['room', 'fact']);
 
-/** Comments and quoted texts, in which there are no names. */
+/** Comments and quoted texts, which contain no names. */
 const NO_NAMES = {
   script: /\/\*.*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/gs,
   lua: /--[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g,
 };
 
-/** What a file is called by, and every name in its code: exported, private or local. */
+/** Returns the name of a file, and every name in its code: exported, private or local. */
 function namesOf(path) {
   const kind = extname(path) === '.lua' ? 'lua' : 'script';
   if (!CODE.has(extname(path))) return path.split('/');
@@ -144,14 +145,14 @@ function namesOf(path) {
 
 const PROSE = ['services', 'shared', 'deploy', 'helm'];
 
-/** Retired words in comments, texts and documents; the glossary itself names them. */
+/** Returns the retired words in comments, texts and documents, except in the tables of the glossary itself. */
 function retiredInText(path, retired) {
   if (BINARY.test(path)) return [];
   const lines = path === GLOSSARY ? linesOf(path).filter((line) => !line.startsWith('| ')) : linesOf(path);
   return lines.flatMap((line) => (line.toLowerCase().match(/\b[a-z]+\b/g) ?? []).filter((word) => retired.has(word)));
 }
 
-/** Words that the glossary has retired come back in no file, no name of the code, and no sentence of what is shipped. */
+/** Finds retired words in files, in names of the code, and in sentences that are shipped. */
 export function findRetiredWords() {
   const retired = retiredWords();
   if (retired.size === 0) return [`${GLOSSARY}: the table of retired words is missing`];

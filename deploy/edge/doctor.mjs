@@ -5,8 +5,8 @@ import { probeHeaders } from './doctor/headers.mjs';
 import { probeReach } from './doctor/reach.mjs';
 
 /*
- * Probes a running edge from outside, as somebody would who wants in. It changes nothing but one QR sign-in that nobody
- * approves. Exit code 0: nothing wrong was found; 1: something was; 2: it could not be asked.
+ * Probes a running edge from outside, as an attacker would. It changes nothing except one QR sign-in that nobody
+ * approves. Exit code 0: nothing wrong was found. 1: something was. 2: the edge could not be asked.
  */
 
 const USAGE = `npm run doctor -- <url> ...          the public address of each edge, such as https://baton.example
@@ -45,7 +45,7 @@ function optionsOf(args, env) {
 const counts = { passed: 0, failed: 0, warned: 0, untested: 0 };
 const say = (text) => process.stdout.write(`${text}\n`);
 
-/** `verdict`: true, false, 'warn', or null for what could not be looked at. `details` are said unless it is true. */
+/** Reports a check. `verdict`: true, false, 'warn', or null for not tested. `details` are printed unless it is true. */
 function report(verdict, what, details) {
   const [count, word] =
     verdict === true
@@ -60,7 +60,7 @@ function report(verdict, what, details) {
   if (verdict !== true) for (const detail of details) say(`      ${detail}`);
 }
 
-/** False when nobody answers there, or the session is none. */
+/** Examines an edge. False when nothing answers there, or the session is not valid. */
 async function examine(base, { session, replicas, insecure, quick }) {
   say(`\n${base}`);
   const ask = makeAsk({ base, insecure });

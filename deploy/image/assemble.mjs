@@ -4,12 +4,12 @@ import { buildOrExit } from '../build/build.mjs';
 import { filesUnder, ROOT } from '../local/setup/tree.mjs';
 
 /*
- * Puts into a folder what an image of Baton holds. `app`: the two services with their packages, the scripts of the store,
- * what docker-compose.yml runs beside them, and licences. `mounts`: where volumes are mounted first, so that they belong
- * to the user of the image. Usage: node deploy/image/assemble.mjs <folder>
+ * Assembles the content of Baton's image in a folder. `app`: the two services with their packages, the scripts of the
+ * store, the programs that docker-compose.yml runs beside them, and licences. `mounts`: the mount points of volumes, so
+ * that they belong to the user of the image. Usage: node deploy/image/assemble.mjs <folder>
  */
 
-/** What starts each in the image, whatever the folders of the sources are called. */
+/** The entry of each service in the image, whatever the folders of the sources are called. */
 const SERVICES = { replica: 'services/sync/main', broker: 'services/broker/main' };
 
 const MOUNTS = {
@@ -33,7 +33,7 @@ for (const [name, entry] of Object.entries(SERVICES)) {
   for (const ending of ['js', 'cjs', 'cjs.map']) put(`dist/${entry}.${ending}`);
   writeFileSync(join(folder, 'app/dist', `${name}.js`), `import './${entry}.js';\n`);
 }
-// For `node --import`: loaded by itself, and only when it is asked for.
+// For `node --import`. It is loaded on its own, and only on request.
 put('dist/services/tracing/main.js', 'dist/tracing.js');
 for (const script of filesUnder('services').filter((path) => path.endsWith('.lua'))) put(`dist/${script}`);
 for (const files of ['reference', 'web'])

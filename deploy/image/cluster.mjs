@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
 /*
- * The one-shot service `cluster` of docker-compose.yml: joins the nodes that it is given and deals the slots out among
- * them, once; what is a cluster already is left as it is. Usage: node cluster.mjs <host> <host> ...
+ * The one-shot service `cluster` of docker-compose.yml. It joins the given nodes and deals out the slots among them,
+ * once. An existing cluster stays as it is. Usage: node cluster.mjs <host> <host> ...
  */
 
 const SLOTS = 16_384;
@@ -17,7 +17,7 @@ const password = readFileSync('/run/baton/password-operator', 'utf8').trim();
 const encode = (words) =>
   `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`;
 
-/** The answer to one command, as text; throws when it is an error. */
+/** Resolves to the reply to one command, as text. Rejects when the reply is an error. */
 function ask(host, ...words) {
   return new Promise((resolve, reject) => {
     let said = '';
@@ -46,7 +46,7 @@ const areWhole = async () => (await Promise.all(nodes.map(isWhole))).every(Boole
 if (!(await areWhole())) {
   for (const [i, node] of nodes.entries()) {
     const [first, next] = [i, i + 1].map((part) => Math.floor((part * SLOTS) / nodes.length));
-    // Begun before: then they are its own, and it has an epoch.
+    // A node that has already begun owns its slots and has an epoch.
     const busy = (error) => process.stdout.write(`${error.message}\n`);
     await ask(node, 'CLUSTER', 'SET-CONFIG-EPOCH', String(i + 1)).catch(busy);
     await ask(node, 'CLUSTER', 'ADDSLOTSRANGE', String(first), String(next - 1)).catch(busy);

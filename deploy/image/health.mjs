@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 
 /*
- * The health check of the image, for engines that ask inside of the container: exit code 0 while the service takes
- * traffic. Asks whichever of the two the container was started with.
+ * The health check of the image, for engines that ask inside the container. Exit code 0 means that the service takes
+ * traffic. It asks the service with which the container was started.
  */
 
 const { env } = process;

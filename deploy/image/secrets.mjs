@@ -3,16 +3,16 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 
 /*
- * The one-shot service of docker-compose.yml: makes the secrets of an installation at its first start, each in the
- * folder (a volume) of the only service that may read it. What is there is kept, and what follows from it is written
- * anew, so that an upgrade brings the permissions that it needs. Usage: node secrets.mjs <folder of mounts>
+ * The one-shot service of docker-compose.yml that makes the secrets of an installation at its first start. Each is in the
+ * folder (a volume) of the only service that may read it. Existing secrets are kept. The files derived from them are
+ * written anew, so that an upgrade brings the permissions that it needs. Usage: node secrets.mjs <folder of mounts>
  */
 
 const mounts = process.argv[2] ?? '/mounts';
 const folder = join(mounts, 'secrets');
 const made = [];
 
-/** Whole or not at all: whoever reads it meanwhile has the old one. */
+/** Writes a file completely or not at all. A concurrent reader sees the old file. */
 function put(path, text) {
   const at = join(folder, path);
   rmSync(`${at}.new`, { force: true });
@@ -20,7 +20,7 @@ function put(path, text) {
   renameSync(`${at}.new`, at);
 }
 
-/** The secret that is kept there; made when there is none. */
+/** Returns the secret that is kept there. Makes it when there is none. */
 function keep(path, make = () => randomBytes(32).toString('hex')) {
   try {
     return readFileSync(join(folder, path), 'utf8').trim();
@@ -33,7 +33,7 @@ function keep(path, make = () => randomBytes(32).toString('hex')) {
   return secret;
 }
 
-/** A pair for web push, in one file so that its halves belong together. */
+/** Makes a pair for web push, in one file so that its halves belong together. */
 function vapidPair() {
   const pair = createECDH('prime256v1');
   const publicKey = pair.generateKeys().toString('base64url');
@@ -43,7 +43,7 @@ function vapidPair() {
 const NODES = ['redis', 'redis-2', 'redis-3'];
 const SENTINELS = ['sentinel', 'sentinel-2', 'sentinel-3'];
 
-/** Where the store is, by mode. The password of the sentinels is a setting of that mode alone, so it stands in the address. */
+/** Returns the store's addresses by mode. Only mode `sentinel` has the sentinels' password, so it is part of the address. */
 const storeUrls = (sentinelPassword) => ({
   standalone: 'redis://redis:6379',
   sentinel: `redis+sentinel://${SENTINELS.join(',')}/baton?sentinel_password=${sentinelPassword}`,
@@ -59,10 +59,11 @@ const digest = (user) => `#${createHash('sha256').update(passwords[user]).digest
 const ownUsers = readFileSync(new URL('users.acl', import.meta.url), 'utf8').split('\n');
 const ownRules = (user) => ownUsers.find((line) => line.startsWith(`user ${user} `)).replace(/#0{64}/, digest(user));
 const RULES = [
-  // A server that reads its append-only file again does so as this user, and silently drops every transaction that it may not
-  // repeat (redis/redis 14541, valkey-io/valkey 3983). So it may do everything, and nobody has its password.
+  // A server that reads its append-only file again does so as this user, and silently drops every transaction that the
+  // user may not repeat (redis/redis 14541, valkey-io/valkey 3983). So the user may do everything, and nobody has its
+  // password.
   `user default on #${createHash('sha256').update(randomBytes(32)).digest('hex')} ~* &* +@all`,
-  // Who may ask whether it lives.
+  // The user that may ask whether the server is alive.
   'user health on nopass resetkeys resetchannels -@all +dbsize',
   ownRules('baton'),
   ownRules('broker'),
@@ -73,7 +74,7 @@ const RULES = [
 put('redis/users.acl', `${RULES.join('\n')}\n`);
 put('redis/auth.conf', `masteruser replica\nmasterauth ${passwords.replica}\n`);
 
-/** A sentinel keeps what it learns in its configuration: it is made once. */
+/** A sentinel keeps what it learns in its configuration, so the file is made only once. */
 const sentinelConf = [
   readFileSync(new URL('sentinels.conf', import.meta.url), 'utf8').trimEnd(),
   `requirepass ${sentinelPassword}`,

@@ -9,9 +9,9 @@ import { pushKeys } from './start/push-keys.mjs';
 import { REPLICA_MEMORY, startService } from './start/service.mjs';
 
 /*
- * `npm start`: everything on this machine, on loopback: a store, the reference broker with its development login, and
- * replicas that take their callers from it. Exactly one line goes to stdout, `ready <url> <url> ...`, when
- * all replicas serve; all else goes to stderr.
+ * `npm start`: runs everything on this machine, on loopback: a store, the reference broker with its development login,
+ * and replicas that take their callers from it. Exactly one line goes to stdout, `ready <url> <url> ...`, when all
+ * replicas serve. Everything else goes to stderr.
  */
 
 const { env } = process;
@@ -22,12 +22,12 @@ function refuse(problems) {
   process.exit(1);
 }
 
-/** What was asked for; exits when it cannot be had, before anything is started. */
+/** Reads what was asked for. Exits before anything is started when that is not possible. */
 async function readPlan() {
   const args = process.argv.slice(2);
   const unknown = args.find((arg) => arg !== '--lan');
   if (unknown !== undefined) refuse([`unknown argument ${unknown}; everything but --lan is set by the environment.`]);
-  // Without `--` before it npm keeps it to itself, and says so here.
+  // Without `--` before it npm keeps the flag to itself, and passes it in this variable.
   const withLan = args.length > 0 || env.npm_config_lan === 'true';
   const address = withLan ? env.APP_LAN_ADDRESS || lanAddress() : null;
   if (withLan && address === null)
@@ -36,7 +36,7 @@ async function readPlan() {
   if (!Number.isInteger(replicas) || replicas < 1 || replicas > 64) {
     refuse([`APP_REPLICAS=${env.APP_REPLICAS} is not a number from 1 to 64.`]);
   }
-  // Whoever has a broker, or asks for another identity, needs none of ours.
+  // Our broker is not needed if another one is given, or another identity mode is set.
   const withBroker = (env.APP_IDENTITY || 'broker') === 'broker' && !env.APP_BROKER_URL && !env.APP_BROKER_URL_FILE;
   const { ports, brokerPort, lanPort, problems } = await readPorts(replicas, env, { withBroker, withLan });
   if (problems.length > 0) refuse(problems);
@@ -52,7 +52,7 @@ async function readPlan() {
   };
 }
 
-/** What the broker and the replicas prove themselves with to each other; it lives as long as they do. */
+/** The secret with which the broker and the replicas authenticate to each other. It lasts as long as they do. */
 const brokerToken = randomBytes(32).toString('hex');
 
 /** The password of our own store, because other users of this machine reach loopback too. Nothing prints it. */
@@ -61,7 +61,7 @@ const withPassword = (url) => url.replace('redis://', `redis://:${storePassword}
 
 function environmentOfBroker({ places, brokerPort, lan }, redisUrl) {
   return {
-    // Until it has reached its store it answers 503, which it would tell as warnings.
+    // Until it has reached its store it answers 503, which it would log as warnings.
     BROKER_LOG_LEVEL: 'error',
     BROKER_TOKENS: `baton:${brokerToken}`,
     BROKER_DEV_LOGIN: 'true',
@@ -71,7 +71,7 @@ function environmentOfBroker({ places, brokerPort, lan }, redisUrl) {
     ...(env.APP_REDIS_URL_FILE
       ? { BROKER_REDIS_URL_FILE: env.APP_REDIS_URL_FILE }
       : { BROKER_REDIS_URL: redisUrl ?? env.APP_REDIS_URL }),
-    // Nobody scrapes it here: a free port, so that two of these do not meet.
+    // Nothing scrapes it here. A free port keeps two of these from colliding.
     BROKER_ADMIN_PORT: '0',
     ...env,
     BROKER_PORT: String(brokerPort),
@@ -79,14 +79,14 @@ function environmentOfBroker({ places, brokerPort, lan }, redisUrl) {
   };
 }
 
-/** How a replica finds the broker that was started here. */
+/** Tells a replica how to reach the broker that was started here. */
 const wayToBroker = ({ brokerPort, lan }) => ({
   APP_BROKER_URL: `http://127.0.0.1:${brokerPort}`,
   APP_BROKER_LOGIN_URL: `${lan?.url ?? `http://localhost:${brokerPort}`}/login`,
   APP_BROKER_TOKEN: brokerToken,
 });
 
-/** All of them are one installation, also for whoever goes from one address to the other. */
+/** Makes all replicas one installation, also for a client that changes from one address to another. */
 function installation({ places, lan }) {
   const origins = [...(lan === null ? [] : [lan.url]), ...places.map(({ url }) => url)];
   const given = env.APP_PUBLIC_ORIGINS ? [env.APP_PUBLIC_ORIGINS] : [];
@@ -96,15 +96,15 @@ function installation({ places, lan }) {
   };
 }
 
-/** The environment of one replica: the caller's, with what makes it one of several here. */
+/** Returns the environment of a replica: the caller's, with what makes it one of several here. */
 function environmentOf({ port, adminPort, url }, redisUrl) {
   return {
     APP_IDENTITY: 'broker',
     ...(plan.brokerPort === null ? {} : wayToBroker(plan)),
-    // Not on every address, as a replica with a broker would: there is no edge and no TLS here.
+    // A replica with a broker would listen on every address, but here is no edge and no TLS.
     APP_HOST: '127.0.0.1',
     APP_LOG_LEVEL: 'warn',
-    // Somebody waits at a terminal for the end.
+    // A user waits at a terminal for the end.
     APP_DRAIN_SECONDS: '0',
     APP_DRAIN_TRANSFER_SECONDS: '0',
     ...keysOfPush,
@@ -115,12 +115,12 @@ function environmentOf({ port, adminPort, url }, redisUrl) {
     APP_ADMIN_PORT: String(adminPort),
     APP_PUBLIC_URL: plan.lan?.url ?? url,
     ...installation(plan),
-    // Whoever publishes them on the local network says for whom it asks.
+    // The proxy that publishes the replicas on the local network names the client that it asks for.
     ...(plan.lan === null ? {} : { APP_TRUSTED_PROXIES: '127.0.0.1' }),
   };
 }
 
-/** How long a replica may take to end after SIGTERM before it is killed. */
+/** Returns how long a replica may take to end after SIGTERM before it is killed. */
 function patienceMs() {
   const drains = [env.APP_DRAIN_SECONDS, env.APP_DRAIN_TRANSFER_SECONDS].map((seconds) => Number(seconds) || 0);
   return (15 + Math.max(...drains)) * 1000;
@@ -143,7 +143,7 @@ await buildOrExit();
 const keysOfPush = await pushKeys(env, say);
 const secretOfBroker = plan.brokerPort === null ? {} : secretOrRefuse();
 
-/** The store while it starts and after; null when it is somebody else's. */
+/** Our own store, while it starts and after; null when the store is not ours. */
 let starting = null;
 let redis = null;
 let broker = null;
@@ -151,10 +151,10 @@ let lan = null;
 const replicas = [];
 let ending = false;
 
-/** Every process that was started here, but for the store. */
+/** Returns all services that were started here, without the store. */
 const services = () => [...replicas, ...(broker === null ? [] : [broker])];
 
-/** Ends every child, the store last, and then this process. Once only; a second call is the first one's business. */
+/** Ends every child, the store last, and then this process. Only the first call does so. */
 async function end(exitCode) {
   if (ending) return;
   ending = true;
@@ -167,16 +167,16 @@ async function end(exitCode) {
 let askedAt = Number.POSITIVE_INFINITY;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    // Asked again: somebody does not want to wait. (One Ctrl-C comes twice, from the terminal and through npm.)
+    // After a second signal nothing is waited for. (One Ctrl-C comes twice, from the terminal and through npm.)
     if (Date.now() - askedAt > 1_000) for (const { child } of services()) child.kill('SIGKILL');
     askedAt = Math.min(askedAt, Date.now());
     void end(0);
   });
 }
-// npm passes SIGINT and SIGTERM on, but cannot when it is killed hard: then this process has another parent.
+// npm passes SIGINT and SIGTERM on, but cannot when it is killed. Then this process gets another parent.
 const npm = env.npm_lifecycle_event === 'start' ? process.ppid : null;
 if (npm !== null) setInterval(() => process.ppid !== npm && void end(1), 1_000).unref();
-// Also when this script itself fails: nothing that it started may be left behind.
+// Runs also when this script itself fails, so that nothing that it started is left behind.
 process.on('exit', () => {
   for (const { child } of services()) child.kill('SIGKILL');
   redis?.kill();
@@ -233,7 +233,7 @@ async function publish({ lan: at, places, brokerPort }) {
   lan = await startLan({ ...at, replicaPorts: places.map(({ port }) => port), brokerPort });
   say(`${at.url} is open to this network: ANYBODY on it may log in under any name. Stop it when you are done.`);
   say(`Browsers warn of its certificate, which was made just now: SHA-256 ${lan.fingerprint}`);
-  // Without TLS the same address says what browsers will warn of. Loaded here: on a bare machine it was just installed.
+  // Without TLS the same address shows what browsers will warn of. Loaded here, because it may be newly installed.
   const { renderUnicodeCompact } = await import('uqr');
   const plain = at.url.replace('https:', 'http:');
   say(`\n${renderUnicodeCompact(plain, { border: 2 })}\n\nFor a phone: scan this, or type ${plain}`);

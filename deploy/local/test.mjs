@@ -11,7 +11,7 @@ import { ROOT } from './setup/tree.mjs';
  * Further arguments go to jest: `npm test -- messages`, `npm test -- -t 'a sentence'`.
  *
  * The tests find APP_TEST_REDIS_URL, the Redis that all files share (nothing in it may be flushed), and
- * APP_TEST_REDIS_SERVER, the program for those that need one of their own.
+ * APP_TEST_REDIS_SERVER, the program for tests that need their own Redis.
  */
 
 requireNode();
@@ -20,7 +20,7 @@ const given = process.env.APP_TEST_REDIS_URL;
 const redisServer = given ? findRedisServer()?.path : requireRedisServer('APP_TEST_REDIS_URL');
 await buildOrExit();
 
-// What configures a replica in this shell is not for the tests to find.
+// Settings of a replica in this shell must not reach the tests.
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([key]) => !key.startsWith('APP_') || key.startsWith('APP_TEST_')),
 );

@@ -1,15 +1,15 @@
 /*
- * The dashboards: what is asked, and how it is called. `npm run generate` makes Grafana's files of it, in
- * helm/baton/files/dashboards, from where the chart and docker-compose.yml take them. Every query gets the choice of installation and
- * replica put into its selectors; `$rate` is the interval that fits the picture.
+ * The dashboards: their queries and titles. `npm run generate` makes Grafana's files from them in
+ * helm/baton/files/dashboards, where the chart and docker-compose.yml find them. Every query gets the chosen installation
+ * and replicas in its selectors. `$rate` is the interval that fits the panel.
  */
 
-/** So often a second, by these labels. */
+/** Returns a query for the rate a second, by these labels. */
 const rate = (metric, ...labels) => {
   const legend = labels.map((label) => `{{${label}}}`).join(' ') || 'all';
   return { [legend]: `sum by (${labels.join(', ')}) (rate(${metric}[$rate]))` };
 };
-/** The time in which so many of them were done. */
+/** Returns a query for the time within which this share is done. */
 const quantile = (share, metric, ...labels) => {
   const legend = [`p${share * 100}`, ...labels.map((label) => `{{${label}}}`)].join(' ');
   return {
@@ -192,7 +192,7 @@ export const DASHBOARDS = {
       {
         title: 'Event loop late',
         unit: 's',
-        // What is measured is the time between two samples, which are to be 0.1 s apart (process-metrics.ts).
+        // The metric is the time between two samples, which should be 0.1 s apart (process-metrics.ts).
         queries: { 'p99 {{instance}}': 'clamp_min(nodejs_eventloop_lag_p99_seconds - 0.1, 0)' },
       },
       { title: 'Processors', unit: 'short', queries: rate('process_cpu_seconds_total', 'instance') },

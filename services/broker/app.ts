@@ -41,17 +41,17 @@ import { makeSessionStore } from './sessions/store.ts';
 import { makeTokens } from './sessions/credentials/tokens.ts';
 import { makeMetrics, type Metrics } from './telemetry/metrics.ts';
 
-/** A key set may be kept this long, and never longer than half of the time that a key is published before it signs. */
+/** The longest time a key set may be cached. It is never more than half of the time a key is published before it signs. */
 const KEY_SET_SECONDS = 300;
 
 export interface BrokerApp {
   readonly port: number;
   readonly adminPort: number;
-  /** Goes on for the notice, finishes what is running and stops; resolves when nothing is left. Repeated calls are one. */
+  /** Goes on for the notice, finishes what is running and stops. Resolves when all has ended. Calls share one stop. */
   stop(): Promise<void>;
 }
 
-/** The store, and the keys that are kept there. */
+/** Opens the store, and the keys that are kept there. */
 function openStore({ redis: { address, keyPrefix }, keyring: settings }: BrokerConfig, logger: Logger) {
   const reachability = new Reachability({ store: 'broker', address, logger });
   const redis = connectCommands({
@@ -62,7 +62,7 @@ function openStore({ redis: { address, keyPrefix }, keyring: settings }: BrokerC
       reachability.failed('commands', error);
     },
     onWell: () => reachability.worked('commands'),
-    // Also a cluster has the commands of one server: beside scripts, all that is asked has one key.
+    // The cast holds for a cluster too: besides scripts, the broker sends only commands with one key.
   }) as Redis;
   const servers = new ServerCheck({
     store: 'broker',
@@ -91,7 +91,7 @@ function openStore({ redis: { address, keyPrefix }, keyring: settings }: BrokerC
 
 type Opened = ReturnType<typeof openStore>;
 
-/** Sessions, and the tokens that speak of them. */
+/** Makes sessions and their tokens. */
 function makeModules(
   { publicUrl, sessions: { graceSeconds, refusedSubjects } }: BrokerConfig,
   { db, keyring }: Opened,
@@ -109,7 +109,7 @@ function makeModules(
 
 type Modules = ReturnType<typeof makeModules>;
 
-/** The login that the configuration chose, or the refusal of one. */
+/** Mounts the login that the configuration chose, or its refusal. */
 function mountLogin(
   app: Express,
   config: BrokerConfig,
@@ -150,7 +150,7 @@ interface AppParts {
   logger: Logger;
 }
 
-/** The port, in the order in which a request meets it. */
+/** Makes the app of the public port, in the order in which a request passes it. */
 function makeApp({ config, keyring, modules, isDraining, metrics, logger }: AppParts): Express {
   const { sessions, list, tokens, cookieName } = modules;
   const { returnOrigins } = config.login;
@@ -166,7 +166,7 @@ function makeApp({ config, keyring, modules, isDraining, metrics, logger }: AppP
     ...checks,
   );
   mountApi(app, makeSessionHandlers({ sessions, list }), makeServiceAuth({ tokens: config.tokens }));
-  // Envoy keeps the method of the request and puts its path behind this one.
+  // Envoy keeps the method of the request and appends its path to this one.
   app.all(
     ['/forward-auth', '/forward-auth/*path'],
     makeForwardAuth({ app: config.forwardAuth.app, sessions, tokens, cookieName }),
@@ -216,7 +216,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     },
     'listening',
   );
-  // The client goes on trying by itself; the keyring tells when it has succeeded.
+  // The client retries by itself, and the keyring notices when it has succeeded.
   db.redis.connect().catch(() => undefined);
   keyring.start();
 

@@ -2,7 +2,7 @@ import { ConfigError } from '../../shared/service-kit/config/config-error.ts';
 import { startBroker } from './app.ts';
 import { loadConfig } from './config/config.ts';
 
-/** sysexits.h EX_CONFIG: a supervisor need not try again with the same configuration. */
+/** EX_CONFIG of sysexits.h: a supervisor need not retry with the same configuration. */
 const EX_CONFIG = 78;
 
 async function start(): Promise<void> {
@@ -11,7 +11,7 @@ async function start(): Promise<void> {
     const stop = () => void broker.stop();
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
-    // A broker started by a script ends with it, however hard that died.
+    // A broker that a script started ends with the script, even if the script was killed.
     process.on('disconnect', stop);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -136,7 +136,7 @@ export function failureOf(error: unknown): CliError {
     const again = againIn(error);
     const said = ofOther ?? SENTENCE_OF[error.code] ?? error.message;
     const sentence = again === '' ? said : sentenceOf(said) + again;
-    const request = error.requestId === null ? '' : ` (request ${error.requestId})`;
+    const request = error.request_id === null ? '' : ` (request ${error.request_id})`;
     const { code, retryAfterMs } = error;
     return new CliError(sentence + request, { status: STATUS_OF[code] ?? EXIT.failed, code, retryAfterMs });
   }

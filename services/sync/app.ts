@@ -12,7 +12,7 @@ import { makeShutdown } from './shutdown.ts';
 export interface App {
   readonly port: number;
   readonly adminPort: number;
-  /** Drains and stops; resolves when nothing is left. Repeated calls are one. */
+  /** Drains and stops the replica. Resolves when nothing is left. Repeated calls share one stop. */
   stop(): Promise<void>;
 }
 

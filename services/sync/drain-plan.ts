@@ -1,34 +1,34 @@
-/** For the last requests, the store's last answers and a last scrape, once streams and transfers are over. */
+/** Time for the last requests, the store's last answers and a last scrape, after streams and transfers are over. */
 const END_SECONDS = 15;
-/** What still runs after the drain, a listing or a poll that was just answered, is cut after so long. */
+/** Requests that still run after the drain, such as a listing or a poll that was just answered, are cut after this time. */
 const LAST_REQUESTS_SECONDS = 5;
-/** If the budget is too short for everything, each of the other parts keeps this share of it. */
+/** If the budget is too short for everything, the notice and the end each get at most this share of it. */
 const LEAST_SHARE = 1 / 3;
 
 interface DrainSettings {
   readonly noticeSeconds: number;
   readonly streamsSeconds: number;
   readonly transfersSeconds: number;
-  /** After so long whoever stops the process kills it; null: it waits for as long as the plan takes. */
+  /** After this time the supervisor kills the process. Null: it waits for as long as the plan takes. */
   readonly shutdownSeconds: number | null;
 }
 
-/** The longest that each part of a stop may take. Streams and transfers end side by side. */
+/** The longest time that each part of a stop may take. Streams and transfers end side by side. */
 interface DrainPlan {
-  /** From the signal to the end of the process. */
+  /** Time from the signal to the end of the process. */
   readonly totalMs: number;
-  /** Readiness is off, and requests are still taken. */
+  /** Time in which the replica is not ready, but still takes requests. */
   readonly noticeMs: number;
   readonly streamsMs: number;
   readonly transfersMs: number;
-  /** For requests that are neither. */
+  /** Time for requests that are neither streams nor transfers. */
   readonly requestsMs: number;
 }
 
 /**
- * One budget for a stop: notice, then the longer of the two drains, then the end. Where the budget was given and is
- * shorter than what the parts were given, the notice and the end keep a third of it each at most, and the drains get the
- * rest: so a pod with a grace period of 30 s tells every stream to reconnect, too.
+ * Plans a stop as one budget: the notice, then the longer of the two drains, then the end. If the given budget is shorter
+ * than the parts together, the notice and the end each get at most a third of it, and the drains get the rest. Thus even
+ * a pod with a grace period of 30 s tells every stream to reconnect.
  */
 export function drainPlan(settings: DrainSettings): DrainPlan {
   const { noticeSeconds, streamsSeconds, transfersSeconds } = settings;

@@ -2,7 +2,7 @@ import { startApp } from './app.ts';
 import { ConfigError } from '../../shared/service-kit/config/config-error.ts';
 import { loadConfig } from './config/config.ts';
 
-/** sysexits.h EX_CONFIG: a supervisor need not try again with the same configuration. */
+/** EX_CONFIG of sysexits.h: a supervisor need not try again with the same configuration. */
 const EX_CONFIG = 78;
 
 async function start(): Promise<void> {
@@ -11,7 +11,7 @@ async function start(): Promise<void> {
     const stop = () => void app.stop().finally(() => process.connected && process.disconnect());
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
-    // A replica started by a script ends with it, however hard that died.
+    // A replica started by a script ends with it, even if the script was killed.
     process.on('disconnect', stop);
   } catch (error) {
     if (error instanceof ConfigError) {

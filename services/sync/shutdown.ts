@@ -16,16 +16,16 @@ interface Arrivals {
   isQuiet: (forMs: number) => boolean;
 }
 
-/** What runs in a replica, as far as stopping goes. */
+/** The running parts of a replica, as far as a stop needs them. */
 interface Running {
   signin: { drain: () => void };
   hub: Stops & { drain: (overMs: number) => Promise<unknown> };
   relay: { requests: { drain: (overMs: number) => Promise<unknown> }; bulk: Stops };
-  /** What works beside requests, in the order in which it is stopped: before what it uses. */
+  /** The workers beside requests, in the order in which they stop: each before the parts that it uses. */
   workers: readonly Stops[];
   identity: Stops;
   bus: Stops;
-  /** Settles when the start, which may wait for the store, is over. */
+  /** Settles when the start is over. The start may wait for the store. */
   started: Promise<unknown>;
   replica: Stops;
   store: Stops;
@@ -39,7 +39,7 @@ interface ShutdownParts {
   logger: Logger;
 }
 
-/** How a replica ends: it takes itself off the balancer, hands its clients over, then stops what they used. */
+/** Makes the stop of a replica: it leaves the balancer, hands its clients over, then stops what they used. */
 export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownParts) {
   const plan = drainPlan(drain);
   let isDraining = false;
@@ -72,11 +72,11 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
 
   return {
     isDraining: (): boolean => isDraining,
-    /** After so long what is still open is cut. */
+    /** Time after which a drain cuts what is still open. */
     limitMs: plan.noticeMs + Math.max(plan.streamsMs, plan.transfersMs),
-    /** Nobody is waited for any more. */
+    /** Whether the notice is over, so that nothing waits for the store any more. */
     isStopping: (): boolean => isStopping,
-    /** Resolves when nothing is left. Repeated calls are one. */
+    /** Stops the replica. Resolves when nothing is left. Repeated calls share one stop. */
     end(running: Running): Promise<void> {
       ending ??= end(running);
       return ending;

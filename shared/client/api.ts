@@ -22,13 +22,14 @@ import type {
   SignalRequest,
   SignInLink,
   SignInRequestView,
+  StreamEvents,
   Transfer,
   TransferState,
 } from './wire.ts';
 
 /** The settings that every call takes. */
 export interface CallSettings {
-  /** Ends the call at once; it then rejects with `aborted`. */
+  /** Ends the call at once; it then rejects with `aborted`, or with `timeout` by the signal of `AbortSignal.timeout`. */
   signal?: AbortSignal | undefined;
   /** Further attempts of the library itself, where a call cannot take effect twice. Default 2; 0: one attempt. */
   retries?: number | undefined;
@@ -110,12 +111,10 @@ export interface ClientEvents {
   event: StreamedEvent;
 }
 
-/** An event of the stream as it came. */
-export interface StreamedEvent {
-  readonly name: string;
-  readonly data: unknown;
-  readonly id: string | null;
-}
+/** An event of the stream as the contract has it; `name` tells the type of `data`. `id`: its position, where it has one. */
+export type StreamedEvent = {
+  [N in keyof StreamEvents]: { readonly name: N; readonly data: StreamEvents[N]; readonly id: string | null };
+}[keyof StreamEvents];
 
 /** Ends listening. */
 export type Off = () => void;
@@ -134,6 +133,10 @@ export interface BatonClient {
   readonly lastEventId: string | null;
   /** Calls `listener` for each event of that name until the returned function is called. */
   on<N extends keyof ClientEvents>(name: N, listener: (event: ClientEvents[N]) => void): Off;
+  /** Calls `listener` for the next event of that name only. */
+  once<N extends keyof ClientEvents>(name: N, listener: (event: ClientEvents[N]) => void): Off;
+  /** Ends what `on` or `once` began with this `listener`; of several, the first. */
+  off<N extends keyof ClientEvents>(name: N, listener: (event: ClientEvents[N]) => void): void;
   /** Resolves when the stream is open; rejects with `signed_out` when there is no session for it. */
   untilOnline(settings?: CallSettings): Promise<void>;
 

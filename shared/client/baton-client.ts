@@ -1,7 +1,14 @@
 import { BatonError } from '../contract/errors.ts';
 import { looksOf } from '../contract/vocabulary/device-names.ts';
 import { makeAccountCalls, makeDevices } from './account/account.ts';
-import type { BatonClient, BatonClientOptions, ClientEvents, ConnectionState, SignedOutReason } from './api.ts';
+import type {
+  BatonClient,
+  BatonClientOptions,
+  ClientEvents,
+  ConnectionState,
+  SignedOutReason,
+  StreamedEvent,
+} from './api.ts';
 import { BatonClientError } from './errors/baton-client-error.ts';
 import { type Caller, makeCaller } from './http/caller.ts';
 import { makeClipboardNews } from './account/clipboard-news.ts';
@@ -27,8 +34,24 @@ const STATE: Readonly<Record<StreamState['state'], ConnectionState>> = {
 
 const closed = (): BatonClientError => new BatonClientError('aborted', 'The client was closed');
 
-/** Makes the client of one device: its stream, its calls and its files. Does nothing before `start` or a call. */
+/** The types of the options, for programs in JavaScript. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  ...{ baseUrl: 'string or function', session: 'object', headers: 'object or function', fetch: 'function' },
+  ...{ liveName: 'string', sha256: 'function', peerToPeer: 'object', lastEventId: 'string' },
+};
+
+function checkOptions(options: object): void {
+  for (const [name, value] of Object.entries({ baseUrl: null, ...options })) {
+    const type = OPTIONS[name];
+    if (value === undefined && name !== 'baseUrl') continue;
+    if (value !== null && type?.includes(typeof value)) continue;
+    throw new BatonClientError('invalid_request', type ? `${name} is not of type ${type}` : `${name} is no option`);
+  }
+}
+
+/** Makes the client of one device: its stream, its calls and its files. Does nothing before `start` or a call. Throws `invalid_request`. */
 export function makeBatonClient(options: BatonClientOptions): BatonClient {
+  checkOptions(options);
   const { baseUrl, headers, liveName, lastEventId, session: store, fetch = platformFetch } = options;
   const clock = systemClock;
   let state: ConnectionState = 'stopped';
@@ -116,7 +139,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   }
 
   function onEvent(event: StreamEvent): void {
-    emitter.emit('event', { name: event.name, data: event.data, id: event.id });
+    emitter.emit('event', { name: event.name, data: event.data, id: event.id } as StreamedEvent);
     // Messages have their own memory, because one that was not taken, or not acknowledged, is handed out again.
     if (event.name === 'message') return messages.onMessage(event.data);
     if (event.duplicate) return;
@@ -184,7 +207,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     get lastEventId() {
       return stream.lastEventId;
     },
-    on: emitter.on,
+    ...{ on: emitter.on, once: emitter.once, off: emitter.off },
     async untilOnline({ signal } = {}) {
       const online = new Promise<void>((resolve, reject) => {
         const look = (now: ConnectionState) => {

@@ -1,27 +1,37 @@
 import type { Off } from './api.ts';
 
-/** Listeners by the name of their event. */
+/** Listeners by the name of their event. A function that listens twice is called twice. */
 export interface Emitter<E> {
   on<N extends keyof E>(name: N, listener: (event: E[N]) => void): Off;
+  /** Calls `listener` for the next event only. */
+  once<N extends keyof E>(name: N, listener: (event: E[N]) => void): Off;
+  /** Ends the listening of `listener` that began first. */
+  off<N extends keyof E>(name: N, listener: (event: E[N]) => void): void;
   emit<N extends keyof E>(name: N, event: E[N]): void;
 }
 
 /** Makes an emitter. `onThrow` gets the error that a listener threw; the other listeners are called all the same. */
 export function makeEmitter<E>(onThrow: (error: unknown) => void): Emitter<E> {
-  const listeners = new Map<keyof E, Set<(event: never) => void>>();
+  type Entry = { name: keyof E; listener: (event: never) => void; isOnce: boolean };
+  const entries = new Set<Entry>();
+  const listen = (name: keyof E, listener: Entry['listener'], isOnce: boolean): Off => {
+    const entry = { name, listener, isOnce };
+    entries.add(entry);
+    return () => void entries.delete(entry);
+  };
   return {
-    on(name, listener) {
-      const all = listeners.get(name) ?? new Set();
-      listeners.set(name, all);
-      // A function of its own, because the same function may listen twice.
-      const own = (event: never) => listener(event);
-      all.add(own);
-      return () => void all.delete(own);
+    on: (name, listener) => listen(name, listener, false),
+    once: (name, listener) => listen(name, listener, true),
+    off(name, listener) {
+      const entry = [...entries].find((one) => one.name === name && one.listener === listener);
+      if (entry) entries.delete(entry);
     },
     emit(name, event) {
-      for (const listener of [...(listeners.get(name) ?? [])]) {
+      for (const entry of [...entries]) {
+        if (entry.name !== name) continue;
+        if (entry.isOnce) entries.delete(entry);
         try {
-          listener(event as never);
+          entry.listener(event as never);
         } catch (error) {
           onThrow(error);
         }

@@ -1,9 +1,9 @@
-/** The identity of one mutation: made once per request, for the script that answers a client's repetition with the first result. */
+/** The identity of one change, made once per request. By it a script answers a repetition with the first result. */
 export interface Operation {
-  /** `Idempotency-Key` when the route honours it and the client sent one, else random. */
+  /** The `Idempotency-Key` if the route honours it and the client sent one, else a random id. */
   readonly id: string;
-  /** True when the client chose the id: then a repetition may come minutes later. */
+  /** True if the client chose the id. A repetition may then come minutes later. */
   readonly keyed: boolean;
-  /** SHA-256 of the body, base64url: the same key with another body is refused. Empty where the id is random. */
+  /** SHA-256 of the body, in base64url: the same key with another body is refused. Empty for a random id. */
   readonly fingerprint: string;
 }

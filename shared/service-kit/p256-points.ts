@@ -13,6 +13,6 @@ function isPoint(key: string): boolean {
   }
 }
 
-/** The first of the two that is no point of P-256; null where both are. */
+/** Returns the first of the two keys that is not a point of P-256; null if both are. */
 export const oddKeyOf = (keys: DeviceKeys): 'enc' | 'sig' | null =>
   (['enc', 'sig'] as const).find((name) => !isPoint(keys[name])) ?? null;

@@ -1,13 +1,13 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 
-/** As many random bytes as are asked for at once: for one id the call costs more than the bytes. */
+/** The number of random bytes fetched at once, because for one id the call costs more than the bytes. */
 const POOL_BYTES = 8 * 1_024;
 
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** What `read` makes of so many random bytes of the pool, which are gone afterwards: none is used twice. */
+/** Returns the result of `read` for random bytes of the pool, and erases them, so that none is used twice. */
 function fromPool<T>(bytes: number, read: (from: number, to: number) => T): T {
   if (used + bytes > POOL_BYTES) {
     randomFillSync(pool);
@@ -20,9 +20,9 @@ function fromPool<T>(bytes: number, read: (from: number, to: number) => T): T {
   return made;
 }
 
-/** So many random bytes, base64url. */
+/** Returns this number of random bytes, in base64url. */
 export const randomId = (bytes: number): string => fromPool(bytes, (from, to) => pool.toString('base64url', from, to));
 
-/** UUID version 7: ids that sort by the millisecond in which they were made, and by chance within it. */
+/** Returns a UUID of version 7. Such ids sort by the millisecond of their making, and randomly within it. */
 export const timeOrderedId = (): string =>
   fromPool(16, (from, to) => uuidv7({ random: new Uint8Array(pool.buffer, pool.byteOffset + from, to - from) }));

@@ -2,16 +2,16 @@ import { BatonError } from '../contract/errors.ts';
 import { RATES, type RateGroup } from '../contract/rates.ts';
 import type { Route } from '../contract/vocabulary/route.ts';
 
-/** A limit under `APP_RATE_LIMIT_SCALE`, above 0: at least one. */
+/** Returns a limit multiplied by `APP_RATE_LIMIT_SCALE`, which must be above 0; at least one. */
 export const scaled = (limit: number, scale: number): number => Math.max(1, Math.floor(limit * scale));
 
-/** How many requests a group allows in its window; null when `APP_RATE_LIMIT_SCALE` switches limits off. */
+/** Returns how many requests a group allows in its window; null if `APP_RATE_LIMIT_SCALE` switches limits off. */
 export const scaledLimit = (group: RateGroup, scale: number): number | null =>
   scale === 0 ? null : scaled(RATES[group].limit, scale);
 
 /**
- * The headers of draft-ietf-httpapi-ratelimit-headers-08 for a group that is counted by a module's script or in the
- * replica's memory, in the form that express-rate-limit gives those of address groups.
+ * Returns the headers of draft-ietf-httpapi-ratelimit-headers-08 for a group that is counted by a module's script or in the
+ * replica's memory, in the same form as express-rate-limit gives them for address groups.
  */
 export const rateLimitHeaders = (
   group: RateGroup,
@@ -21,10 +21,10 @@ export const rateLimitHeaders = (
   'RateLimit-Policy': `"${group}"; q=${limit}; w=${RATES[group].windowSeconds}`,
 });
 
-/** A line of an account gets shorter by hundreds in so long. */
+/** When to retry. In this time hundreds of an account's waiting requests are served. */
 const RETRY_SECONDS = 1;
 
-/** The refusal of a request that cannot even wait. */
+/** Returns the refusal of a request that cannot even wait. */
 export function tooManyWaiting({ rate }: Pick<Route, 'rate'>): BatonError {
   const counts = (group: RateGroup) => ({ limit: RATES[group].limit, remaining: 0, resetSeconds: RETRY_SECONDS });
   return new BatonError('rate_limited', 'Too many requests of this account wait', {

@@ -2,20 +2,20 @@ import { BatonError, type ErrorCode } from '../contract/errors.ts';
 import { bytesOfBase64url } from './base64url.ts';
 
 interface SealedRules {
-  /** Where it stands in the body. */
+  /** Its field in the body. */
   field: string;
-  /** Bytes that it may have once it is decoded. */
+  /** The most bytes that it may have after decoding. */
   most: number;
-  /** The code for more, and what it says beside the number. */
+  /** The error code for a longer text, and the advice after the number. */
   tooLong: { code: ErrorCode; advice?: string };
 }
 
 /**
- * Checks what only devices can open: that it is base64url, and not too long. Throws `invalid_request`, and the code for a text
- * that is too long.
+ * Checks a text that only devices can open: it must be base64url, and not too long. Throws `invalid_request`, and `tooLong`
+ * for a text that is too long.
  */
 export function checkSealed(sealed: string, { field, most, tooLong: { code, advice = '' } }: SealedRules): void {
-  // Before anything is decoded.
+  // The length is checked before anything is decoded.
   if (Math.floor((sealed.length * 3) / 4) > most) {
     throw new BatonError(code, `/body/${field} is at most ${most} bytes once it is decoded${advice}`);
   }

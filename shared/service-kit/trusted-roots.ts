@@ -1,8 +1,8 @@
 import { createSecureContext } from 'node:tls';
 
 /**
- * Has Node parse the certificates of all authorities that it trusts, once for the process. It would do so with the first TLS
- * connection: 25 ms in which a replica answers nobody (Node 20), for the first push of some account.
+ * Makes Node parse the certificates of all authorities that it trusts, once for the process. Otherwise Node does so at the
+ * first TLS connection, such as the first push of some account: 25 ms in which a replica answers nobody (Node 20).
  */
 export function parseTrustedRoots(): void {
   createSecureContext();

@@ -6,13 +6,13 @@ export type Declared = ScriptDeclaration<string, object, unknown, string>;
 
 const SERVICES = fileURLToPath(new URL('../../services/', import.meta.url));
 
-/** The scripts of services/, by their files from there on. */
+/** Returns the scripts of services/, by their paths in it. */
 export const scriptFiles = (): string[] =>
   readdirSync(SERVICES, { recursive: true, encoding: 'utf8' }).filter(
     (path) => path.endsWith('.lua') && !path.includes('prelude'),
   );
 
-/** What is declared of them, by the same files. */
+/** Returns the declarations of the scripts, by the same paths. */
 export async function declaredScripts(): Promise<Map<string, Declared>> {
   const found = new Map<string, Declared>();
   const paths = readdirSync(SERVICES, { recursive: true, encoding: 'utf8' });

@@ -11,7 +11,7 @@ interface DeviceOptions {
   scope?: 'full' | 'guest';
 }
 
-/** A device of a development user: its headers, its calls and its streams, on whatever replica. */
+/** A device of a development user: its headers, its calls and its streams, on any replica. */
 export interface TestDevice {
   readonly user: string;
   readonly id: string;

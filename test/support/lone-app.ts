@@ -10,16 +10,17 @@ import { ROUTE_NAMES } from './samples.ts';
 /** The public port of a replica in this process, without modules and without a store. */
 export interface LoneApp {
   readonly url: string;
-  /** The handlers of routes that were called since the last look, in order. Nothing else writes what a request asks for. */
+  /** Returns the handlers called since the last look, in order. Nothing else writes what a request asks for. */
   handled(): string[];
-  /** How many requests were asked since the last look who sent them. */
+  /** Returns how many requests were identified since the last look. */
   identified(): number;
   stop(): Promise<void>;
 }
 
 /**
- * For refusals that come before any module: the middleware, the guard and the validation as the replica mounts them, on the
- * server that it listens with. Identity `dev`; its origin is `PUBLIC_URL` of the tests of the public app.
+ * Starts the public port for tests of refusals that come before any module: the middleware, the guard and the validation
+ * as in a replica, on the replica's server. Its identity is `dev`, and its origin is `PUBLIC_URL` of the tests of the
+ * public app.
  */
 export async function startLoneApp(): Promise<LoneApp> {
   let handled: string[] = [];

@@ -6,7 +6,7 @@ interface Mailbox {
   account: string;
 }
 
-/** Makes every unread message of the account that much older, as if it had waited so long. */
+/** Makes every unread message of the account older by `byMs`, as if it had waited that long. */
 export async function ageMail({ redis, account }: Mailbox, byMs: number): Promise<void> {
   const older = (logId: string): string => logId.replace(/^\d+/, (ms) => String(Number(ms) - byMs));
   const { bytes: _, ...messages } = await redis.hgetall(`${account}:mail`);
@@ -21,7 +21,7 @@ export async function ageMail({ redis, account }: Mailbox, byMs: number): Promis
   }
 }
 
-/** Pretends that the unread messages of the account take so many bytes. */
+/** Pretends that the unread messages of the account take this many bytes. */
 export const setMailBytes = ({ redis, account }: Mailbox, bytes: number) =>
   redis.hset(`${account}:mail`, 'bytes', bytes);
 

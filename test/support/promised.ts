@@ -4,9 +4,9 @@ import { watchStalls } from '../chaos/stalls.ts';
 const ATTEMPTS = 3;
 
 /**
- * Expects of something that somebody was promised that it takes less than `withinMs`. What took longer breaks the promise,
- * unless this process stood still meanwhile: then the machine may have been what took so long, and it is tried again. One
- * attempt has to count. `attempt` resolves to the ms that it took, and leaves nothing behind.
+ * Expects that a promised result takes less than `withinMs`. A longer attempt breaks the promise, unless this process
+ * stood still meanwhile. In that case the machine may be the cause, and the attempt is repeated. One attempt must
+ * succeed. `attempt` resolves to the ms that it took, and leaves nothing behind.
  */
 export async function expectPromised(withinMs: number, attempt: () => Promise<number>): Promise<void> {
   const took: number[] = [];

@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 
-/** An event stream as the bytes that come, for what a client does not show: `retry:`, ids, the end. */
+/** An event stream as raw bytes, for what a client does not show: `retry:`, ids, the end. */
 export interface RawStream {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Everything received, once it matches. */
+  /** Resolves to everything received, once it matches. */
   until(pattern: RegExp): Promise<string>;
-  /** Everything received, once the server has ended it. */
+  /** Resolves to everything received, once the server has ended the stream. */
   ended(): Promise<string>;
   close(): void;
 }
 
-/** As of recorded streams. */
+/** The same as for recorded streams. */
 const PATIENCE_MS = 40_000;
 
 const open = new Set<ClientRequest>();
 
-/** For `afterEach`. */
+/** Closes all raw streams. For `afterEach`. */
 export function closeRawStreams(): void {
   for (const sent of open) sent.destroy();
   open.clear();
@@ -32,7 +32,7 @@ export async function openRawStream(
   open.add(sent);
   sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  // Torn down by us or by the server in the middle: `ended` and `until` tell.
+  // When the client or the server breaks the stream, `ended` and `until` report it.
   sent.on('error', () => undefined);
   response.on('error', () => undefined);
   let text = '';

@@ -6,21 +6,21 @@ import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { sharedRedisEnv } from './redis/redis.ts';
 import { until } from './redis/redis-processes.ts';
 
-/** Below the time that jest gives a hook, so that the log is shown; only one that cannot start takes so long. */
+/** Less than jest gives a hook, so that the log is shown. Only a replica that cannot start takes this long. */
 const READY_WITHIN_MS = 75_000;
-/** The same for one that is stopped. */
+/** The same for a replica that stops. */
 const ENDS_WITHIN_MS = 75_000;
 
-/** One replica as a process of its own. */
+/** One replica in its own process. */
 export interface ReplicaProcess {
   readonly url: string;
   readonly adminUrl: string;
   readonly process: ChildProcess;
-  /** Everything it logged. */
+  /** Returns everything that it logged. */
   readonly log: () => string;
-  /** SIGKILL: it says goodbye to nobody. */
+  /** Sends SIGKILL, so that the replica cannot drain. */
   kill(): Promise<void>;
-  /** SIGTERM: it drains. Resolves to its exit code. */
+  /** Sends SIGTERM, so that it drains. Resolves to its exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -28,10 +28,10 @@ interface ReplicaOptions {
   redisUrl: string;
   keyPrefix: string;
   env?: Record<string, string>;
-  /** Where somebody has to know it before. */
+  /** Set where the port must be known beforehand. */
   port?: number;
   nodeFlags?: string[];
-  /** What is started, where it is not the build itself. */
+  /** The file to start, if it is not the build's own. */
   main?: string;
 }
 
@@ -51,7 +51,7 @@ async function waitUntilReady(replica: ReplicaProcess): Promise<void> {
   throw new Error(`The replica did not become ready:\n${replica.log()}`);
 }
 
-/** Starts a replica from the build and waits until it serves. Identity `dev`, no rate limits, no drain delay. */
+/** Starts a replica of the build and waits until it serves. It has identity `dev`, no rate limits and no drain delay. */
 export async function startReplica({
   redisUrl,
   keyPrefix,
@@ -76,7 +76,7 @@ export async function startReplica({
       ...sharedRedisEnv(redisUrl),
       ...env,
     },
-    // With a channel, so that a replica ends with a test process that was killed before it could stop it.
+    // The channel ends the replica if the test process is killed before it can stop it.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let log = '';
@@ -97,7 +97,7 @@ export async function startReplica({
       started.delete(replica);
     },
     async stop() {
-      // A paused process sees no signal but SIGKILL and SIGCONT.
+      // A paused process sees only SIGKILL and SIGCONT.
       child.kill('SIGCONT');
       child.kill('SIGTERM');
       let isLate = false;
@@ -118,8 +118,8 @@ export async function startReplica({
 }
 
 /**
- * Resolves when the replica has just renewed its lease. It refuses to use the store from a renewal that failed to the
- * next one: whoever cuts its connection, and wants no more than that, does it now.
+ * Resolves when the replica has just renewed its lease. Between a failed renewal and the next one the replica refuses to
+ * use the store. A test that only wants to cut its connection does so at this moment.
  */
 export async function untilBeat({ adminUrl }: ReplicaProcess, redis: Redis, keyPrefix: string): Promise<void> {
   const { replica } = (await (await fetch(`${adminUrl}/statusz`)).json()) as { replica: { id: string } };
@@ -128,7 +128,7 @@ export async function untilBeat({ adminUrl }: ReplicaProcess, redis: Redis, keyP
   await until(counter, (now) => now !== before, 'the next renewal of a lease');
 }
 
-/** Ends whatever replicas the file still has; for `afterAll`. */
+/** Stops all replicas that the file still has. For `afterAll`. */
 export async function stopReplicas(): Promise<void> {
   await Promise.all([...started].map((replica) => replica.stop()));
 }

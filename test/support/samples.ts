@@ -4,10 +4,10 @@ import type { ErrorCode } from '../../shared/contract/errors.ts';
 import { makeDevice, randomUser, type TestDevice } from './device.ts';
 import { expectProblem, type WireAnswer, type WireRequest } from './wire.ts';
 
-/** Of P-256. */
+/** A point of P-256. */
 const POINT = 'BGsX0fLhLEJH-Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU';
 
-/** Of an account without keys nobody looks at it. */
+/** Nobody checks the proof for an account without keys. */
 const PROOF = { device_id: 'nobody', n: 1, signature: 'A'.repeat(86) };
 
 interface Sample {
@@ -19,12 +19,12 @@ interface Sample {
   form?: Record<string, string>;
   /** The status of a page that is shown instead of a problem document. */
   page?: number;
-  /** The answer to a request that is right in all, and names something that does not exist. */
+  /** The code of the response to a correct request that names something that does not exist. */
   code?: ErrorCode;
 }
 
 interface Scene {
-  /** Who asks. */
+  /** The device that sends the request. */
   own: Pick<TestDevice, 'id' | 'name'>;
   /** Another device of the account. */
   other: Pick<TestDevice, 'id' | 'name'>;
@@ -43,7 +43,7 @@ const onNoFile = (headers?: Record<string, string>, body?: Record<string, unknow
   code: 'not_found',
 });
 
-/** For every route one request that is right. A new route has none: the tests that walk the table then fail. */
+/** Has one correct request for every route. A new route has none, and the tests that walk the table then fail. */
 export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = {
   getMe: () => ({}),
   startLogin: () => ({ body: { device_name: 'Phone', device_type: 'ios' } }),
@@ -89,7 +89,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getKeys: () => ({ code: 'not_found' }),
   putKeys: () => ({
     headers: { 'If-Match': '"0"' },
-    // A ring of nobody: who makes one has to sign it.
+    // Nobody's ring: the maker of a ring must sign it.
     body: { ring: `${Buffer.from('{}').toString('base64url')}.${'A'.repeat(86)}` },
     code: 'invalid_request',
   }),
@@ -121,7 +121,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
     body: {
       endpoint: 'https://fcm.googleapis.com/fcm/send/sample',
       keys: {
-        // Of RFC 8291, appendix A.
+        // From RFC 8291, appendix A.
         p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
         auth: 'BTBZMqHH6r4Tts7J_aSIgg',
       },
@@ -149,8 +149,8 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
 };
 
 /**
- * What takes the sender, or the other devices of its account, away, counts against the account, or has pushes sent there:
- * walks over all routes send it from elsewhere.
+ * Routes that remove the sender or the other devices of its account, count against the account, or send pushes to it.
+ * Walks over all routes send these from another account.
  */
 const SPENDING: readonly RouteName[] = [
   ...(['logOut', 'removeOtherSessions', 'eraseAccount'] as const),
@@ -158,7 +158,7 @@ const SPENDING: readonly RouteName[] = [
   'subscribePush',
 ];
 
-/** Who sends the sample of a route, so that the devices of a scene outlive it. */
+/** Returns the sender of a route's sample, so that the devices of a scene outlive it. */
 export const senderOf = (name: RouteName, own: TestDevice): TestDevice =>
   SPENDING.includes(name) ? makeDevice({ user: randomUser() }) : own;
 
@@ -166,7 +166,7 @@ export const ROUTE_NAMES = Object.keys(ROUTES) as RouteName[];
 
 export const routeOf = (name: RouteName): Route => ROUTES[name];
 
-/** The sample of a route as a request, with nothing of an identity. */
+/** Returns the sample of a route as a request without any identity. */
 export function sampleRequest(name: RouteName, scene: Scene): WireRequest & { method: string } {
   const { method, path } = routeOf(name);
   const { params, query, headers, body, form } = SAMPLES[name](scene);
@@ -180,7 +180,7 @@ export function sampleRequest(name: RouteName, scene: Scene): WireRequest & { me
   };
 }
 
-/** Expects what the sample of a route gets when nothing stands in its way. */
+/** Expects the response that the sample of a route gets when nothing prevents it. */
 export function expectRight(name: RouteName, answer: WireAnswer, scene: Scene): void {
   const { code, page } = SAMPLES[name](scene);
   if (page) expect(answer.status).toBe(page);
@@ -188,11 +188,11 @@ export function expectRight(name: RouteName, answer: WireAnswer, scene: Scene): 
   else expect(answer.status).toBeLessThan(400);
 }
 
-/** The routes that `match` accepts. */
+/** Returns the routes that `match` accepts. */
 export const routesWhere = (match: (route: Route) => boolean): RouteName[] =>
   ROUTE_NAMES.filter((name) => match(routeOf(name)));
 
-/** Refuses who has no session; a page sends them to the login instead. */
+/** Whether a route refuses a caller without a session. A page sends such a caller to the login instead. */
 export const refusesStrangers = ({ identity, loginRedirect, method }: Route): boolean =>
   identity === 'caller' && !(loginRedirect && method === 'GET');
 export const isPublic = (route: Route): boolean => route.identity === 'public';

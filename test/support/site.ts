@@ -6,25 +6,25 @@ import { type Recorder, recordStream } from './stream-recorder.ts';
 
 type DevicesOf<Names extends readonly string[]> = { [N in keyof Names]: TestDevice };
 
-/** Replicas on one store under a prefix of their own, and a plain connection to look at what they keep there. */
+/** Replicas on one store under their own prefix, and a plain connection that shows what they keep there. */
 export interface Site {
   readonly prefix: string;
   readonly redis: Redis;
   readonly one: ReplicaProcess;
-  /** The other one; the same where a file asked for one alone. */
+  /** The other replica; the same one where a file asked for only one. */
   readonly two: ReplicaProcess;
-  /** Devices of a new account with these names; their rows are written, in this order. */
+  /** Makes devices of a new account with these names. Their rows are written in this order. */
   enrol<const Names extends readonly string[]>(...names: Names): Promise<DevicesOf<Names>>;
-  /** A stream of the device that records everything, duplicates too; `afterEach(site.closeStreams)` ends it. */
+  /** Opens a stream of the device that records everything, even duplicates. `afterEach(site.closeStreams)` ends it. */
   listen(device: TestDevice, replica: ReplicaProcess, lastEventId?: string): Recorder;
-  /** The same for a session of this user without a device. */
+  /** Does the same for a session of this user without a device. */
   listenAs(name: string, user: string, replica: ReplicaProcess): Recorder;
   closeStreams(): Promise<void>;
-  /** Stops every replica that the file has started, also those of other sites. */
+  /** Stops every replica that the file has started, including those of other sites. */
   stop(): Promise<void>;
 }
 
-/** For `beforeAll`; its `stop` is for `afterAll`. `env` is that of both replicas; `alone` starts only one. */
+/** Starts a site. For `beforeAll`; its `stop` is for `afterAll`. `env` is for both replicas; `alone` starts only one. */
 export async function startSite(env: Record<string, string> = {}, { alone = false } = {}): Promise<Site> {
   const redisUrl = sharedRedisUrl();
   const prefix = randomPrefix();

@@ -1,12 +1,12 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
-/** A client thinks for up to so long between two requests: its connection is idle then. */
+/** The longest pause of a client between two requests. Its connection is idle then. */
 const THINKS_MS = 30;
 
 interface LoadParts {
   clients: number;
-  /** Where a client connects to when it needs a connection. */
+  /** Returns the port that a client connects to when it needs a connection. */
   port: () => number;
   path: string;
   headers: Readonly<Record<string, string>>;
@@ -14,22 +14,22 @@ interface LoadParts {
 }
 
 export interface SteadyLoad {
-  /** Answers by status; a refusal with what it says, so that a test that fails tells why. */
+  /** Number of responses by status. A refusal is listed with its text, so that a failing test shows the reason. */
   readonly answers: ReadonlyMap<number | string, number>;
-  /** Requests without an answer. */
+  /** Requests without a response. */
   readonly failures: readonly string[];
   readonly connections: () => number;
-  /** Lets the requests under way end. */
+  /** Lets the requests in progress end. */
   stop(): Promise<void>;
 }
 
-/** Clients that each keep one connection and send one POST after the other over it. None sends anything twice. */
+/** Starts clients that each keep one connection and send one POST after the other over it. None sends anything twice. */
 export function startLoad({ clients, port, path, headers, body }: LoadParts): SteadyLoad {
   const answers = new Map<number | string, number>();
   const failures: string[] = [];
   let [connections, isOver] = [0, false];
 
-  /** It asks where to go for each connection, as a client of a balanced name does. */
+  /** Asks for the port of each new connection, as a client of a balanced name does. */
   class BalancedAgent extends Agent {
     override createConnection(): Socket {
       connections += 1;

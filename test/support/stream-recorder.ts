@@ -3,20 +3,20 @@ import { makeStream, type Stream, type StreamOptions } from '../../shared/client
 import type { StreamEvent, StreamEventOf } from '../../shared/client/stream/stream-event.ts';
 import type { StreamState } from '../../shared/client/stream/stream-state.ts';
 
-/** How long a test waits for anything. Generous: only a failing test ever waits so long. */
+/** How long a test waits for anything. It is generous, because only a failing test waits this long. */
 const PATIENCE_MS = 40_000;
 
-/** Things that arrive, and those who wait for them. Nothing is polled, nothing sleeps. */
+/** A queue of items that arrive, and of their waiters. Nothing is polled, and nothing sleeps. */
 export interface Inbox<T> {
   /** Everything that arrived, in order. */
   readonly all: readonly T[];
   push(item: T): void;
   /**
-   * The first item, in order of arrival, that `match` accepts and no earlier call was given; it may have arrived
-   * before. Rejects after `patienceMs` (`PATIENCE_MS`) and then tells what is there instead.
+   * Resolves to the first item, in order of arrival, that `match` accepts and that no earlier call got. The item may have
+   * arrived before. Rejects after `patienceMs` (`PATIENCE_MS`), and then lists what is there instead.
    */
   next(match?: (item: T) => boolean, patienceMs?: number): Promise<T>;
-  /** Nothing arrives any more: whoever still waits is rejected, as one that lost a race may. */
+  /** Ends the inbox. Waiters that are left are rejected, which one that lost a race may be. */
   close(): void;
 }
 
@@ -26,7 +26,7 @@ interface Waiter<T> {
   giveUp: (why: string) => void;
 }
 
-/** `describe` names an item in the error of a wait that was in vain. */
+/** Makes an inbox. `describe` names an item in the error of a wait that failed. */
 export function makeInbox<T>(describe: (item: T) => string): Inbox<T> {
   const all: T[] = [];
   const unclaimed: T[] = [];
@@ -80,7 +80,7 @@ export interface Recorder {
   /** Every event handed out, in order. */
   readonly events: readonly (StreamEvent & { readonly at: number })[];
   readonly states: readonly StreamState[];
-  /** The first event of this name that `match` accepts and no earlier call was given. */
+  /** Resolves to the first event of this name that `match` accepts and that no earlier call got. */
   next<N extends EventName>(
     name: N,
     match?: (event: Recorded<N>) => boolean,
@@ -90,7 +90,7 @@ export interface Recorder {
   stop(): Promise<void>;
 }
 
-/** Starts a stream and keeps every event and state of it. */
+/** Starts a stream and keeps all its events and states. */
 export function recordStream(options: Omit<StreamOptions, 'onEvent'>): Recorder {
   const events = makeInbox<StreamEvent & { at: number }>(({ name, id }) => (id === null ? name : `${name} ${id}`));
   const states = makeInbox<StreamState>(({ state }) => state);

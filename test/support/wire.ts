@@ -3,18 +3,18 @@ import { connect } from 'node:net';
 import { ERRORS, type ErrorCode } from '../../shared/contract/errors.ts';
 import type { Problem } from '../../shared/contract/vocabulary/problem.ts';
 
-/** A request exactly as it is to go over the wire: nothing is normalised, followed or repeated. */
+/** A request exactly as it goes over the wire: nothing is normalised, followed or repeated. */
 export interface WireRequest {
   method?: string;
-  /** With its query, percent-encoded as it is to be sent. */
+  /** With its query, percent-encoded as it is sent. */
   path: string;
   /** A list sends the header once for each value. Values are bytes as Latin-1: see `utf8Header`. */
   headers?: Record<string, string | string[]>;
-  /** Bytes, or a value to be sent as JSON. */
+  /** Bytes, or a value that is sent as JSON. */
   body?: unknown;
-  /** Fields to be sent as a form instead. */
+  /** Fields that are sent as a form instead. */
   form?: Record<string, string>;
-  /** In chunks, without Content-Length. */
+  /** Sends the body in chunks, without Content-Length. */
   chunked?: boolean;
 }
 
@@ -32,7 +32,7 @@ interface Target {
   url: string;
 }
 
-/** The form in which header bytes travel through Node. */
+/** Returns the form in which header bytes pass through Node. */
 export const utf8Header = (text: string): string => Buffer.from(text).toString('latin1');
 
 function bytesOf(body: unknown): Buffer | null {
@@ -48,7 +48,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** A connection of its own for each request, so that no test inherits the wreck of another's. */
+/** Sends a request on its own connection, so that no test inherits a broken one from another. */
 export function request(target: Target, { method = 'GET', path, headers, body, form, chunked }: WireRequest) {
   const bytes = form ? Buffer.from(new URLSearchParams(form).toString()) : bytesOf(body);
   const all: Record<string, string | string[]> = {
@@ -58,7 +58,7 @@ export function request(target: Target, { method = 'GET', path, headers, body, f
     ...headers,
   };
   const { hostname, port } = new URL(target.url);
-  // Kept alive, so that the server reads to its end what it refused, and nobody resets the connection meanwhile.
+  // Keeps the connection alive, so that the server reads a refused body to its end and nobody resets the connection.
   const agent = new Agent({ keepAlive: true });
   return new Promise<WireAnswer>((resolve, reject) => {
     const sent = httpRequest({ agent, hostname, port, method, path, headers: all }, (response) => {
@@ -85,8 +85,8 @@ export function request(target: Target, { method = 'GET', path, headers, body, f
 }
 
 /**
- * Sends bytes as they stand, for what no client would send, and resolves to what came back until the server closed. A
- * server that closes without reading on resets the connection, and the answer may then be lost.
+ * Sends raw bytes that no client would send. Resolves to what came back until the server closed. If a server closes
+ * without reading on, it resets the connection, and the response may be lost.
  */
 export function sendBytes(target: Target, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(target.url);
@@ -103,7 +103,7 @@ export function sendBytes(target: Target, bytes: string | Buffer): Promise<strin
   });
 }
 
-/** Checks that the answer is the problem document of this code, complete (CONTRACT.md, "Errors"), and gives it. */
+/** Checks that the response is the complete problem document of this code (CONTRACT.md, "Errors"), and returns it. */
 export function expectProblem(answer: WireAnswer, code: ErrorCode): Problem {
   const { status, title } = ERRORS[code];
   if (answer.method === 'HEAD') {

@@ -12,9 +12,9 @@ const parsed = (text) => {
 };
 
 /**
- * Sends one request as it stands, on a connection of its own: nothing is normalised, followed or repeated.
- * `{status, headers, text, body}`; `status` is 0 when nothing came, and `failure` then says why.
- * `onOpen(response, sent)` takes the answer over as soon as its head is there. `keepOpen` leaves the request unfinished.
+ * Makes a function that sends one request unchanged, on its own connection. Nothing is normalised, followed or repeated.
+ * It resolves to `{status, headers, text, body}`. `status` is 0 when no response came, and `failure` then says why.
+ * `onOpen(response, sent)` takes over the response when its head has come. `keepOpen` leaves the request unfinished.
  */
 export function makeAsk({ base, insecure }) {
   const { protocol, hostname, port } = new URL(base);
@@ -46,7 +46,7 @@ export function makeAsk({ base, insecure }) {
           resolve(onOpen(response, sent));
           return;
         }
-        // Of a stream that nobody asked to watch the head is the answer.
+        // If nobody watches a stream, its head is the response.
         if ((response.headers['content-type'] ?? '').startsWith('text/event-stream')) {
           clearTimeout(impatience);
           response.on('error', () => undefined);

@@ -2,7 +2,7 @@ import { connect as overTcp } from 'node:net';
 import { connect as overTls } from 'node:tls';
 
 /*
- * Whether bytes pass as they come, and for long enough.
+ * Checks whether bytes pass as they come, and for long enough.
  */
 
 const READY_MS = 5_000;
@@ -10,7 +10,7 @@ const EARLY_ANSWER_MS = 5_000;
 const LONG_POLL_MS = 25_000;
 const HALF_HEADER_MS = 30_000;
 
-/** Watches a stream: when `ready` came, and whether a ping followed, silence, or its end. */
+/** Watches a stream: when `ready` came, and whether a ping, silence or its end followed. */
 function watchStream({ ask, session }) {
   const started = Date.now();
   return ask({
@@ -60,7 +60,7 @@ async function probeStream({ ask, session, report }) {
   ]);
 }
 
-/** The replica refuses this one without reading its body; an edge that collects bodies first stays silent. */
+/** The replica refuses this request without reading its body. An edge that collects bodies first stays silent. */
 async function probeUpload({ ask, session, report }) {
   const headers = { ...session, 'Content-Type': 'text/plain', 'Content-Length': '1000' };
   const early = await ask({
@@ -80,7 +80,7 @@ async function probeUpload({ ask, session, report }) {
   report(status !== 413, 'an upload may have any size', ['answered 413: take the limit of the body away']);
 }
 
-/** The longest answer that is waited for on purpose. */
+/** Checks the longest response that is waited for on purpose. */
 async function probeLongPoll({ ask, report }) {
   const what = 'a long poll of 25 s is waited for';
   const body = JSON.stringify({ device_name: 'Doctor', device_type: 'browser' });
@@ -101,7 +101,7 @@ async function probeLongPoll({ ask, report }) {
   ]);
 }
 
-/** Somebody who begins a request and never ends it must not hold a connection for ever. */
+/** Checks that a client that begins a request and never ends it cannot hold a connection for ever. */
 function probeHalfHeader({ base, insecure, report }) {
   const { protocol, hostname, port } = new URL(base);
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -124,7 +124,7 @@ function probeHalfHeader({ base, insecure, report }) {
   });
 }
 
-/** With `quick` what takes longer than a heartbeat is left out. */
+/** Runs all probes. With `quick` it leaves out those that take longer than a heartbeat. */
 export async function probeFlow({ ask, base, insecure, session, quick, report }) {
   const slow = quick ? [] : [probeLongPoll({ ask, report }), probeHalfHeader({ base, insecure, report })];
   if (session === null) report(null, 'the event stream and uploads', ['need a session']);

@@ -1,6 +1,6 @@
 /*
- * Whether a client can bring an identity of its own, or take one away. Each probe is compared with the same request
- * without the forgery: whatever changes the answer got through.
+ * Checks whether a client can add an identity of its own, or remove one. Each probe is compared with the same request
+ * without the forgery. If the response differs, the forgery got through.
  */
 
 const FORGER = 'doctor-forged-subject';
@@ -16,7 +16,7 @@ const FORGED = {
 const twice = Object.fromEntries(Object.entries(FORGED).map(([name, value]) => [name, [value, value]]));
 const spelled = (how) => Object.fromEntries(Object.entries(FORGED).map(([name, value]) => [how(name), value]));
 
-/** What is smuggled in, in the order in which the worst is said first. */
+/** The forgeries, with the worst one first. */
 const SMUGGLED = [
   ['identity headers', FORGED],
   ['identity headers in capitals', spelled((name) => name.toUpperCase())],
@@ -29,10 +29,10 @@ const SMUGGLED = [
   ['development headers', { 'X-Dev-User': FORGER, 'X-Dev-Scope': 'full', 'X-Dev-Device': 'doctor-forged-device' }],
 ];
 
-/** Hop-by-hop headers (RFC 9110, section 7.6.1): a proxy that obeys drops what the client names. */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1). A proxy that obeys drops the headers that the client names. */
 const DROPPED = ['X-Auth-Scope', 'X-Auth-Meta', 'X-Auth-Subject', 'X-Edge-Secret', 'X-Auth-Assertion'];
 
-/** One path of each class that an edge may treat apart, and other spellings of the first. */
+/** One path of each class that an edge may treat differently, and other spellings of the first path. */
 const PATHS = [
   '/api/me',
   '/api/devices',
@@ -48,13 +48,13 @@ const PATHS = [
 ];
 
 /**
- * Under the strict limit of sign-in: tried with a few forgeries alone. They name no request, so that nobody is locked
- * out for having tried codes.
+ * Paths under the strict limit of sign-in, tried only with a few forgeries. They name no request, so that nobody is
+ * locked out for wrong codes.
  */
 const SCARCE_PATHS = ['/api/auth/qr/request', '/link/plain'];
 const SCARCE_TRIES = ['identity headers', 'identity headers sent twice', 'underscore twins of identity headers'];
 
-/** What of an answer depends on who asked. */
+/** Returns the part of a response that depends on the caller. */
 const essence = ({ status, body, failure }) => {
   if (status === 0) return failure;
   const { code, user_id: user, scope, device, errors = [] } = body ?? {};
@@ -72,7 +72,7 @@ const adviceFor = (answer) => {
   return 'the edge must remove every identity header of a client, on every path';
 };
 
-/** One forgery on each of these paths: what got through, in words; and whether a rate limit stood in the way. */
+/** Tries one forgery on each of these paths. Resolves to what got through, in words, and whether a rate limit interfered. */
 async function forge({ ask, own, usual, headers, paths }) {
   const answers = await Promise.all(paths.map((path) => ask({ path, headers: { ...own, ...headers } })));
   const isLimited = (i) => answers[i].status === 429 || usual.get(paths[i]).status === 429;
@@ -80,7 +80,7 @@ async function forge({ ask, own, usual, headers, paths }) {
   const wrong = paths.map((path, i) => {
     const answer = answers[i];
     const [before, after] = [essence(usual.get(path)), essence(answer)];
-    // A forgery that the replica saw and refused is a hole in the edge, too.
+    // A forgery that the replica saw and refused is also a hole in the edge.
     const seen = answer.body?.code === 'untrusted_edge' || believed(answer);
     if (isLimited(i) || (before === after && !seen)) return null;
     return `${path}: ${before} became ${after}; ${adviceFor(answer)}`;
@@ -88,7 +88,7 @@ async function forge({ ask, own, usual, headers, paths }) {
   return { wrong: wrong.filter((text) => text !== null), limited };
 }
 
-/** `session` is the headers of somebody signed in; null: only what can be seen without. */
+/** Runs the probes. `session` holds the headers of a signed-in user; null: only probes that need no session. */
 export async function probeHeaders({ ask, session, report }) {
   const credentials =
     session === null
@@ -101,7 +101,7 @@ export async function probeHeaders({ ask, session, report }) {
     const usual = new Map();
     for (const path of [...PATHS, ...SCARCE_PATHS]) usual.set(path, await ask({ path, headers: own }));
     const me = essence(usual.get('/api/me'));
-    // What differs from nothing cannot be seen where nothing is wrong already.
+    // If something is already wrong, a difference cannot be seen.
     if (who !== 'signed in') {
       report(me === '401 unauthenticated', 'without session nobody is let in', [`/api/me answered ${me}`]);
     }

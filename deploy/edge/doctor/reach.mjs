@@ -1,10 +1,10 @@
 import { makeAsk } from './ask.mjs';
 
 /*
- * What can be reached that should not be, and what cannot that should.
+ * Finds what can be reached but should not be, and what should be reached but cannot.
  */
 
-/** Internal paths of broker and replica: whoever serves them publicly answers something else than 404. */
+/** Internal paths of broker and replica. An edge that publishes them answers something other than 404. */
 const INTERNAL = [
   ['/forward-auth', 'the broker'],
   ['/v1/sessions?subject=doctor', 'the broker'],
@@ -15,8 +15,8 @@ const INTERNAL = [
 ];
 
 /**
- * Spellings that are the login to who decodes and tidies a path, and forward-auth to who does not. Whatever refuses them
- * or sends elsewhere is right; the broker's own answer, an identity or a 401 of it, is not.
+ * Spellings that mean the login to a program that decodes and tidies a path, and forward-auth to one that does not. An
+ * edge may refuse or redirect them. It must not return the broker's own response, which is an identity or its 401.
  */
 const CROOKED = [
   '/forward-auth/..%2flogin/doctor',
@@ -45,7 +45,7 @@ async function probeSpellings({ ask, session, report }) {
   report(wrong.length === 0, 'no other spelling of a path reaches the broker', wrong);
 }
 
-/** Of a certificate that nobody vouches for a browser must not remember anything. */
+/** Browsers must remember nothing about an untrusted certificate. */
 async function probeTransport({ ask, base, insecure, report }) {
   if (!base.startsWith('https:') || insecure) return;
   const { headers } = await ask({ path: '/healthz' });

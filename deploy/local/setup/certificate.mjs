@@ -4,8 +4,8 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 
 /**
- * Makes a self-signed certificate for these names and addresses, good for a week, with the `openssl` program, in `folder`:
- * `{key, cert, keyFile, certFile}`. Throws in plain words when that is not possible.
+ * Makes a self-signed certificate for these names and addresses in `folder`, with the `openssl` program. It is valid for
+ * a week. Returns `{key, cert, keyFile, certFile}`. Throws in plain words when that is not possible.
  */
 export function makeCertificate({ folder, hosts }) {
   const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

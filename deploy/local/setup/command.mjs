@@ -3,11 +3,11 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from './tree.mjs';
 
-/** Whether `moduleUrl` is the script that was started, and not imported by another one. */
+/** Whether `moduleUrl` is the script that was started, not a module that another one imports. */
 export const isStarted = (moduleUrl) =>
   process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(moduleUrl);
 
-/** Runs a command to its end. `output` is what it wrote to both streams; a command that cannot start has code 127. */
+/** Runs a command to its end. `output` is the text of both streams. A command that cannot start has code 127. */
 function run(command, args) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -8,8 +8,8 @@ import { freePort } from './redis.mjs';
 import { ROOT } from './tree.mjs';
 
 /*
- * What tests start services with. They start hundreds of replicas, and on Node before 22.8, which keeps no compiled code by
- * itself, a third of the time of a start goes into compiling the same file again: 0.76 s of a processor, and 0.50 s with it.
+ * Starts services for tests. Tests start hundreds of replicas. Node before 22.8 keeps no compiled code by itself, and
+ * spends a third of each start on compiling the same file again: 0.76 s of processor time, and 0.50 s with kept code.
  */
 
 const SERVICES = ['sync', 'broker'];
@@ -20,14 +20,14 @@ const READY_WITHIN_MS = 60_000;
 
 const mainOf = (service) => join(ROOT, 'dist/services', service, 'main.js');
 
-/** The built file of a service, and where its compiled code is kept: another name for every build and every Node. */
+/** Returns the built file of a service, and the file of its compiled code, which differs for every build and Node. */
 export function compiledOf(service) {
   const bundle = join(ROOT, 'dist/services', service, 'main.cjs');
   const name = `${service}-${process.version}-${statSync(bundle).mtimeMs}`;
   return { bundle, compiled: join(FOLDER, name) };
 }
 
-/** What Node is given to start a service of the build: its own entry where there is no compiled code of it. */
+/** Returns the arguments with which Node starts a service of the build: its own entry where no compiled code is kept. */
 export function argumentsToStart(service) {
   const isKept = !KEPT_BY_NODE && existsSync(compiledOf(service).compiled);
   return isKept ? [COMPILED_MAIN, service] : [mainOf(service)];
@@ -67,7 +67,7 @@ async function keepOf(service, redisUrl) {
   await ended;
 }
 
-/** Starts each service once on this Redis, unless its compiled code is there already, and keeps it. */
+/** Starts each service once on this Redis and keeps its compiled code, unless that is already there. */
 export async function keepCompiled(redisUrl) {
   if (KEPT_BY_NODE) return;
   const wanted = SERVICES.map((service) => compiledOf(service).compiled);

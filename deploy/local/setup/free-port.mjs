@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Linux has names for sockets that are no files and end with their process. Elsewhere nothing is claimed. */
+/** Whether the system has named sockets that are no files and end with their process. Other systems claim nothing. */
 const CAN_CLAIM = process.platform === 'linux';
 
 const listens = (server, options) =>
@@ -9,7 +9,7 @@ const listens = (server, options) =>
     server.listen({ ...options, exclusive: true }, () => resolve(true));
   });
 
-/** Whether nobody listens on this TCP port of the loopback address now. */
+/** Whether no process listens on this TCP port of the loopback address now. */
 async function isFree(port) {
   const probe = createServer();
   if (!(await listens(probe, { port, host: '127.0.0.1' }))) return false;
@@ -18,8 +18,8 @@ async function isFree(port) {
 }
 
 /**
- * Keeps every other process that picks ports in this way off this one until this process ends, whether or not anybody
- * listens on it yet: between the look and the bind of a child there is half a second.
+ * Keeps every other process that picks ports in this way off this port until this process ends, even if nothing listens
+ * on it yet. Half a second passes between the probe and the bind of a child process.
  */
 async function claim(port) {
   if (!CAN_CLAIM) return true;
@@ -32,14 +32,15 @@ async function claim(port) {
 const given = new Set();
 
 /**
- * A port of the loopback address from `first` on, one of `count`, that is free, as are those `offsets` above it. A random
- * one, because others look for one too; never the same twice in one process, nor one that another process was given.
+ * Returns a free port of the loopback address, one of `count` from `first` on. The ports `offsets` above it are free too.
+ * The port is random, because other processes look for one too. No process gets the same port twice, and no two processes
+ * get the same port.
  */
 export async function pickPort({ first, count, offsets = [0] }) {
   for (;;) {
     const port = first + Math.floor(Math.random() * count);
     if (given.has(port)) continue;
-    // Before the look, so that of two who pick at once only one gets it.
+    // Before the probe, so that only one of two concurrent picks gets the port.
     given.add(port);
     const free = await Promise.all(offsets.map((offset) => isFree(port + offset)));
     if (!free.includes(false) && (await claim(port))) return port;

@@ -6,19 +6,19 @@ import { pickPort } from './free-port.mjs';
 
 const STOP_WITHIN_MS = 5_000;
 
-/** Below the ephemeral ports, so that no outgoing connection takes one between the look and its use. */
+/** Below the ephemeral ports, so that no outgoing connection takes one between the probe and its use. */
 const PORTS = { first: 26_000, count: 6_000 };
 
-/** A TCP port of the loopback address that nobody listens on now, for one use. */
+/** Returns a TCP port of the loopback address that is free now, for one use. */
 export const freePort = () => pickPort(PORTS);
 
 /**
- * Starts a Redis of our own on loopback, with the settings that an installation is asked for, in a folder of its own.
- * `{child, url, stop, kill}` once it accepts connections; both end it and remove its folder, `stop` in order and with
- * waiting, `kill` at once.
- * `detached` keeps a Ctrl-C of the terminal from it, so that its owner can end it last.
- * `password`: what it asks of every client. It gets its settings on its standard input, since everybody on the machine can
- * read a command line; `url` is without it.
+ * Starts a Redis of our own on loopback, with the settings that an installation needs, in its own folder. Resolves to
+ * `{child, url, stop, kill}` once it accepts connections. `stop` ends it in order and waits, `kill` ends it at once; both
+ * remove its folder.
+ * `detached` shields it from a Ctrl-C of the terminal, so that its owner can end it last.
+ * `password`: the password that it demands of every client. It reads its settings from standard input, because everybody
+ * on the machine can read a command line. `url` does not contain the password.
  */
 export async function startRedis({ path, detached = false, password = null }) {
   const port = await freePort();
@@ -36,14 +36,14 @@ export async function startRedis({ path, detached = false, password = null }) {
   };
   const lines = Object.entries(settings).map(([key, value]) => `${key} ${value}\n`);
   const child = spawn(path, ['-'], { stdio: ['pipe', 'pipe', 'inherit'], detached });
-  // Where it did not start, that is said below.
+  // The code below reports a failed start.
   child.stdin.on('error', () => {});
   child.stdin.end(lines.join(''));
   const ended = new Promise((resolve) => child.once('close', resolve));
   const removeFolder = () => rmSync(folder, { recursive: true, force: true });
   const stop = async () => {
     child.kill('SIGTERM');
-    // One that was paused (SIGSTOP) does not hear it.
+    // A paused process (SIGSTOP) does not react.
     const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
     await ended;
     clearTimeout(impatience);
@@ -57,7 +57,7 @@ export async function startRedis({ path, detached = false, password = null }) {
   let log = '';
   const ready = new Promise((resolve) => {
     child.stdout.setEncoding('utf8').on('data', (text) => {
-      // Once it serves, its log is of no interest, but must be read so that it never blocks.
+      // Once Redis serves, its log no longer matters, but must be read so that it never blocks.
       if (log.length < 65_536) log += text;
       if (log.includes('Ready to accept connections')) resolve(true);
     });

@@ -4,9 +4,9 @@ import { delimiter, join } from 'node:path';
 import { ROOT } from './tree.mjs';
 
 /*
- * Brings a bare checkout to where it can be built and run. Imported before anything is installed, and by whatever
- * Node there is: no packages, no young syntax. Everything here says what it does on stderr and exits 1, with what to
- * do, when it cannot.
+ * Prepares a bare checkout for building and running. This file is imported before anything is installed, and by any Node.
+ * So it uses no packages and no recent syntax. Each step reports on stderr. If it fails, it says what to do and exits
+ * with 1.
  */
 
 const REDIS_MAJOR = 7;
@@ -18,7 +18,7 @@ function giveUp(text) {
   process.exit(1);
 }
 
-/** Exits unless this Node is one that `engines` in package.json names. */
+/** Exits unless `engines` in package.json allows this Node. */
 export function requireNode() {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(readJson('package.json').engines.node).map(Number);
   const [haveMajor, haveMinor] = process.versions.node.split('.').map(Number);
@@ -28,7 +28,7 @@ export function requireNode() {
 
 const readJson = (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
 
-/** Runs without a word; what the command wrote is shown only when it failed, and then unless `mayFail`. */
+/** Runs a command quietly. Its output is shown only if the command failed and `mayFail` is false. */
 function runQuietly(command, args, { env = {}, mayFail = false } = {}) {
   const done = spawnSync(command, args, { cwd: ROOT, env: { ...process.env, ...env }, encoding: 'utf8' });
   if (done.status === 0) return true;
@@ -40,8 +40,8 @@ function runQuietly(command, args, { env = {}, mayFail = false } = {}) {
 }
 
 /**
- * Compares what npm says it has installed with what package-lock.json asks for. Optional packages are those of other
- * platforms. (File times say nothing: a checkout of another commit may be older or newer than what is installed.)
+ * Compares what npm has installed with package-lock.json. Optional packages are those of other platforms. File times do
+ * not help: a checkout of another commit may be older or newer than what is installed.
  */
 function packagesAreInstalled() {
   const lock = 'package-lock.json';
@@ -55,15 +55,15 @@ function packagesAreInstalled() {
   );
 }
 
-/** Installs the packages of package-lock.json, unless that has been done. */
+/** Installs the packages of package-lock.json, unless they are installed. */
 export function installPackages() {
   if (packagesAreInstalled()) return;
   say('Installing packages; this can take a minute.');
-  // npm tells its scripts where it is; without it (this file started by hand) the one on PATH is taken.
+  // npm tells its scripts where it is. Without npm (this file was started by hand) the one on PATH is used.
   const npm = process.env.npm_execpath || '';
   const [command, first] = npm.endsWith('npm-cli.js') ? [process.execPath, [npm]] : ['npm', []];
   const quiet = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  // Never anything but what the lock names: another command would take newer packages, and rewrite it.
+  // Installs only what the lock names. Another command would take newer packages and rewrite the lock.
   if (runQuietly(command, [...first, 'ci', ...quiet])) return;
   giveUp(
     'The packages that package-lock.json names could not be installed (npm ci), and no others are installed instead.\n' +
@@ -74,7 +74,7 @@ export function installPackages() {
 }
 
 function findOnPath(name) {
-  // Package managers put servers where the PATH of an ordinary user does not always lead.
+  // Package managers may put servers where the PATH of an ordinary user does not lead.
   const folders = [...(process.env.PATH || '').split(delimiter), '/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
   return folders
     .filter(Boolean)
@@ -82,7 +82,7 @@ function findOnPath(name) {
     .find(existsSync);
 }
 
-/** `{path, version}` of the redis-server on this machine, null when there is none; `usable` when it is new enough. */
+/** Returns `{path, version, usable}` of this machine's redis-server; null when there is none. `usable`: it is new enough. */
 export function findRedisServer() {
   const path = findOnPath('redis-server');
   if (path === undefined) return null;
@@ -92,8 +92,8 @@ export function findRedisServer() {
 }
 
 /**
- * Ways to get redis-server, the system's own first. `refresh` is for a package list that was never fetched or is too
- * old. Debian's package also starts a Redis of the system on port 6379: that one is neither used nor touched.
+ * Ways to install redis-server, the system's own first. `refresh` is for a package list that was never fetched or is too
+ * old. Debian's package also starts a Redis of the system on port 6379, which is neither used nor touched.
  */
 const INSTALLERS = [
   {
@@ -107,7 +107,7 @@ const INSTALLERS = [
   { command: 'brew', install: ['install', '-q', 'redis'], byHand: 'brew install redis', asUser: true },
 ];
 
-/** How to become root without asking anybody: the words before the command, or null when that is not possible. */
+/** Returns the words that make a command run as root without a question; null when that is not possible. */
 function asRoot() {
   if (process.getuid() === 0) return [];
   const sudo = findOnPath('sudo') !== undefined && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0;
@@ -123,11 +123,11 @@ function installRedis(installer) {
     return runQuietly(command, rest, { env: { DEBIAN_FRONTEND: 'noninteractive' }, mayFail });
   };
   if (runAsRoot(installer.install, installer.refresh !== undefined) || installer.refresh === undefined) return;
-  // Mostly the list of packages was never fetched, or names versions that are gone.
+  // Usually the package list was never fetched, or names versions that are gone.
   if (runAsRoot(installer.refresh)) runAsRoot(installer.install);
 }
 
-/** The path of a redis-server that is new enough; installs it when there is none and this user may. */
+/** Returns the path of a redis-server that is new enough. Installs one when there is none and this user may. */
 export function requireRedisServer(insteadKey) {
   const installer = INSTALLERS.find(({ command }) => findOnPath(command) !== undefined);
   if (findRedisServer() === null && installer !== undefined) installRedis(installer);

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 /** The top of the checkout. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What tools and people leave in a checkout; never part of the repository's text. */
+/** Folders that tools and people leave in a checkout. They are never part of the repository's text. */
 const NOT_OURS = new Set(['.git', '.baton', 'node_modules', 'dist', 'coverage']);
 
-/** Every file under `folder`, as sorted paths relative to the top; nothing when the folder does not exist. */
+/** Returns every file under `folder`, as sorted paths relative to the top. Empty when the folder does not exist. */
 export function filesUnder(folder = '.') {
   const found = [];
   const walk = (at) => {

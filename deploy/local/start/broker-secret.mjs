@@ -5,7 +5,7 @@ import { ROOT } from '../setup/tree.mjs';
 
 const NAME = 'broker-secret';
 
-/** Writes the file whole or not at all. Of two that start for the first time at once one writes, and both read. */
+/** Writes the file completely or not at all. If two first starts run at once, one writes and both read. */
 function make(file) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flag: 'w' });
@@ -19,9 +19,9 @@ function make(file) {
 }
 
 /**
- * The environment that gives the broker of `npm start` its secret, which encrypts the broker's keys in the store. The secret is a file
- * of mode 0600 in the data directory, made at the first start. A secret that is given already is used instead. Where no file can be
- * kept, the secret lasts for this run.
+ * Returns the environment that gives the broker of `npm start` its secret, which encrypts the broker's keys in the store.
+ * The secret is in a file of mode 0600 in the data directory, made at the first start. A given secret is used instead.
+ * Where no file can be kept, the secret lasts for this run.
  */
 export function brokerSecret(env, say) {
   if (env.BROKER_SECRET || env.BROKER_SECRET_FILE) return {};
@@ -30,7 +30,7 @@ export function brokerSecret(env, say) {
   try {
     mkdirSync(folder, { recursive: true });
     make(file);
-    // Somebody may have copied it with other rights.
+    // A copy of the file may have other permissions.
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
   } catch (error) {
     say(`broker: its secret cannot be kept in ${folder} (${error.code}), and ends with this run`);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /*
- * What is said before the browser warns: the page at the http address of `npm start -- --lan`. Nobody whom a browser knows has
- * signed the certificate, so people are told what they will see, why, and by what they can check it.
+ * The page at the http address of `npm start -- --lan`, shown before the browser warns. No authority that a browser knows
+ * has signed the certificate, so the page says what people will see, why, and how they can check it.
  */
 
 const STYLE = `
@@ -48,7 +48,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
 
 const languageOf = (accepted = '') => (/^\s*de\b/i.test(accepted) ? 'de' : 'en');
 
-/** Answers whatever is asked over http. `url`: where Baton is over https. */
+/** Makes a handler that answers every http request with the page. `url` is the https address of Baton. */
 export function explainCertificate({ url, fingerprint }) {
   return (req, res) => {
     const language = languageOf(req.headers['accept-language']);

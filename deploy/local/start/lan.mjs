@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { makeCertificate } from '../setup/certificate.mjs';
 import { explainCertificate } from './lan-page.mjs';
 
-/** The address of this machine on the local network; null when it is on none. */
+/** Returns the address of this machine on the local network; null when it is on none. */
 export const lanAddress = () =>
   Object.values(networkInterfaces())
     .flat()
     .find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
 
-/** Of one connection alone: nobody else's business (RFC 9110, section 7.6.1). */
+/** Headers of one connection, which are not forwarded (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'te', 'trailer'];
 
 function forwardedHeaders(req) {
@@ -24,20 +24,20 @@ function forwardedHeaders(req) {
   return headers;
 }
 
-/** What is said for a replica that went away while it had the request, or where none is left. */
+/** Responds when a replica went away while it had the request, or when no replica is left. */
 function failed(res) {
   if (res.headersSent) return res.destroy();
   const problem = { type: 'about:blank', title: 'Bad Gateway', status: 502, detail: 'What serves this went away' };
   res.writeHead(502, { 'Content-Type': 'application/problem+json' }).end(JSON.stringify(problem));
 }
 
-/** What may be asked again where it is not known whether it was heard (RFC 9110, section 9.2.2), and has no body to keep. */
+/** Whether a request may be repeated after an unknown outcome (RFC 9110, section 9.2.2) and has no body to keep. */
 const mayRepeat = ({ method }) => method === 'GET' || method === 'HEAD';
 
 /**
- * Passes one request on to the first of these ports, and its answer back, as they come. Where nobody takes the connection
- * nothing has been sent yet, and the next port has its turn; likewise where a replica that is killed takes the connection
- * and ends it without an answer, if the request may be repeated.
+ * Passes a request on to the first of these ports, and its response back, as their parts come. If a port refuses the
+ * connection, nothing has been sent yet, and the next port gets the request. The same happens if a killed replica accepts
+ * the connection and ends it without a response, as long as the request may be repeated.
  */
 function pass(req, res, [port, ...others]) {
   if (port === undefined) return failed(res);
@@ -57,7 +57,7 @@ function pass(req, res, [port, ...others]) {
     });
   });
   onward.on('response', (answer) => {
-    // The certificate is of today, and made by nobody whom a browser knows: nothing to remember this address by.
+    // The certificate is new and unknown to browsers, which must remember nothing about this address.
     const { connection: _, 'keep-alive': __, 'strict-transport-security': ___, ...headers } = answer.headers;
     res.writeHead(answer.statusCode, headers);
     // The head of a stream must not wait for its first event.
@@ -75,10 +75,10 @@ function pass(req, res, [port, ...others]) {
 
 /** The first byte of a TLS connection (RFC 8446, section 5.1). */
 const HANDSHAKE = 22;
-/** Whoever says nothing is let go. */
+/** A connection that sends nothing is closed after this time. */
 const FIRST_BYTE_MS = 30_000;
 
-/** One port for both: who speaks TLS gets the replicas, and a browser that was given no `https` the page that explains it. */
+/** Serves both on one port: TLS connections go to the replicas, and plain http gets the page that explains https. */
 function onePort(secure, plain) {
   const sockets = new Set();
   const front = createTcpServer((socket) => {
@@ -105,8 +105,8 @@ function onePort(secure, plain) {
 }
 
 /**
- * Publishes the replicas and the broker's login on one https address of the local network, with a certificate made for
- * it. Resolves to `{fingerprint, leave, stop}`, `leave` for the port of a replica that ended; rejects in plain words.
+ * Publishes the replicas and the broker's login on one https address of the local network, with a new certificate.
+ * Resolves to `{fingerprint, leave, stop}`. `leave` takes the port of a replica that ended. Rejects in plain words.
  */
 export async function startLan({ address, port, replicaPorts, brokerPort }) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-lan-'));

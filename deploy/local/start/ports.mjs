@@ -8,7 +8,7 @@ function isTaken(port, host) {
     const probe = createServer();
     probe.once('error', (error) => {
       if (error.code === 'EADDRINUSE') resolve(true);
-      // A machine without IPv6 cannot have it taken there.
+      // On a machine without IPv6 the port cannot be taken there.
       else if (error.code === 'EADDRNOTAVAIL' || error.code === 'EAFNOSUPPORT') resolve(false);
       else reject(error);
     });
@@ -17,8 +17,8 @@ function isTaken(port, host) {
 }
 
 /**
- * Reads the first port of a row of `count` from the environment. Problems are added to `problems` in words that name
- * the key; the answer is then empty.
+ * Reads the first port of a row of `count` from the environment. Adds problems to `problems`, in words that name the key,
+ * and then returns an empty row.
  */
 function readRow({ key, fallback, count, env, problems }) {
   const first = Number(env[key] || fallback);
@@ -44,9 +44,8 @@ async function describeIfUnusable(row, others) {
 }
 
 /**
- * The ports of `replicas` replicas, `[{port, adminPort}]`, those of the broker and of the local network (null unless
- * they are wanted), and everything
- * that stands in the way of listening on them, as sentences.
+ * Returns the ports of `replicas` replicas (`[{port, adminPort}]`), of the broker and of the local network (null unless
+ * wanted), and all problems that prevent listening on them, as sentences.
  */
 export async function readPorts(replicas, env, { withBroker, withLan }) {
   const problems = [];

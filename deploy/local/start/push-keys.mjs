@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { ROOT } from '../setup/tree.mjs';
 
 /**
- * The VAPID keys of `npm start`, as environment of its replicas: made the first time and kept in the data directory, so
- * that browsers which subscribed need not do it again. Nothing where keys are given, or in production. Needs the build.
+ * Returns the VAPID keys of `npm start`, as environment of its replicas. They are made once and kept in the data
+ * directory, so that subscribed browsers stay subscribed. Empty where keys are given, or in production. Needs the build.
  */
 export async function pushKeys(env, say) {
   const given = ['', '_FILE'].some((end) => env[`APP_VAPID_PUBLIC_KEY${end}`] || env[`APP_VAPID_PRIVATE_KEY${end}`]);
@@ -16,7 +16,7 @@ export async function pushKeys(env, say) {
   );
   try {
     mkdirSync(folder, { recursive: true });
-    // Of two that start for the first time at once one writes, and both read.
+    // If two first starts run at once, one writes and both read.
     writeFileSync(file, `${JSON.stringify(makeVapidKeys())}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     if (error.code !== 'EEXIST') {

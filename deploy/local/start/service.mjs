@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { ROOT } from '../setup/tree.mjs';
 
 /**
- * For whoever starts a replica on Linux: the C library keeps up to 32 MiB that were freed, instead of giving them back
- * and faulting them in again for each part of a relayed file (a tenth of the processor time, measured), those of a size
- * that it would ask of the system one by one among them.
+ * Environment for a replica on Linux. The C library keeps up to 32 MiB of freed memory, including sizes that it would
+ * request from the system one by one. Otherwise it returns the memory and faults it in again for each part of a relayed
+ * file, which costs a tenth of the processor time (measured).
  */
 export const REPLICA_MEMORY = {
   MALLOC_TRIM_THRESHOLD_: String(32 * 1024 * 1024),
@@ -17,7 +17,7 @@ export const REPLICA_MEMORY = {
 const READY_WITHIN_MS = 30_000;
 const ASK_EVERY_MS = 100;
 
-/** One question: null when it is answered with 200, else what it said. */
+/** Asks once. Resolves to null when the response is 200, otherwise to its text. */
 function whyNotReady(readyUrl) {
   return new Promise((resolve) => {
     const request = get(readyUrl, { timeout: 1_000, agent: false }, (answer) => {
@@ -31,13 +31,13 @@ function whyNotReady(readyUrl) {
 }
 
 /**
- * Starts one service of the build (`main` is its entry there) as a child of its own process group, so that a Ctrl-C of
+ * Starts one service of the build (`main` is its entry there) as a child in its own process group, so that a Ctrl-C of
  * the terminal reaches only its owner.
- * Its log goes to stderr, each line with its name in front. It holds one end of a channel to us and ends itself when
- * we are gone, however hard we died.
+ * Its log goes to stderr, each line with its name in front. It holds one end of a channel to this process, and ends
+ * itself when this process is gone, even if it was killed.
  *
- * `ended` resolves with words for how it ended; `ready` with null once `readyUrl` answers 200, or with why it does not when it
- * ended or took too long; `stop` asks it to end and kills it when it has not done so after `patienceMs`.
+ * `ended` resolves to words for how it ended. `ready` resolves to null once `readyUrl` answers 200, or to the reason if
+ * it ended or took too long. `stop` asks it to end, and kills it after `patienceMs`.
  */
 export function startService({ name, main, readyUrl, env }) {
   const child = spawn(process.execPath, ['--enable-source-maps', join(ROOT, 'dist/services', main)], {
@@ -56,7 +56,7 @@ export function startService({ name, main, readyUrl, env }) {
   const ended = new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not start: ${error.message}`));
     child.once('exit', async (code, signal) => {
-      // Its last words first. ('close' would wait for them, but does not come when we close the channel ourselves.)
+      // Its last log lines first. ('close' would wait for them, but does not come when we close the channel ourselves.)
       await Promise.all(logEnds);
       resolve(signal === null ? `ended with exit code ${code}` : `was killed (${signal})`);
     });

@@ -8,12 +8,12 @@ interface Apps {
   readonly forwardAuth: string;
 }
 
-/** The name that the service has at a broker unless it is told otherwise (`APP_BROKER_APP`). */
+/** The default name of the service at a broker (`APP_BROKER_APP`). */
 const USUAL_APP = 'baton';
 
 const namesOf = ({ BROKER_TOKENS: tokens }: Chosen): string[] => [...new Set(tokens?.map(({ app }) => app))];
 
-/** An edge that lets in what any app has minted would make every app's token a key to all accounts of all apps. */
+/** Returns the edge's one app. If the edge let in all apps, each app's token would open all accounts of all apps. */
 function forwardAuthApp(values: Chosen): string | null {
   const { BROKER_FORWARD_AUTH_APP: chosen, BROKER_LOGIN_APP: login } = values;
   const names = namesOf(values);
@@ -21,7 +21,7 @@ function forwardAuthApp(values: Chosen): string | null {
   return chosen ?? login ?? only ?? names.find((name) => name === USUAL_APP) ?? null;
 }
 
-/** Reports apps that have no token, and an edge of which it cannot be known whose sessions it lets in. */
+/** Reports apps that have no token, and an edge whose app cannot be determined. */
 export function checkApps(values: Chosen, given: (key: Key) => boolean, report: Report): void {
   const names = namesOf(values);
   if (names.length === 0) return;
@@ -34,7 +34,7 @@ export function checkApps(values: Chosen, given: (key: Key) => boolean, report: 
   }
 }
 
-/** Only after `checkApps` had nothing to say. */
+/** Returns the apps. Call it only after `checkApps` reported nothing. */
 export function appsOf(values: Chosen): Apps {
   const forwardAuth = forwardAuthApp(values) ?? '';
   return { forwardAuth, login: values.BROKER_LOGIN_APP ?? forwardAuth };

@@ -19,18 +19,18 @@ export interface BrokerConfig {
     readonly host: string;
     readonly port: number;
     readonly adminPort: number;
-    /** Host names that requests may ask for; null: any. */
+    /** The host names that requests may use; null allows any. */
     readonly allowedHosts: readonly string[] | null;
   };
   readonly redis: { readonly address: RedisAddress; readonly keyPrefix: string };
-  /** How long a stopping broker goes on taking requests. */
+  /** How long a stopping broker still accepts requests. */
   readonly noticeMs: number;
-  /** Who may call `/v1`. */
+  /** The apps that may call `/v1`, with their tokens. */
   readonly tokens: readonly { readonly app: string; readonly token: string }[];
-  /** Without a slash at its end. */
+  /** The public URL, without a slash at its end. */
   readonly publicUrl: string;
   readonly keyring: {
-    /** What seals private keys: the first seals, all open. Empty: they are stored as they are. */
+    /** The secrets that seal private keys: the first seals, all open. If empty, keys are stored unsealed. */
     readonly secrets: readonly string[];
     readonly keySeconds: number;
     readonly overlapSeconds: number;
@@ -43,7 +43,7 @@ export interface BrokerConfig {
     readonly dev: boolean;
     readonly oidc: OidcConfig | null;
   };
-  /** What the operator should hear about although the process starts; to be logged. */
+  /** Warnings for the operator, to be logged when the process starts. */
   readonly warnings: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export interface OidcConfig {
   readonly rolesClaim: string;
 }
 
-/** The rules that bind several keys. `given` tells a key that is absent from one that was already reported. */
+/** Checks the rules that involve several keys. `given` is also true for a key that was already reported. */
 function checkTogether(values: Values, given: (key: Key) => boolean, report: Report): void {
   const require = (key: Key, when: string): void => {
     if (!given(key)) report(key, `is required${when}`);
@@ -85,7 +85,7 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
   ['BROKER_REDIS_SENTINEL_PASSWORD', [values.BROKER_REDIS_SENTINEL_PASSWORD]],
 ];
 
-/** A key that begins to sign sooner than they look again is fetched for the first request, once in 30 s. */
+/** How long replicas keep a key set. They fetch a key that signs earlier for the first request, at most once in 30 s. */
 const KEPT_SECONDS = 300;
 
 function warningsOf(values: Values, host: string): string[] {
@@ -103,10 +103,10 @@ function warningsOf(values: Values, host: string): string[] {
   ];
 }
 
-/** Of `BROKER_DRAIN_NOTICE_SECONDS`. */
+/** The default of `BROKER_DRAIN_NOTICE_SECONDS`. */
 const NOTICE_SECONDS = 10;
 
-/** Only after `checkTogether` had nothing to say. */
+/** Returns a required value. Call it only after `checkTogether` reported nothing. */
 function required<T>(value: T | null): T {
   if (value === null) throw new Error('a required setting was not checked');
   return value;
@@ -157,8 +157,8 @@ function assemble(values: Values, env: Env): BrokerConfig {
 }
 
 /**
- * The configuration of this process, complete.
- * @throws ConfigError with every problem, not only the first; values of secrets are never in it.
+ * Loads the complete configuration of this process.
+ * @throws ConfigError with every problem, not only the first. It never contains values of secrets.
  */
 export function loadConfig(env: Env = process.env): BrokerConfig {
   const problems: ConfigProblem[] = [];

@@ -27,7 +27,7 @@ const listOf =
 
 const APP_NAME = '[A-Za-z0-9._-]{1,64}';
 
-/** `app:token`. They travel in a header, hence visible ASCII. */
+/** Parses `app:token`. Both travel in headers, so they are visible ASCII. */
 const appToken: Kind<{ app: string; token: string }> = (text) => {
   const [, app, token] = new RegExp(`^(${APP_NAME}):([\\x21-\\x7e]{1,512})$`).exec(text) ?? [];
   return app === undefined || token === undefined
@@ -35,7 +35,7 @@ const appToken: Kind<{ app: string; token: string }> = (text) => {
     : { value: { app, token } };
 };
 
-/** As it stands: a provider's issuer is compared to the letter, a slash at its end included. */
+/** Parses an issuer, and keeps the text unchanged: issuers are compared character by character, also a slash at the end. */
 const issuer: Kind<string> = (text) => {
   const parsed = httpUrl(text);
   return 'problem' in parsed ? parsed : { value: text };
@@ -43,7 +43,7 @@ const issuer: Kind<string> = (text) => {
 
 const subject = matching(/^[\x21-\x7e]{1,255}$/, 'a user id of visible ASCII characters');
 
-/** Every key that the broker reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */
+/** Every key that the broker reads. Each can be given as `<KEY>_FILE` instead, the path of a file with its value. */
 export const SETTINGS = {
   NODE_ENV: setting(oneOf('production', 'development', 'test'), {
     defaultSays: '',

@@ -14,7 +14,7 @@ interface ForwardAuthParts {
   cookieName: string;
 }
 
-/** A bearer token speaks for the request where there is one: a native client may have an old cookie beside it. */
+/** Identifies a request by its bearer token, if it has one, because a native client may send an old cookie beside it. */
 function identify(req: Request, { sessions, app, cookieName }: ForwardAuthParts): Promise<SessionRecord> {
   if (req.headers.authorization !== undefined) {
     const token = bearerOf(req);
@@ -26,24 +26,24 @@ function identify(req: Request, { sessions, app, cookieName }: ForwardAuthParts)
   return sessions.ofCredential(app, credential);
 }
 
-/** An edge asks before each request; to it a refused account is somebody who is not signed in. */
+/** Turns a 403 into a 401, because for an edge a refused account is not signed in. */
 function asUnauthenticated(error: unknown): unknown {
   return error instanceof BatonError && error.status === 403 ? new BatonError('unauthenticated') : error;
 }
 
 const IDENTITY = ['X-Auth-Subject', 'X-Auth-Scope', 'X-Auth-Meta', 'X-Auth-Name', 'X-Auth-Roles', 'X-Auth-Assertion'];
 
-/** How edges say which method the request has: Envoy, Traefik and Caddy, ingress-nginx. */
+/** Returns the method of the original request, as Traefik and Caddy, ingress-nginx, or Envoy pass it. */
 const methodOf = ({ method, headers }: Request): unknown =>
   headers['x-forwarded-method'] ?? headers['x-original-method'] ?? method;
 
-/** A browser asks before a request to another origin, and shows nothing of its user. Replicas answer it without an identity. */
+/** Returns whether this is a CORS preflight, which carries no credentials. Replicas answer it without an identity. */
 const isPreflight = (req: Request): boolean =>
   methodOf(req) === 'OPTIONS' && req.headers.authorization === undefined && req.headers.cookie === undefined;
 
 /**
- * Forward-auth for an edge: 200 with the identity of the request in headers, else 401. All of the headers are always
- * there, also empty, so that an edge that copies them overwrites whatever the client has sent under these names.
+ * Makes forward-auth for an edge: 200 with the identity of the request in headers, else 401. All of these headers are always
+ * present, even if empty, so that an edge that copies them overwrites whatever the client sent under these names.
  */
 export const makeForwardAuth =
   (parts: ForwardAuthParts): RequestHandler =>

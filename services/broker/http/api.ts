@@ -8,12 +8,12 @@ import { operationOf } from '../../../shared/service-kit/http/request/operation.
 import { contextOf } from '../../../shared/service-kit/http/request-context.ts';
 import { makeValidator } from '../../../shared/service-kit/http/request/validation.ts';
 
-/** What a handler gets: everything checked, and the app that calls. */
+/** The input of a handler: the checked request, and the calling app. */
 export interface ServiceCall<R extends Route> {
   readonly app: string;
   readonly query: QueryOf<R>;
   readonly body: BodyOf<R>;
-  /** Null when the route has none or none was sent. */
+  /** Null if the route has no key or none was sent. */
   readonly idempotencyKey: string | null;
 }
 
@@ -38,7 +38,7 @@ function makeServe(route: Route, handler: ServiceHandler<Route>, serviceAuth: Se
     const value = body === null ? null : body.parse(bytes);
     validator.body(value);
     const { id, keyed } = operationOf(req, route, bytes);
-    // What the validators let through has the types of the row.
+    // Values that pass the validators have the types of the route.
     const call = { app, query, body: value, idempotencyKey: keyed ? id : null } as unknown as ServiceCall<Route>;
     const answer = await handler(call);
     res.status(answer.status);

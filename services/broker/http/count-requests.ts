@@ -2,20 +2,20 @@ import type { RequestHandler, Response } from 'express';
 import { contextOf } from '../../../shared/service-kit/http/request-context.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/** Paths that are no row of a table. What reaches neither is `none`. */
+/** Paths that are not in the route table. A request for any other path counts as `none`. */
 const PATHS = ['/forward-auth', '/login', '/login/dev', '/login/callback', '/.well-known/jwks.json', '/healthz'];
 
 function routeOf(res: Response): string {
   const { route, target } = contextOf(res);
   if (route !== undefined) return route.path;
-  // Envoy puts the path of the request behind it.
+  // Envoy appends the path of the request.
   if (target.path.startsWith('/forward-auth/')) return '/forward-auth';
   return PATHS.includes(target.path) ? target.path : 'none';
 }
 
 type Counts = Pick<Metrics, 'auth_broker_requests_total' | 'auth_broker_request_duration_seconds'>;
 
-/** Counts and times each answer when it is over. */
+/** Counts and times each response when it ends. */
 export function countRequests({ auth_broker_requests_total: total, ...metrics }: Counts): RequestHandler {
   return (_req, res, next) => {
     res.on('close', () => {

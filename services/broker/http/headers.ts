@@ -3,7 +3,7 @@ import helmet from 'helmet';
 import { setVersion } from '../../../shared/service-kit/http/api-version.ts';
 import { PAGE_STYLE_HASH } from '../../../shared/service-kit/http/page.ts';
 
-/** The version of the contract; and every answer is about credentials: what may be kept says so itself. */
+/** Sets the version of the contract, and `no-store`, because answers are about credentials. A cacheable one overrides it. */
 export const versionAndNoStore: RequestHandler = (_req, res, next) => {
   setVersion(res);
   res.setHeader('Cache-Control', 'no-store');
@@ -11,8 +11,8 @@ export const versionAndNoStore: RequestHandler = (_req, res, next) => {
 };
 
 /**
- * No framing, no script, nothing from elsewhere. `form-action` also binds where a form's answer may redirect to, hence
- * the origins of `BROKER_RETURN_ORIGINS`.
+ * Makes the security headers: no framing, no script, nothing from other origins. `form-action` also limits where a form's
+ * response may redirect, so it has the origins of `BROKER_RETURN_ORIGINS`.
  */
 export const makeSecurityHeaders = ({ returnOrigins }: { returnOrigins: readonly string[] }): RequestHandler =>
   helmet({
@@ -26,7 +26,7 @@ export const makeSecurityHeaders = ({ returnOrigins }: { returnOrigins: readonly
         styleSrc: [`'${PAGE_STYLE_HASH}'`],
       },
     },
-    // Not `no-referrer`: browsers then send `Origin: null` with the form.
+    // It is not `no-referrer`, because browsers then send `Origin: null` with the form.
     referrerPolicy: { policy: 'strict-origin' },
     strictTransportSecurity: false,
     xFrameOptions: { action: 'deny' },

@@ -8,14 +8,14 @@ import { type RunningServer, startServer } from '../../../shared/service-kit/htt
 import type { BrokerConfig } from '../config/config.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
-/** Requests that are running after the notice may take this long. */
+/** How long requests that are still running after the notice may take. */
 const FINISH_MS = 5_000;
 const LAST_SCRAPE_MS = 1_000;
 
 interface PortParts {
   config: Pick<BrokerConfig, 'http' | 'noticeMs'>;
   app: Express;
-  /** Why it is not ready, in words for an operator. Empty: it is. */
+  /** Returns why the broker is not ready, for an operator; empty if it is ready. */
   reasons: () => string[];
   metrics: Metrics;
   logger: Logger;
@@ -47,8 +47,8 @@ export async function openPorts({ config: { http, noticeMs }, app, reasons, metr
     port: publicServer.port,
     adminPort: adminServer.port,
     /**
-     * Goes on answering for the notice, each answer the last one of its connection. Then finishes what is running. Metrics
-     * are served until the end.
+     * Goes on answering for the notice, and each response ends its connection. Then finishes what is running. Metrics are
+     * served until the end.
      */
     async drain(): Promise<void> {
       publicServer.endAfterAnswers();

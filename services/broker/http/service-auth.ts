@@ -7,15 +7,15 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 const only = (values: readonly string[] | undefined): string | null =>
   values?.length === 1 ? (values[0] ?? null) : null;
 
-/** The token of `Authorization: Bearer` (RFC 6750, section 2.1); null without, or when the header is repeated. */
+/** Returns the token of `Authorization: Bearer` (RFC 6750, section 2.1); null without one, or if the header is repeated. */
 export function bearerOf({ headersDistinct }: IncomingMessage): string | null {
   const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(only(headersDistinct['authorization']) ?? '') ?? [];
   return token ?? null;
 }
 
 /**
- * Which app calls: `X-Broker-App` names it, its token proves it. Digests of all tokens are compared in constant time,
- * so that the time says neither which app nor how much of a token was right.
+ * Returns a function that identifies the calling app: `X-Broker-App` names it, and its token proves it. Digests of all
+ * tokens are compared in constant time, so that the time reveals neither the app nor how much of a token is right.
  * @throws unauthenticated
  */
 export function makeServiceAuth({ tokens }: { tokens: readonly { app: string; token: string }[] }) {

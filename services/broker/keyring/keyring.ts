@@ -5,7 +5,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeStoredKey, readStoredKey, sealedAnew, type SigningKey } from './signing-key.ts';
 import type { KeyringStore } from './store.ts';
 
-/** An unknown key id reads the store at most this often, whoever sends it. */
+/** The shortest time between two reads of the store for unknown key ids, whoever sends them. */
 const CHECK_AGAIN_MS = 1_000;
 const CHECK_EVERY_MS = 30_000;
 const START_AGAIN_MS = 500;
@@ -15,14 +15,14 @@ interface KeyringParts {
   secrets: readonly string[];
   /** How long one key signs. */
   keyMs: number;
-  /** How long a key is published before it signs and after it signed: longer than anybody keeps a key set. */
+  /** How long a key is published before it signs and after it signed: longer than anybody caches a key set. */
   overlapMs: number;
   logger: Logger;
-  /** After each check by its own timer: whether the store answered, and if not, why. */
+  /** Called after each check of the keyring's own timer: whether the store answered, and if not, why. */
   onChecked?: (ok: boolean, error?: unknown) => void;
 }
 
-/** A key that can sign, with everything of it. */
+/** A key that can sign, with its private parts. */
 export type OwnKey = SigningKey & { readonly own: NonNullable<SigningKey['own']> };
 
 const isOwn = (key: SigningKey): key is OwnKey => key.own !== null;
@@ -32,13 +32,13 @@ const isOwn = (key: SigningKey): key is OwnKey => key.own !== null;
  *
  *     made -- overlap --> signs -- keyMs --> published still -- overlap --> removed
  *
- * The first one signs at once. A key sealed with a secret that we do not have verifies, and another is made to sign. One that
- * lies in the store as it is, from before there was a secret, is sealed.
+ * The first key signs at once. A key that is sealed with a secret which this process lacks only verifies, and another key
+ * is made to sign. A key that is stored unsealed, from before there was a secret, is sealed.
  */
 export class Keyring {
   readonly #parts: KeyringParts;
   #keys: SigningKey[] = [];
-  /** The store's clock less our monotonic one. */
+  /** The store's clock minus our monotonic one. */
   #offsetMs = 0;
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<void> | null = null;
@@ -49,12 +49,12 @@ export class Keyring {
     this.#parts = parts;
   }
 
-  /** There is a key that signs. */
+  /** Whether there is a key that signs. */
   get isReady(): boolean {
     return this.#keys.some(isOwn);
   }
 
-  /** Goes on trying until there are keys. */
+  /** Starts reading the keys: again and again until there are some, and then regularly. */
   start(): void {
     const check = (): void => {
       this.refresh().then(
@@ -76,7 +76,7 @@ export class Keyring {
     await this.#reading?.catch(() => undefined);
   }
 
-  /** The key that signs now. Throws `store_unavailable` as long as none was ever read. */
+  /** The key that signs now. Throws `store_unavailable` if none was ever read. */
   get signing(): OwnKey {
     const nowMs = performance.now() + this.#offsetMs;
     const own = this.#keys.filter(isOwn);
@@ -85,13 +85,13 @@ export class Keyring {
     return key;
   }
 
-  /** What is published, newest last. */
+  /** The published key set, newest key last. */
   get jwks(): { keys: JWK[] } {
     if (this.#keys.length === 0) throw new BatonError('store_unavailable');
     return { keys: this.#keys.map(({ publicJwk }) => publicJwk) };
   }
 
-  /** A key by its id; another process may have made it just now. */
+  /** Finds a key by its id, also in the store, because another process may have just made it. */
   async find(id: string): Promise<SigningKey | null> {
     const found = this.#find(id);
     if (found !== null) return found;
@@ -99,7 +99,7 @@ export class Keyring {
     return this.#find(id);
   }
 
-  /** Reads the keys, makes the one that is due, removes those that are over. Calls at one time are one. */
+  /** Reads the keys, makes one if it is due, and removes expired ones. Concurrent calls share one refresh. */
   refresh(): Promise<void> {
     this.#reading ??= this.#refresh().finally(() => {
       this.#reading = null;
@@ -139,7 +139,7 @@ export class Keyring {
     return { newest, nowMs };
   }
 
-  /** Without it keys would lie open for as long as they sign: a month. */
+  /** Seals a key that is stored unsealed. Otherwise it would stay readable for as long as it signs: a month. */
   async #seal(id: string, before: string): Promise<void> {
     const stored = sealedAnew(id, before, this.#parts.secrets);
     if (stored === null) return;
@@ -147,7 +147,7 @@ export class Keyring {
     this.#parts.logger.info({ key: id }, 'key was stored as it is, and is sealed now');
   }
 
-  /** From when the key that has to be made now will sign; null when none has to. */
+  /** Returns when the key that must be made now begins to sign; null if none must be made. */
   #nextFromMs(nowMs: number): number | null {
     const { keyMs, overlapMs } = this.#parts;
     const last = this.#keys.findLast(isOwn);
@@ -156,7 +156,7 @@ export class Keyring {
     return nowMs >= endMs - overlapMs ? Math.max(endMs, nowMs + overlapMs) : null;
   }
 
-  /** Keys whose successor has signed for the overlap. */
+  /** Returns the keys whose successor has signed for the overlap. */
   #over(nowMs: number): string[] {
     const own = this.#keys.filter(isOwn);
     return this.#keys

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Keyring } from './keyring.ts';
 
-/** RFC 7517. Nobody keeps it longer than a key is published before it signs: see `BROKER_KEY_OVERLAP_SECONDS`. */
+/** Serves the key set (RFC 7517). Its cache time is shorter than `BROKER_KEY_OVERLAP_SECONDS`, after which a key signs. */
 export const makeKeySetHandler =
   ({ keyring, maxAgeSeconds }: { keyring: Keyring; maxAgeSeconds: number }): RequestHandler =>
   (_req, res) => {

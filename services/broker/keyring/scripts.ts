@@ -7,9 +7,9 @@ export const keysAdd = defineScript({
   args: {
     /** Newest key that the caller knows, '' for none. */
     newest: text,
-    /** New key. */
+    /** Id of the new key. */
     key: text,
-    /** What is stored of it. */
+    /** Stored form of the new key. */
     stored: text,
   },
   reply: record({ added: flag }),
@@ -21,9 +21,9 @@ export const keysSeal = defineScript({
   keys: ['signingKeys'],
   args: {
     key: text,
-    /** The stored form, as it was read. */
+    /** Stored form, as it was read. */
     before: text,
-    /** The same, sealed. */
+    /** Sealed form. */
     stored: text,
   },
   reply: record({ sealed: flag }),

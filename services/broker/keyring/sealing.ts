@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 
 /*
  * Private keys in the store are sealed with a secret that is not in the store (AES-256-GCM, RFC 5116; the key by HKDF,
- * RFC 5869). Without a secret they are stored as they are, and sealed once there is one.
+ * RFC 5869). Without a secret they are stored unsealed, and sealed once there is one.
  */
 
 const SEALED = 'a256gcm:';
@@ -12,7 +12,7 @@ const TAG_BYTES = 16;
 
 const keyOf = (secret: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', 'broker keyring', 32));
 
-/** `name` is bound to the text: what was sealed under one name does not open under another. */
+/** Seals a text. `name` is bound to it: a text that was sealed under one name does not open under another. */
 export function seal(text: string, name: string, secrets: readonly string[]): string {
   const [secret] = secrets;
   if (secret === undefined) return PLAIN + text;
@@ -28,15 +28,15 @@ function openWith(secret: string, bytes: Buffer, name: string): string | null {
   try {
     return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
   } catch {
-    // Sealed with another secret, or not by us: the caller is told by null.
+    // Null tells the caller that the text was sealed with another secret, or not by us.
     return null;
   }
 }
 
-/** Whether it lies there as it is. */
+/** Returns whether the text is stored unsealed. */
 export const isPlain = (sealed: string): boolean => sealed.startsWith(PLAIN);
 
-/** The text, null when none of the secrets opens it. */
+/** Returns the text; null if none of the secrets opens it. */
 export function unseal(sealed: string, name: string, secrets: readonly string[]): string | null {
   if (isPlain(sealed)) return sealed.slice(PLAIN.length);
   const bytes = Buffer.from(sealed.slice(SEALED.length), 'base64url');

@@ -6,15 +6,15 @@ import { isPlain, seal, unseal } from './sealing.ts';
 /** The algorithm of all tokens that the broker signs. */
 export const ALGORITHM = 'ES256';
 
-/** One generation of keys: what signs, and what secrets are derived from. */
+/** One generation of keys: the signing key, and the key from which secrets are derived. */
 export interface SigningKey {
   readonly id: string;
-  /** From when it signs, in ms of the store's clock. */
+  /** When the key begins to sign, in ms of the store's clock. */
   readonly fromMs: number;
-  /** As it is published. */
+  /** The published form. */
   readonly publicJwk: JWK;
   readonly verifyWith: CryptoKey;
-  /** Null when it is sealed with a secret that this process does not have: it can verify, not sign. */
+  /** Null if it is sealed with a secret that this process lacks. The key can then verify, but not sign. */
   readonly own: { readonly signWith: CryptoKey; readonly derivation: DerivationKey } | null;
 }
 
@@ -29,7 +29,7 @@ interface SealedPart {
   derivation: string;
 }
 
-/** A new generation, in the form in which it is stored. */
+/** Makes a new generation, in its stored form. */
 export async function makeStoredKey(fromMs: number, secrets: readonly string[]): Promise<{ id: string; text: string }> {
   const id = randomBytes(9).toString('base64url');
   const pair = await generateKeyPair(ALGORITHM, { extractable: true });
@@ -43,8 +43,8 @@ export async function makeStoredKey(fromMs: number, secrets: readonly string[]):
 }
 
 /**
- * The stored form of a key that lies there as it is, sealed; null where it is sealed already, or nothing can seal it.
- * It stays the same key: what it signed, and what was derived from it, goes on.
+ * Returns the sealed form of a key that is stored unsealed; null if it is sealed already, or there is no secret. It stays
+ * the same key, so what it signed and what was derived from it stays valid.
  */
 export function sealedAnew(id: string, text: string, secrets: readonly string[]): string | null {
   const stored = JSON.parse(text) as Stored;

@@ -10,12 +10,12 @@ interface KeyringStoreParts {
   keys: Keys;
 }
 
-/** What is stored of the signing keys. */
+/** Makes the store of the signing keys. */
 export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
   const addScript = scripts.define(keysAdd);
   const sealScript = scripts.define(keysSeal);
   return {
-    /** Key id -> what is stored of it, the id of the newest ('' without keys), and the store's clock in ms. */
+    /** Resolves to the stored form by key id, the id of the newest key ('' without keys), and the store's time in ms. */
     async read(): Promise<{ texts: Map<string, string>; newest: string; nowMs: number }> {
       const [seconds, micros] = await orFault(redis, () => redis.time());
       const { newest = '', ...texts } = await orFault(redis, () => redis.hgetall(keys.signingKeys));
@@ -23,12 +23,12 @@ export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
       return { texts: new Map(Object.entries(texts)), newest, nowMs };
     },
 
-    /** Adds a key after `newest`; does nothing when another process was faster. */
+    /** Adds a key after `newest`. Does nothing if another process was faster. */
     async add(newest: string, { id, text }: { id: string; text: string }): Promise<void> {
       await addScript({ signingKeys: keys.signingKeys }, { newest, key: id, stored: text });
     },
 
-    /** Replaces what is stored of a key; does nothing when another process was faster. */
+    /** Replaces the stored form of a key. Does nothing if another process was faster. */
     async reseal(key: string, { before, stored }: { before: string; stored: string }): Promise<void> {
       await sealScript({ signingKeys: keys.signingKeys }, { key, before, stored });
     },

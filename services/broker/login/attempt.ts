@@ -4,13 +4,13 @@ import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 import type { Keyring, OwnKey } from '../keyring/keyring.ts';
 import { cookieForm, cookiesNamed, setCookie } from '../sessions/credentials/cookie.ts';
 
-/** How long somebody may take at the provider. */
+/** How long a user may take at the provider. */
 const ATTEMPT_SECONDS = 600;
 
-/** So many logins of one browser can be on their way at once: several tabs that were restored together. */
+/** The logins that one browser can have in progress at once, such as several tabs that were restored together. */
 const SLOTS = ['0', '1', '2', '3'] as const;
 
-/** What only the browser that began a login can bring back. */
+/** The state of a login, which only the browser that began it can bring back. */
 export interface Attempt {
   state: string;
   nonce: string;
@@ -26,8 +26,8 @@ const isSame = (one: string, other: string): boolean => {
 };
 
 /**
- * Remembers a login while its user is at the provider, in an encrypted cookie of the browser: the store knows nothing
- * of it, so that strangers cannot fill it, and nobody can be made to finish a login that another browser began.
+ * Makes the memory of a login while its user is at the provider: an encrypted cookie of the browser. The store keeps
+ * nothing of it, so strangers cannot fill the store, and nobody can be made to finish a login that another browser began.
  */
 export function makeAttempts({ keyring, publicUrl }: { keyring: Keyring; publicUrl: string }) {
   const forms = SLOTS.map((slot) => cookieForm(publicUrl, `baton-login-${slot}`));
@@ -52,7 +52,7 @@ export function makeAttempts({ keyring, publicUrl }: { keyring: Keyring; publicU
   }
 
   return {
-    /** The `Set-Cookie` that remembers it, under a free name, else under any. */
+    /** Resolves to the `Set-Cookie` that remembers the attempt, under a free name, else under any. */
     async remember(req: IncomingMessage, attempt: Attempt): Promise<string> {
       const key = keyring.signing;
       const text = await new EncryptJWT({ ...attempt })
@@ -64,7 +64,7 @@ export function makeAttempts({ keyring, publicUrl }: { keyring: Keyring; publicU
       return setCookie(form, text, ATTEMPT_SECONDS);
     },
 
-    /** The attempt of this state, and the `Set-Cookie` that forgets it; null when this browser did not begin it. */
+    /** Resolves to the attempt of this state and the `Set-Cookie` that forgets it; null if this browser did not begin it. */
     async recall(req: IncomingMessage, state: string): Promise<{ attempt: Attempt; forget: string } | null> {
       for (const form of forms) {
         for (const cookie of cookiesNamed(req, form.name)) {

@@ -1,6 +1,6 @@
 import { escapeHtml, page } from '../../../shared/service-kit/http/page.ts';
 
-/** The page of the development login: one field. */
+/** Returns the page of the development login, with one field. */
 export const devLoginPage = ({ action, returnTo }: { action: string; returnTo: string }): string =>
   page(
     'Development login',
@@ -13,7 +13,7 @@ export const devLoginPage = ({ action, returnTo }: { action: string; returnTo: s
 </form>`,
   );
 
-/** A login that went wrong, as its user sees it. */
+/** Returns the page for the user of a failed login. */
 export const loginFailedPage = ({ says, again }: { says: string; again: string }): string =>
   page(
     'Sign-in failed',

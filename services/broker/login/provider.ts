@@ -18,23 +18,23 @@ import {
 import type { OidcConfig } from '../config/config.ts';
 import type { Attempt } from './attempt.ts';
 
-/** For each request to the provider. */
+/** The time limit of each request to the provider. */
 const TIMEOUT_SECONDS = 5;
 
-/** How long a key that the provider has withdrawn is believed. */
+/** How long a key that the provider has withdrawn may still be trusted. */
 const KEYS_MS = 300_000;
 
-/** What the provider says of a user. */
+/** The claims of the provider about a user. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 interface ProviderParts {
   oidc: OidcConfig;
   callbackUrl: string;
-  /** A name that the provider did not tell is no reason to refuse somebody. */
+  /** Called when the provider gave no user info. A missing name is no reason to refuse the user. */
   onUserInfoFailure: (error: unknown) => void;
 }
 
-/** `client_secret_basic` is what a provider that tells nothing understands (OpenID Connect Discovery, section 3). */
+/** Chooses the client authentication. The default is `client_secret_basic` (OpenID Connect Discovery, section 3). */
 function clientAuth(secret: string | null): ClientAuth {
   if (secret === null) return None();
   const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)];
@@ -44,18 +44,18 @@ function clientAuth(secret: string | null): ClientAuth {
   };
 }
 
-/** For trying it out: in production the configuration allows http only for localhost. */
+/** Allows http, for trials. In production the configuration allows http only for localhost. */
 // oxlint-disable-next-line typescript/no-deprecated -- marked so that it stands out, says its documentation
 const allowHttp = allowInsecureRequests;
 
 const hasName = (claims: Claims): boolean => ['name', 'preferred_username', 'email'].some((name) => claims[name]);
 
-/** The OpenID provider: authorization code flow with state, nonce and PKCE (S256). */
+/** Makes the client of the OpenID provider: authorization code flow with state, nonce and PKCE (S256). */
 export function makeProvider({ oidc, callbackUrl, onUserInfoFailure }: ProviderParts) {
   let found: Promise<Configuration> | null = null;
   let keySet: JWTVerifyGetKey | null = null;
 
-  /** Looked for at the first login, and again after a failure: a provider that is away must not keep us from starting. */
+  /** Discovers the provider at the first login, and again after a failure, so that its outage does not prevent our start. */
   const configuration = (): Promise<Configuration> => {
     found ??= discovery(new URL(oidc.issuer), oidc.clientId, undefined, clientAuth(oidc.clientSecret), {
       timeout: TIMEOUT_SECONDS,
@@ -68,12 +68,12 @@ export function makeProvider({ oidc, callbackUrl, onUserInfoFailure }: ProviderP
   };
 
   /**
-   * Checks the signature of the ID token too, beside its claims and the connection on which it came. The library's own check knows no
-   * key that is less than a minute younger than those that it has, and nobody could log in for so long.
+   * Checks the signature of the ID token, besides its claims and its connection. The library's own check does not fetch a
+   * new key within a minute of its last fetch, and nobody could log in during that time.
    */
   async function checkSignature(server: Configuration, idToken: string): Promise<void> {
     const { jwks_uri, id_token_signing_alg_values_supported: algorithms = ['RS256'] } = server.serverMetadata();
-    // An unknown key is looked for at once: it is the provider alone who names it.
+    // An unknown key is fetched at once, because only the provider can name one.
     keySet ??= createRemoteJWKSet(new URL(jwks_uri ?? ''), {
       cooldownDuration: 0,
       cacheMaxAge: KEYS_MS,
@@ -93,7 +93,7 @@ export function makeProvider({ oidc, callbackUrl, onUserInfoFailure }: ProviderP
   }
 
   return {
-    /** The address at which a login begins, and what must be remembered of it. */
+    /** Begins a login. Resolves to the provider's address for it, and to the state to remember. */
     async begin(returnTo: string): Promise<{ url: string; attempt: Attempt }> {
       const server = await configuration();
       const attempt = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier(), returnTo };
@@ -108,10 +108,10 @@ export function makeProvider({ oidc, callbackUrl, onUserInfoFailure }: ProviderP
       return { url: url.href, attempt };
     },
 
-    /** Exchanges the code of the callback. Throws whatever is wrong with it or with the provider. */
+    /** Exchanges the code of the callback. Throws any error of the code or of the provider. */
     async finish(query: string, { state, nonce, codeVerifier }: Attempt): Promise<Claims & { sub: string }> {
       const server = await configuration();
-      // Built from what we are called, never from what the request says.
+      // The URL is built from the configured one, never from the request's host.
       const tokens = await authorizationCodeGrant(server, new URL(callbackUrl + query), {
         expectedState: state,
         expectedNonce: nonce,

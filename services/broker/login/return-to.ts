@@ -1,14 +1,14 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 
 interface ReturnToParts {
-  /** Without a slash at its end; its origin is allowed. */
+  /** The public URL, without a slash at its end. Its origin is allowed. */
   publicUrl: string;
   returnOrigins: readonly string[];
 }
 
 const MOST_CHARS = 2_048;
 
-/** Browsers drop or turn these before they read an address: tab and line ends vanish, a backslash is a slash. */
+/** Characters that browsers change before they parse an address: tabs and line ends vanish, a backslash becomes a slash. */
 const AMBIGUOUS = /[\p{Cc}\\]|^\s|\s$/u;
 
 const LOCAL = /^\/(?!\/)/;
@@ -19,8 +19,8 @@ const refuse = (message: string): never => {
 };
 
 /**
- * Where a login leads to: a local path, or a page of an allowed origin, as the absolute address that a browser would
- * make of it. Nothing given: the first allowed origin, else our own.
+ * Returns a function that checks where a login returns to: a local path, or a page of an allowed origin. It returns the
+ * absolute address that a browser would make of it; without one, the first allowed origin, else our own.
  * @throws invalid_request
  */
 export function makeReturnTo({ publicUrl, returnOrigins }: ReturnToParts) {

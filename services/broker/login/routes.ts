@@ -31,7 +31,7 @@ interface LoginHandlers {
   finish: RequestHandler;
 }
 
-/** A field of a query or a form that occurs once; null when it does not occur. */
+/** Returns a field of a query or a form; null if it is absent. Throws `invalid_request` if it occurs more than once. */
 function fieldOf(place: 'query' | 'body', fields: unknown, name: string): string | null {
   const value: unknown = (fields as Record<string, unknown> | undefined)?.[name];
   if (value === undefined || typeof value === 'string') return value ?? null;
@@ -39,7 +39,7 @@ function fieldOf(place: 'query' | 'body', fields: unknown, name: string): string
   throw new BatonError('invalid_request', `${name} occurs more than once`, { errors });
 }
 
-/** Where browsers find this path of ours: below the path of the public URL. */
+/** Returns a path of ours as browsers must request it, below the path of the public URL. */
 const publicPath = (publicUrl: string, path: string): string => new URL(publicUrl).pathname.replace(/\/$/, '') + path;
 
 function makeSignIn({ sessions, app, publicUrl }: LoginParts) {
@@ -51,7 +51,7 @@ function makeSignIn({ sessions, app, publicUrl }: LoginParts) {
   };
 }
 
-/** What went wrong at the provider, as its user should hear it. Details are for the log. */
+/** Returns the failure in words for the user. Details go only to the log. */
 function failureOf(error: unknown): { status: number; says: string } {
   if (error instanceof BatonError) return { status: error.status, says: error.message };
   if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
@@ -60,12 +60,12 @@ function failureOf(error: unknown): { status: number; says: string } {
   return { status: 503, says: 'The identity provider could not be reached, or gave an unusable answer.' };
 }
 
-/** Login by an OpenID provider. */
+/** Makes the handlers of a login by an OpenID provider. */
 export function makeProviderLogin(parts: ProviderLoginParts): LoginHandlers {
   const { provider, attempts, rolesClaim, publicUrl, returnTo, logger } = parts;
   const signIn = makeSignIn(parts);
 
-  /** Cookies that were set before stay: they forget the attempt. */
+  /** Answers with a page. Cookies that were set before stay, because they forget the attempt. */
   function fail(req: Request, res: Response, error: unknown, wanted: string | null): void {
     if (error instanceof BatonError && error.status >= 500) throw error;
     const { status, says } = failureOf(error);
@@ -94,7 +94,7 @@ export function makeProviderLogin(parts: ProviderLoginParts): LoginHandlers {
         return fail(req, res, new BatonError('invalid_request', says), null);
       }
       const { attempt, forget } = recalled;
-      // Whatever comes of it: an attempt is used once.
+      // An attempt is used only once, whatever its outcome.
       res.setHeader('Set-Cookie', forget);
       try {
         const query = /\?.*/s.exec(req.originalUrl)?.[0] ?? '';
@@ -107,7 +107,7 @@ export function makeProviderLogin(parts: ProviderLoginParts): LoginHandlers {
   };
 }
 
-/** A form of another site must not sign anybody in. Programs send neither header. */
+/** Refuses a form of another site, which must not sign anybody in. Programs send neither header. */
 function refuseCrossSite({ headers }: Request, publicUrl: string): void {
   const site = headers['sec-fetch-site'];
   const foreign = headers.origin !== undefined && headers.origin !== new URL(publicUrl).origin;
@@ -116,7 +116,7 @@ function refuseCrossSite({ headers }: Request, publicUrl: string): void {
   }
 }
 
-/** A login that believes whatever name is typed, for development. */
+/** Makes the handlers of a login that believes every name, for development. */
 export function makeDevLogin(parts: LoginParts): LoginHandlers {
   const { publicUrl, returnTo } = parts;
   const signIn = makeSignIn(parts);

@@ -2,14 +2,14 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { LoggedIn } from '../sessions/sessions.ts';
 import type { Claims } from './provider.ts';
 
-/** What a header can carry, and the contract calls a subject. */
+/** The form of a subject in the contract, which a header can carry. */
 const SUBJECT = /^[\x21-\x7e]{1,255}$/;
 /** Roles travel as one comma-separated header. */
 const ROLE = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 const MOST_ROLES = 64;
 const MOST_NAME_CHARS = 128;
 
-/** Halves of characters go last: cutting makes new ones, and no header could carry them. */
+/** Cleans a name. It removes half characters last, because cutting creates new ones and no header can carry them. */
 const cleanName = (text: string): string =>
   text
     .replace(/[\p{Cc}\p{Bidi_Control}]/gu, '')
@@ -20,8 +20,8 @@ const cleanName = (text: string): string =>
 const textOf = (value: unknown): string => (typeof value === 'string' ? cleanName(value) : '');
 
 /**
- * The user as a provider's claims tell it. Roles that no header could carry are left out.
- * @throws account_refused when the user id is not visible ASCII: it would not reach the service unchanged
+ * Returns the user from a provider's claims. It leaves out roles that no header can carry.
+ * @throws account_refused if the user id is not visible ASCII, because it would not reach the service unchanged
  */
 export function userOf(claims: Claims & { sub: string }, rolesClaim: string): LoggedIn {
   if (!SUBJECT.test(claims.sub))
@@ -38,7 +38,7 @@ export function userOf(claims: Claims & { sub: string }, rolesClaim: string): Lo
 }
 
 /**
- * The user of a development login: whatever was typed, percent-encoded where a header could not carry it.
+ * Returns the user of a development login: the typed text, percent-encoded if a header cannot carry it.
  * @throws invalid_request
  */
 export function typedUser(text: string): LoggedIn {

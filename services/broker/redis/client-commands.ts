@@ -1,6 +1,6 @@
 /**
- * What the broker asks of Redis outside of scripts; with the commands in its scripts this is the ACL of its user. The first
- * row is the connection's own life, the second what a cluster needs beside.
+ * The commands that the broker sends to Redis outside of scripts. With the commands in its scripts they are the ACL of its
+ * user. The first row is for connections, the second for a cluster.
  */
 export const CLIENT_COMMANDS = [
   ...['hello', 'auth', 'select', 'client|setname', 'info', 'ping', 'quit'],

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The key registry: every key is built here and nowhere else; scripts get them as KEYS. `{u}` is the account's hash
- * tag, which begins each session id, so that whoever holds a credential finds everything of its account in one slot.
+ * Makes the key registry: every key is built only here, and scripts get keys as KEYS. `{u}` is the account's hash tag. Each
+ * session id begins with it, so that a credential leads to everything of its account in one slot.
  *
  * | key (`<prefix>:`)        | type   | lifetime                      | what |
  * | {u}:session:<id>         | hash   | 24 h after its end            | one session; of its secrets only SHA-256 |
@@ -31,11 +31,11 @@ export function makeKeys(prefix: string) {
 
 export type Keys = ReturnType<typeof makeKeys>;
 
-/** 128 bits: two subjects never share one by chance, and records tell their subject anyway. */
+/** Returns the tag of an account: 128 bits, so that no two subjects share one by chance. Records also hold their subject. */
 export const accountTag = (subject: string): string =>
   createHash('sha256').update(subject).digest().subarray(0, 16).toString('base64url');
 
 const TAG_CHARS = 22;
 
-/** The account's tag, as it begins a session id. */
+/** Returns the account's tag, with which a session id begins. */
 const accountOf = (sessionId: string): string => sessionId.slice(0, TAG_CHARS);

@@ -18,8 +18,8 @@ const isAfter = (position: Position, other: Position): boolean =>
   position.endsAtMs > other.endsAtMs || (position.endsAtMs === other.endsAtMs && position.sessionId > other.sessionId);
 
 /**
- * Lists live sessions, up to a hundred at a time; `next_cursor` is where the next ones are. Index entries of sessions
- * that are over are passed by, so that a page is only short at the end.
+ * Makes the listing of live sessions, up to a hundred per page; `next_cursor` is the position of the next ones. It skips
+ * index entries of ended sessions, so that only the last page is short.
  */
 export function makeSessionList({ store }: { store: SessionStore }) {
   return async (app: string, subject: string, cursor: string | null): Promise<BrokerSessions> => {
@@ -43,7 +43,7 @@ export function makeSessionList({ store }: { store: SessionStore }) {
         at = position;
       }
       if (entries.length < count) return { sessions, next_cursor: null };
-      // All of them end in the one millisecond from which we went on: look further.
+      // All entries end in the millisecond from which this page continues, so read more.
       if (further.length === 0) count *= 2;
     }
   };

@@ -1,14 +1,14 @@
 import type { BrokerSession, Persist } from '../../../shared/contract/modules/broker.ts';
 import type { Scope } from '../../../shared/contract/vocabulary/fields.ts';
 
-/** A live session as the store told it, and whose it is. Times are the store's, in Unix ms. */
+/** A live session as the store returned it, and its user. Times are the store's, in Unix ms. */
 export interface SessionRecord {
-  /** When the store said so. */
+  /** The time of the store's reply. */
   nowMs: number;
   sessionId: string;
   app: string;
   subject: string;
-  /** Empty for a session without device. */
+  /** Empty for a session without a device. */
   meta: string;
   label: string;
   scope: Scope;
@@ -16,18 +16,18 @@ export interface SessionRecord {
   createdAtMs: number;
   lastActiveAtMs: number;
   endsAtMs: number;
-  /** Rises with each change of the scope: an access token is good in its own epoch alone. */
+  /** Rises with each change of the scope. An access token is valid only in its own epoch. */
   epoch: number;
   user: { name: string; roles: readonly string[] };
 }
 
-/** As scripts tell it. */
+/** A session as scripts return it. */
 interface SessionReply extends Omit<SessionRecord, 'user'> {
   name: string;
   roles: string;
 }
 
-/** Who never logged in here is called by the user id. */
+/** Makes a record from a reply. The name of a user who never logged in here is the user id. */
 export const recordOf = ({ name, roles, ...session }: SessionReply): SessionRecord => ({
   ...session,
   user: { name: name || session.subject, roles: roles === '' ? [] : roles.split(',') },
@@ -35,7 +35,7 @@ export const recordOf = ({ name, roles, ...session }: SessionReply): SessionReco
 
 export const LISTED_FIELDS = ['meta', 'label', 'scope', 'persist', 'created', 'active', 'ends', 'revoked'] as const;
 
-/** A session as it is listed, from `LISTED_FIELDS`; null when it is over. */
+/** Returns a session for a listing, from `LISTED_FIELDS`; null if it has ended. */
 export function listedOf(sessionId: string, values: readonly (string | null)[], nowMs: number): BrokerSession | null {
   const [meta, label, scope, persist, created, active, ends, revoked] = values;
   if (!ends || revoked !== null || Number(ends) <= nowMs) return null;

@@ -12,7 +12,7 @@ import {
   variants,
 } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-/** What every answer begins with: whose session it is. */
+/** The beginning of every reply: the session and its user. */
 const sessionReply = {
   nowMs: number,
   sessionId: text,
@@ -35,7 +35,7 @@ export const sessionUse = defineScript({
   keys: ['session', 'user'],
   args: {
     id: text,
-    /** App that asks. */
+    /** Calling app. */
     app: text,
     /** Digest of the secret that is shown, '' with an access token. */
     digest: text,
@@ -68,11 +68,11 @@ export const sessionRotate = defineScript({
   keys: ['session', 'index', 'metas', 'user'],
   args: {
     id: text,
-    /** App that asks. */
+    /** Calling app. */
     app: text,
     /** Digest of the secret that is shown. */
     digest: text,
-    /** Digests: of a random secret, then of those that follow from the shown one, nearest first. */
+    /** Digests of a random secret, then of those derived from the shown one, nearest first. */
     candidates: restOfWords,
   },
   settings: ['GRACE_MS'],
@@ -85,7 +85,7 @@ export const sessionRevoke = defineScript({
   keys: ['session', 'index'],
   args: {
     id: text,
-    /** App that asks. */
+    /** Calling app. */
     app: text,
     subject: text,
     reason: text,
@@ -98,9 +98,9 @@ export const sessionPage = defineScript({
   file: new URL('./lua/session-page.lua', import.meta.url),
   keys: ['index'],
   args: {
-    /** End of the first one in ms, at least now. */
+    /** End of the first session in ms, at least now. */
     fromMs: number,
-    /** How many. */
+    /** Number of sessions. */
     count: digits,
   },
   reply: record({ nowMs: number, entries: rest(rows({ sessionId: text, endsAtMs: number })) }),
@@ -108,10 +108,10 @@ export const sessionPage = defineScript({
 
 export const sessionMint = defineScript({
   file: new URL('./lua/session-mint.lua', import.meta.url),
-  /** `session`: that of the meta when it was looked up; when it had none, as `newSession`, which is created. */
+  /** `session`: the session that the meta had at the lookup; else the same as `newSession`, which is created. */
   keys: ['session', 'newSession', 'index', 'metas', 'mint', 'user'],
   args: {
-    /** Id of `session`, '' when the meta had none. */
+    /** Id of `session`, '' if the meta had none. */
     known: text,
     /** Id of `newSession`. */
     newId: text,

@@ -21,7 +21,7 @@ import type { SessionRecord } from './record.ts';
 import type { SessionStore } from './store.ts';
 import type { Tokens } from './credentials/tokens.ts';
 
-/** So many rotations after its own a tab still gets the one present secret; after more, one of its own. */
+/** The most rotations that a tab may be late and still get the present secret. A later one gets a secret of its own. */
 const FOLLOWED_ROTATIONS = 8;
 
 interface SessionsParts {
@@ -32,7 +32,7 @@ interface SessionsParts {
   refusedSubjects: readonly string[];
 }
 
-/** Who a login found. */
+/** The user of a login. */
 export interface LoggedIn {
   subject: string;
   name: string;
@@ -41,14 +41,14 @@ export interface LoggedIn {
 
 const expired = (): BatonError => new BatonError('session_expired');
 
-/** Throws `session_expired` for what cannot be a credential, as for one that never was. */
+/** Parses a credential. Throws `session_expired` for a text that cannot be one, as for an unknown one. */
 function parsed(credential: string) {
   const shown = parseCredential(credential);
   if (shown === null) throw expired();
   return shown;
 }
 
-/** Throws `account_refused` for users whom the operator has named. */
+/** Makes checks that throw `account_refused` for users that the operator refuses. */
 function makeAdmission(refusedSubjects: readonly string[]) {
   const refused = new Set(refusedSubjects);
   const refuse = (subject: string): void => {
@@ -61,7 +61,7 @@ function makeAdmission(refusedSubjects: readonly string[]) {
   return { refuse, admitted };
 }
 
-/** Words the answer with which a session is given. */
+/** Makes the response with which a session is issued. */
 const makeIssuing = ({ tokens, cookieName }: Pick<SessionsParts, 'tokens' | 'cookieName'>) =>
   async function issue(session: SessionRecord, secret: string): Promise<IssuedSession> {
     const { token, expiresInSeconds } = await tokens.accessToken(session);
@@ -87,19 +87,19 @@ const makeIssuing = ({ tokens, cookieName }: Pick<SessionsParts, 'tokens' | 'coo
     };
   };
 
-/** The secret of a mint that happened before, from the key of that time. */
+/** Returns the secret of an earlier mint, from the key of that time. */
 function secretOf(key: Awaited<ReturnType<Keyring['find']>>, minting: Parameters<typeof mintedSecret>[1]): string {
   if (!key?.own) throw new BatonError('already_decided', 'The key from which this session came is gone');
   return mintedSecret(key.own.derivation, minting);
 }
 
-/** The sessions of the broker (CONTRACT.md, "The auth broker"). Every method throws `store_unavailable` without the store. */
+/** Makes the sessions of the broker (CONTRACT.md, "The auth broker"). Every method may throw `store_unavailable`. */
 export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjects }: SessionsParts) {
   const { refuse, admitted } = makeAdmission(refusedSubjects);
   const issue = makeIssuing({ tokens, cookieName });
 
   return {
-    /** Throws `tier_exceeded`, `account_refused`, `already_decided`, `idempotency_key_reused`. */
+    /** Mints a session. Throws `tier_exceeded`, `account_refused`, `already_decided`, `idempotency_key_reused`. */
     async mint(app: string, request: MintSession, idempotencyKey: string) {
       if (request.scope === 'full' && request.caller_tier !== 'full') throw new BatonError('tier_exceeded');
       refuse(request.subject);
@@ -111,7 +111,7 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       return { created: minted.created, session: await issue(minted.record, given) };
     },
 
-    /** Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
+    /** Rotates a session's secret. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
     async rotate(app: string, credential: string): Promise<IssuedSession> {
       const shown = parsed(credential);
       const next = nextSecrets(keyring.signing.own.derivation, shown, FOLLOWED_ROTATIONS);
@@ -125,7 +125,7 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       return issue(admitted(record), next[place] ?? fallback);
     },
 
-    /** A session without device, for who has just logged in. Throws `account_refused`. */
+    /** Opens a session without a device, for a user who just logged in. Throws `account_refused`. */
     async open(app: string, { subject, name, roles }: LoggedIn): Promise<{ credential: string }> {
       refuse(subject);
       const secret = randomSecret();
@@ -135,13 +135,13 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       return { credential: formatCredential({ sessionId, secret }) };
     },
 
-    /** The session of this credential, if this app minted it. Throws as `rotate`. */
+    /** Resolves to the session of this credential, if this app minted it. Throws the errors of `rotate`. */
     async ofCredential(app: string, credential: string): Promise<SessionRecord> {
       const shown = parsed(credential);
       return admitted(await store.use(app, { sessionId: shown.sessionId, digest: digestOf(shown.secret) }));
     },
 
-    /** The session of this access token, if it is of this app. Throws as `rotate`; a token may end before its session. */
+    /** Resolves to the session of this access token, if it is of this app. Throws as `rotate`, also for an expired token. */
     async ofAccessToken(app: string, token: string): Promise<SessionRecord> {
       const proven = await tokens.prove(token);
       if (proven?.app !== app) throw expired();
@@ -150,7 +150,7 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       return session;
     },
 
-    /** Which session of the app is, or was, named by what somebody shows. Proves nothing: for services alone. */
+    /** Resolves to the app's session, live or ended, that a credential names. It proves nothing: for services only. */
     async findNamed(
       app: string,
       { credential = '', access_token: token }: VerifySession,
@@ -160,7 +160,7 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       return owner && { session_id: named.sessionId, ...owner };
     },
 
-    /** Throws `not_found` for a session that never was this user's and app's, or was forgotten since. */
+    /** Revokes a session. Throws `not_found` if this user and app never had it, or it is no longer stored. */
     async revoke(app: string, { subject, session_id, meta = '', reason }: RevokeSession): Promise<void> {
       const sessionId = session_id ?? (await store.findByMeta(app, subject, meta));
       if (!isSessionId(sessionId)) throw new BatonError('not_found');

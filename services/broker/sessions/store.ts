@@ -13,7 +13,7 @@ interface Minting {
   request: MintSession;
   idempotencyKey: string;
   digest: string;
-  /** Id of the key from which the secret was derived. */
+  /** Id of the key from which the secret is derived. */
   keyId: string;
 }
 
@@ -22,7 +22,7 @@ interface Page {
   entries: { sessionId: string; endsAtMs: number }[];
 }
 
-/** A meta that changes its session while it is being minted does so because of another mint: a few are enough. */
+/** The most tries of a mint. Only another mint changes the session of a meta meanwhile, so a few tries are enough. */
 const MINT_ATTEMPTS = 5;
 
 interface SessionStoreParts {
@@ -34,7 +34,7 @@ interface SessionStoreParts {
   replaySeconds: number;
 }
 
-/** The sessions of all accounts. What a script refuses is thrown by its code. */
+/** Makes the store of all accounts' sessions. A refusal of a script is thrown as an error with its code. */
 export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds }: SessionStoreParts) {
   const mintScript = scripts.define(sessionMint, { REPLAY_SECONDS: replaySeconds });
   const openScript = scripts.define(sessionOpen);
@@ -78,7 +78,7 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
   return {
     findByMeta,
 
-    /** Throws `already_decided`, `idempotency_key_reused`. `keyId`: from which key the session's secret is derived. */
+    /** Mints. Throws `already_decided`, `idempotency_key_reused`. `keyId`: the key from which the secret is derived. */
     async mint(minting: Minting): Promise<{ record: SessionRecord; created: boolean; keyId: string }> {
       const { subject, meta } = minting.request;
       const newId = newSessionId(subject);
@@ -94,7 +94,7 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       throw new BatonError('store_unavailable');
     },
 
-    /** A session without device; also notes the user's name and roles. */
+    /** Opens a session without a device. Also stores the user's name and roles. */
     async open(session: { app: string; subject: string; ttlMs: number; digest: string; name: string; roles: string }) {
       const { app, subject, ttlMs, digest, name, roles } = session;
       const id = newSessionId(subject);
@@ -107,8 +107,8 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
     },
 
     /**
-     * Throws `session_expired` (also for what never was a session), `session_revoked`, `reuse_detected`.
-     * `place`: which of the digests is the session's now, -1 for `fallback`.
+     * Rotates a secret. Throws `session_expired` (also for an unknown session), `session_revoked`, `reuse_detected`.
+     * `place`: the index in `next` of the session's present digest, -1 for `fallback`.
      */
     async rotate(
       app: string,
@@ -127,7 +127,7 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       return { record: recordOf(shown), place: chosen - 2 };
     },
 
-    /** `digest` null: the id was proved by an access token. Throws as `rotate`. */
+    /** Uses a session. `digest` is null if an access token proved the id. Throws as `rotate`. */
     async use(app: string, { sessionId, digest }: { sessionId: string; digest: string | null }) {
       const shown = await useScript(
         { session: keys.session(sessionId), user: keys.userOfSession(sessionId) },
@@ -136,14 +136,14 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
       return recordOf(shown);
     },
 
-    /** The owner of the session; null if it is not of this app, or was forgotten since. */
+    /** Resolves to the owner of the session; null if it is not of this app, or is no longer stored. */
     async findOwner(app: string, sessionId: string): Promise<{ subject: string; meta: string } | null> {
       const values = await orFault(redis, () => redis.hmget(keys.session(sessionId), 'app', 'subject', 'meta'));
       const [ofApp, subject, meta] = values;
       return ofApp === app && subject ? { subject, meta: meta ?? '' } : null;
     },
 
-    /** Throws `not_found` for a session that is not of this app and subject. */
+    /** Revokes a session. Throws `not_found` if it is not of this app and subject. */
     async revoke(app: string, { sessionId, subject, reason }: { sessionId: string; subject: string; reason: string }) {
       await revokeScript(
         { session: keys.session(sessionId), index: keys.indexOfSession(sessionId, app) },
@@ -152,13 +152,13 @@ export function makeSessionStore({ redis, scripts, keys, graceMs, replaySeconds 
     },
 
     /**
-     * Ids of sessions that end at `fromMs` or later, by end and id; some may be over. A session that is renewed while
-     * somebody pages may appear twice, never not at all.
+     * Resolves to the ids of sessions that end at `fromMs` or later, ordered by end and id. Some may have ended. A session
+     * that is renewed between two pages may appear twice, but is never left out.
      */
     page: (app: string, subject: string, { fromMs, count }: { fromMs: number; count: number }): Promise<Page> =>
       pageScript({ index: keys.index(subject, app) }, { fromMs, count }),
 
-    /** What is listed of each session, null where it is over. */
+    /** Resolves to each session for a listing; null for an ended one. */
     async read(sessionIds: readonly string[], nowMs: number): Promise<(BrokerSession | null)[]> {
       const found = await orFault(redis, async () => {
         const commands = redis.pipeline();

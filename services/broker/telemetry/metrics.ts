@@ -9,12 +9,12 @@ import {
 } from '../../../shared/service-kit/telemetry/metrics.ts';
 import { collectProcess, PROCESS_METRICS } from '../../../shared/service-kit/telemetry/process-metrics.ts';
 
-/** Seconds. A replica gives a call of the broker 2 or 3 s. */
+/** Seconds. A replica waits 2 or 3 s for the broker. */
 const REQUEST_BUCKETS = [0.005, 0.025, 0.1, 0.5, 2, 5];
 
 /**
- * Every metric of the broker, without its prefix `baton_`. Their names are not those of replicas, so that no sum over
- * replicas counts a broker. Those of the process are the same, and so are the alerts on them.
+ * Every metric of the broker, without its prefix `baton_`. Their names differ from those of replicas, so that no sum over
+ * replicas counts a broker. Metrics of the process have the same names, and so the same alerts.
  */
 const METRICS = {
   auth_broker_requests_total: counter('Requests that the auth broker answered, by path', ['route', 'status']),
@@ -35,7 +35,7 @@ interface MetricsParts {
   isStoreUp: () => boolean;
 }
 
-/** All metrics of a broker and Node's own, on a registry of their own. */
+/** Makes all metrics of a broker, and Node's own, on a separate registry. */
 export function makeMetrics({ version, isReady, isStoreUp }: MetricsParts): Metrics {
   const registry = new Registry();
   const metrics = { ...registerMetrics(METRICS, registry), registry };
@@ -44,7 +44,7 @@ export function makeMetrics({ version, isReady, isStoreUp }: MetricsParts): Metr
   auth_broker_build_info.set({ version, node: process.version }, 1);
   Object.assign(ready, { collect: () => ready.set(Number(isReady())) });
   Object.assign(storeUp, { collect: () => storeUp.set(Number(isStoreUp())) });
-  // What an alert looks at is there from the start: a counter that appears with its first value has not risen.
+  // Counters with alerts exist from the start, because a counter that appears with its first value has not risen.
   for (const status of ['500', '503']) metrics.auth_broker_requests_total.inc({ route: '/v1/verify', status }, 0);
   return metrics;
 }

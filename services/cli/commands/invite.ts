@@ -51,9 +51,9 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
     const link = inviteLink(made.link, secret);
     output.note('Scan this with the new device, or open the link there:\n');
     output.note(renderUnicodeCompact(link));
-    if (output.isJson) output.result({ waiting: { link, expires_at: made.expiresAt } }, null);
+    if (output.isJson) output.result({ waiting: { link, expires_at: made.expires_at } }, null);
     else output.note(`\n${link}\n`);
-    const request = await scanned(baton, made.expiresAt, signal);
+    const request = await scanned(baton, made.expires_at, signal);
     await describe(context, baton, request);
     if (!(await hasDigits(context, secret, request.request_id))) {
       await baton.signIns.deny(request, { signal });

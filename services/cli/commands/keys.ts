@@ -113,7 +113,7 @@ async function link(context: Context): Promise<void> {
     const asked = await linking.askForKeys({ signal });
     output.note('Approve this on a device that has keys: scan it, or give the link to `baton approve`.\n');
     if (process.stderr.isTTY) output.note(renderUnicodeCompact(asked.link));
-    if (output.isJson) output.result({ waiting: { link: asked.link, expires_at: asked.expiresAt } }, null);
+    if (output.isJson) output.result({ waiting: { link: asked.link, expires_at: asked.expires_at } }, null);
     else output.note(`\n${asked.link}\n`);
     if (!(await asked.approved())) {
       const message =

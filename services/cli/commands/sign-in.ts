@@ -30,7 +30,7 @@ function urlOf(text: string): string {
 }
 
 function showCode({ output }: Context, request: SignInRequest, link: string, deviceName: string): void {
-  const waiting = { link, request_id: request.requestId, expires_at: request.expiresAt };
+  const waiting = { link, request_id: request.request_id, expires_at: request.expires_at };
   output.note(`Scan this with a device that is signed in, or open the link in a browser that is:\n`);
   if (process.stderr.isTTY) output.note(renderUnicodeCompact(link));
   if (output.isJson) output.result({ waiting }, null);
@@ -57,7 +57,7 @@ async function askedByInvite(
   { invite, secret }: { invite: string; secret: string },
 ): Promise<Session> {
   const request = await requestSignIn({ ...about, invite });
-  showDigits(context, inviteDigits(secret, request.requestId));
+  showDigits(context, inviteDigits(secret, request.request_id));
   return request.approved({ signal: context.signal });
 }
 

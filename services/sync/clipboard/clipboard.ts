@@ -15,7 +15,7 @@ const EMPTY: ClipboardEntry = {
   expires_at: null,
 };
 
-/** C0 controls except tab, line feed and carriage return: what is left is plain text (contract, "Clipboard"). */
+/** C0 controls except tab, line feed and carriage return. Without them the rest is plain text (contract, "Clipboard"). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]+/g;
 
@@ -27,10 +27,10 @@ const SEALED = {
 
 interface Write {
   content: string;
-  /** In place of the content. */
+  /** Replaces the content. */
   sealed: string | null;
   contentType: string;
-  /** Header X-Device-Name, as sent. */
+  /** Header X-Device-Name, as the client sent it. */
   deviceName: string | undefined;
 }
 
@@ -39,12 +39,12 @@ interface ClipboardParts {
   onWritten: () => void;
 }
 
-/** One plain text per account, gone by itself after its retention. */
+/** Makes the clipboard: one plain text per account, which disappears after its retention. */
 export function makeClipboard({ store, onWritten }: ClipboardParts) {
   return {
     get: async (caller: Caller): Promise<ClipboardEntry> => (await store.find(caller.account)) ?? EMPTY,
 
-    /** Throws `clipboard_too_large`, `invalid_request`, `unsupported_media_type`, `invalid_device_name`. */
+    /** Sets the entry. Throws `clipboard_too_large`, `invalid_request`, `unsupported_media_type`, `invalid_device_name`. */
     async set(caller: Caller, { content, sealed, contentType, deviceName }: Write): Promise<ClipboardEntry> {
       if (contentType !== 'text/plain')
         throw new BatonError('unsupported_media_type', 'The clipboard holds text/plain');
@@ -70,7 +70,7 @@ export function makeClipboard({ store, onWritten }: ClipboardParts) {
 
     clear: (caller: Caller) => store.clear(caller.account),
 
-    /** What the sweep of due things runs when the retention is over. */
+    /** Clears an entry whose retention is over. The sweeper of due jobs calls it. */
     expire: (account: string) => store.expire(account),
   };
 }

@@ -1,6 +1,6 @@
 import { counter } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** The clipboard. */
+/** Metrics of the clipboard. */
 export const CLIPBOARD_METRICS = {
   clipboard_writes_total: counter('Clipboard writes accepted'),
 };

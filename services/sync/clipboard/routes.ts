@@ -3,14 +3,14 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Clipboard } from './clipboard.ts';
 
-/** One header at most: Node joins repetitions, and a joined name would be one that nobody sent. */
+/** Returns the one allowed header. Node joins repeated headers, and the joined name would be one that nobody sent. */
 function deviceNameOf(headers: NodeJS.Dict<string[]>): string | undefined {
   const names = headers['x-device-name'] ?? [];
   if (names.length > 1) throw new BatonError('invalid_device_name');
   return names[0];
 }
 
-/** The routes of the clipboard. */
+/** Makes the handlers of the routes of the clipboard. */
 export const makeClipboardHandlers = (clipboard: Clipboard): HandlersOf<typeof clipboardRoutes> => ({
   getClipboard: async ({ caller }) => ({ status: 200, body: await clipboard.get(caller) }),
 

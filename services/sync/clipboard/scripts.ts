@@ -13,13 +13,13 @@ export const clipboardSet = defineScript({
   file: new URL('./lua/clipboard-set.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'operation', 'rate', 'accountRate'],
   args: {
-    /** Device of the writer, '' without. */
+    /** Device of the writer, '' where it has none. */
     device: text,
-    /** Name to show, '' for the name of its row. */
+    /** Name to show, '' for the name of the device's row. */
     name: text,
-    /** Content as a JSON string, and behind it what is sealed in its place, as a field. */
+    /** Content as a JSON string. The sealed text that replaces it follows as a field. */
     content: text,
-    /** Content in bytes. */
+    /** Size of the content in bytes. */
     bytes: digits,
     random: randomBits,
     resentAfterMs: resentAfter,
@@ -35,7 +35,7 @@ export const clipboardClear = defineScript({
   keys: ['routes', 'log', 'clipboard', 'due'],
   args: {
     random: randomBits,
-    /** Only when its time is over. */
+    /** Clears only an entry whose lifetime is over. */
     onlyWhenOver: flag,
   },
   reply: record({ cleared: flag }),

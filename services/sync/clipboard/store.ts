@@ -17,7 +17,7 @@ interface ClipboardStoreParts {
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
-/** The one clipboard entry of an account. */
+/** Makes the store of the one clipboard entry of an account. */
 export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, scheduleDue }: ClipboardStoreParts) {
   const setScript = scripts.define(clipboardSet, { TTL_MS: ttlMs, RATE_LIMIT: rateLimit ?? 0 });
   const clearScript = scripts.define(clipboardClear);
@@ -30,16 +30,16 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, sch
   return {
     async find(account: string): Promise<ClipboardEntry | null> {
       const stored = await orFault(redis, () => redis.get(keys.clipboard(account)));
-      // Two lines with the times come before the JSON, so that they can be read alone.
+      // Two lines with the times stand before the JSON, so that they can be read alone.
       return stored === null ? null : (JSON.parse(stored.slice(stored.indexOf('{'))) as ClipboardEntry);
     },
 
-    /** The account is in the index of due things before the entry is written. Throws `device_required`, `rate_limited`. */
+    /** Writes the account into the index of due things, then the entry. Throws `device_required`, `rate_limited`. */
     async set(
       { account: u, deviceId }: Caller,
       { content, sealed, shownName }: { content: string; sealed: string | null; shownName: string },
     ): Promise<{ name: string; updatedAtMs: number; expiresAtMs: number }> {
-      // A moment later than the entry ends, so that the sweeper finds it ended.
+      // A moment after the end of the entry, so that the sweeper finds it ended.
       await scheduleDue(u, ttlMs + 100);
       return await setScript(
         keys.inAccount(u, {
@@ -58,7 +58,7 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, sch
 
     clear: (account: string) => clear(account, false),
 
-    /** Announces that the entry has reached the end of its lifetime; false when it has not. */
+    /** Announces that the lifetime of the entry is over. False when it is not. */
     expire: (account: string) => clear(account, true),
   };
 }

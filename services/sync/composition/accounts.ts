@@ -12,7 +12,7 @@ import type { StoreAndBus } from './store-and-bus.ts';
 
 type SessionsParts = Parameters<typeof makeSessionsModule>[0];
 
-/** What happens to sessions, for those that are made after them. */
+/** What sessions tell the parts that are made after them. */
 interface SessionListener extends Pick<SessionsParts, 'onRevoked' | 'onReplaced' | 'onShown'> {
   onEnded: Parameters<typeof makeBrokerClient>[0]['onEnded'];
 }
@@ -22,7 +22,7 @@ const settingsOf = ({ signin, http: { publicUrl }, identity: { mode } }: Config)
   believesCallers: mode === 'dev',
 });
 
-/** Who is asking: sessions of the auth broker, sign-in by QR code, identities. */
+/** Makes everything that identifies callers: sessions of the auth broker, sign-in by QR code, identities. */
 export function makeAccounts(
   { config, limitOf, logger, metrics, onFailure }: Host,
   { store, db, replica }: StoreAndBus,

@@ -5,10 +5,10 @@ import type { Host } from './host.ts';
 import type { StoreAndBus } from './store-and-bus.ts';
 import type { Streams } from './streams.ts';
 
-/** The set of an id that this replica had is kept for so long after the grace of streams that closed as it left it. */
+/** How long the account set of a former id of this replica is kept after the grace of the last streams under that id. */
 const FORGET_AFTER_GRACE_MS = 2_000;
 
-/** What the store, the bus and the lease tell the streams and modules, which are made after them. */
+/** Connects the store, the bus and the lease to the streams and modules, which are made after them. */
 function connectReplica(
   { config, onFailure }: Host,
   { store, bus, accountSets, replica, replicaListener }: StoreAndBus,
@@ -43,7 +43,7 @@ function connectReplica(
   replicaListener.set({
     onNewId(oldId, cause) {
       hub.attachAll(cause);
-      // A reaper has to look there until all streams, also those that have just closed, are known under the new id.
+      // A reaper must look there until all streams are known under the new id, including those that have just closed.
       const forgetAfterMs = config.hub.offlineGraceMs + FORGET_AFTER_GRACE_MS;
       const settled = hub.sweeper.allAttached().then(() => delay(forgetAfterMs, undefined, { ref: false }));
       const forget = settled.then(() => accountSets.forget(oldId));
@@ -62,7 +62,7 @@ function connectReplica(
   });
 }
 
-/** Tells everybody what was made after them. From here on the replica may start. */
+/** Connects all parts to those made after them. The replica may start after this. */
 export function connectEvents(
   host: Host,
   storeAndBus: StoreAndBus,

@@ -20,11 +20,11 @@ interface StoreHealth {
 
 const statusOf = ({ isUp, reason, warnings }: StoreHealth) => ({ up: isUp, reason, warnings });
 
-/** Memory of this process as it is and as it may become, in bytes; `container` null where nothing limits it. */
+/** Returns this process's memory and its limits, in bytes. `container` is null where nothing limits it. */
 function memoryStatus() {
   const { rss, heapUsed, external } = process.memoryUsage();
   const limit = process.constrainedMemory();
-  // Without a limit the kernel says the largest number that it has.
+  // Without a limit the kernel reports its largest number.
   const container = limit > 0 && limit < totalmem() ? limit : null;
   return { rss, heap: heapUsed, heap_limit: getHeapStatistics().heap_size_limit, external, container };
 }
@@ -33,21 +33,21 @@ interface HealthParts {
   config: Config;
   store: StoreHealth & { readonly wasSeen: boolean };
   relayStore: StoreHealth;
-  /** Null without one. */
+  /** Null without a broker. */
   broker: { status: () => object } | null;
   hub: Hub;
   replica: Replica;
-  /** Whether the clocks of this machine and of the store agree, and the settings of all replicas. */
+  /** Whether this machine's clock agrees with the store's, and whether the settings of all replicas agree. */
   watches: { clockWatch: { warning: () => string | null }; settingsWatch: { warnings: () => string[] } };
   bus: Bus;
   metrics: Metrics;
   logger: Logger;
   isDraining: () => boolean;
-  /** After which a drain cuts what is left. */
+  /** Time after which a drain cuts what is left. */
   drainLimitMs: number;
 }
 
-/** What the admin port tells of this replica: ready or not and why, what each dependency looks like, and the gauges. */
+/** Makes the admin app of this replica: whether and why it is ready, the state of each dependency, and the gauges. */
 export function makeHealth(parts: HealthParts): Express {
   const {
     config,
@@ -81,7 +81,7 @@ export function makeHealth(parts: HealthParts): Express {
         streams: hub.streams.size,
         streams_limit: config.hub.maxStreams,
         settings: fingerprintOf(agreedSettingsOf(config)),
-        // No value of a secret is in them.
+        // The warnings hold no value of a secret.
         warnings: [...config.warnings, ...(clockWarning === null ? [] : [clockWarning]), ...settingsWatch.warnings()],
         clock_skew_ms: replica.clockSkewMs === null ? null : Math.round(replica.clockSkewMs),
       },

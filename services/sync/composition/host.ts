@@ -7,7 +7,7 @@ import { agreedSettingsOf, fingerprintOf } from '../config/agreed-settings.ts';
 import type { Config } from '../config/config.ts';
 import { makeMetrics } from '../telemetry/metrics.ts';
 
-/** What every part of a replica has from its process. */
+/** Makes what every part of a replica gets from its process. */
 export function makeHost(config: Config) {
   const metrics = makeMetrics({ version: VERSION, settings: fingerprintOf(agreedSettingsOf(config)) });
   const logger = makeLogger({ level: config.logLevel, server: `${hostname()}:${config.http.port}` });
@@ -16,13 +16,13 @@ export function makeHost(config: Config) {
     config,
     metrics,
     logger,
-    /** How many requests a group allows in its window; null: any number. */
+    /** Returns how many requests a group allows in its window; null: any number. */
     limitOf: (group: RateGroup) => scaledLimit(group, config.http.rateLimitScale),
-    /** Work that no request waits for has failed. */
+    /** Reports a failure of work that no request waits for. */
     onFailure(task: string, error: unknown): void {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
       metrics.background_failures_total.inc({ task, code });
-      // Whoever asks the store itself says why it cannot be used.
+      // The store itself reports why it cannot be used.
       const isStore = code === 'store_unavailable' || code === 'store_full';
       logger[isStore ? 'debug' : 'error']({ err: error, task, code }, 'background task failed');
     },

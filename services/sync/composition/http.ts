@@ -28,17 +28,17 @@ interface HttpParts {
   accounts: Accounts;
   streams: Streams;
   isDraining: () => boolean;
-  /** After so long of a drain what is still open is cut. */
+  /** Time after which a drain cuts what is still open. */
   drainLimitMs: number;
 }
 
-/** How a browser signs in here: a page knows it before it asks anything. */
+/** Returns how a browser signs in here, so that a page knows it before its first request. */
 function loginOf({ identity, signin }: Host['config']): Login {
   if (identity.mode === 'dev') return 'development';
   return signin.loginUrl === null ? 'none' : 'broker';
 }
 
-/** The handler of every row of the route table. */
+/** Returns the handler of every row of the route table. */
 function handlersOf({ host: { config }, storeAndBus: { store }, modules, accounts, streams, isDraining }: HttpParts) {
   const { push, devices } = modules;
   return {
@@ -89,7 +89,7 @@ export function openHttp(parts: HttpParts) {
     disabled: new Set([...signin.disabledRoutes, ...push.disabledRoutes]),
     sameOrigin: makeSameOrigin(config.http),
     addressLimits: makeAddressLimits({
-      // Counted twice at worst, when the connection is lost before the answer.
+      // A lost connection makes it count twice at worst.
       sendCommand: (command, ...args) =>
         sendUntilAnswered(redis, () => redis.call(command, ...args) as Promise<string>),
       textOf: runningWhenFull,

@@ -1,11 +1,11 @@
-/** A place for what is made later and is called by what is made now. */
+/** A place for a part that is made later and called by an earlier one. */
 export interface Late<T extends object> {
-  /** Throws before it is there: nothing may call it before the replica has been put together. */
+  /** Returns the part. Throws before it is set, because nothing may call it before the replica is complete. */
   readonly get: () => T;
   readonly set: (value: T) => void;
 }
 
-/** `what` is named by the error of a call that comes too early. */
+/** Makes an empty place. `what` names the part in the error of a call that comes too early. */
 export function makeLate<T extends object>(what: string): Late<T> {
   let made: T | null = null;
   return {

@@ -12,7 +12,7 @@ import { makeLate } from './late.ts';
 import type { Host } from './host.ts';
 import type { StoreAndBus } from './store-and-bus.ts';
 
-/** What devices of an account are known, what they say to each other, and who is woken for it. */
+/** Makes the modules of known devices, of what they say to each other, and of pushes that wake them. */
 function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
   const { config, limitOf, metrics, onFailure } = host;
   const due = makeDueModule({
@@ -67,7 +67,7 @@ function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
   return { due, push, presence, devices, deviceHandlers, messages, clipboard, keyring, signals };
 }
 
-/** Transfers, and the relay of their bytes: each asks the other. */
+/** Makes transfers and the relay of their bytes, which call each other. */
 function makeFiles(
   { config, limitOf, logger, metrics, onFailure }: Host,
   { store, db, replica }: StoreAndBus,
@@ -102,7 +102,7 @@ function makeFiles(
   return { transfers, transferHandlers, relay };
 }
 
-/** The modules that serve devices which are signed in. */
+/** Makes the modules that serve signed-in devices. */
 export function makeModules(host: Host, storeAndBus: StoreAndBus) {
   const mail = makeMail(host, storeAndBus);
   return { ...mail, ...makeFiles(host, storeAndBus, mail) };

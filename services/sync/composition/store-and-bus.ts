@@ -9,13 +9,13 @@ import { makeSettingsWatch } from '../replicas/settings-watch.ts';
 import { makeLate } from './late.ts';
 import type { Host } from './host.ts';
 
-/** What the lease of this replica tells those that are made after it. */
+/** What the lease of this replica tells the parts that are made after it. */
 type ReplicaListener = Pick<
   ConstructorParameters<typeof Replica>[0],
   'onNewId' | 'onRevocations' | 'onBeat' | 'onClockSet'
 >;
 
-/** The store, and this replica on its bus. */
+/** Makes the store, and this replica on its bus. */
 export function makeStoreAndBus({ config, logger, metrics, onFailure }: Host) {
   const store = new Store({ ...config.redis, logger, metrics });
   const { redis, keys, scripts } = store;

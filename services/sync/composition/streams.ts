@@ -7,7 +7,7 @@ import type { Modules } from './modules.ts';
 import type { Host } from './host.ts';
 import type { StoreAndBus } from './store-and-bus.ts';
 
-/** The streams of this replica, the presence that they make, and what becomes of those of dead replicas. */
+/** Makes the streams of this replica, their presence, and the reaper that announces the streams of dead replicas offline. */
 export function makeStreams(
   { config, metrics, onFailure }: Host,
   { store, db, leases, accountSets, replica }: StoreAndBus,
@@ -26,7 +26,7 @@ export function makeStreams(
       pending: makePending({ messages, transfers, signin }),
       restoreRow: identity.restoreRow,
       isRevoked,
-      // The index lies in another slot, and a stream must not wait for it: the next sweep schedules it again.
+      // The index lies in another slot, and a stream must not wait for it. The next sweep schedules it again.
       scheduleDue: (account, inMs) =>
         due.remind(account, inMs).catch((error: unknown) => onFailure('schedule due', error)),
     },

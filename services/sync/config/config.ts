@@ -29,16 +29,16 @@ export interface Config {
     readonly trustedProxies: readonly string[];
     /** 0: rate limits are off. */
     readonly rateLimitScale: number;
-    /** Null: the default, for addresses on the internet alone. 0: any number. */
+    /** Null: the default, for internet addresses only. 0: any number. */
     readonly connectionsPerAddress: number | null;
-    /** Connections of all peers together: what the limit of open files allows. */
+    /** Connections of all peers together that the limit of open files allows. */
     readonly maxConnections: number;
   };
   readonly identity: IdentityConfig;
-  /** Null where nobody signs in: with identity `dev`. */
+  /** Null where nobody signs in, with identity `dev`. */
   readonly broker: {
     readonly url: string;
-    /** Empty: none is shown. */
+    /** Empty: no token is sent. */
     readonly token: string;
     readonly app: string;
   } | null;
@@ -53,7 +53,7 @@ export interface Config {
   readonly redis: {
     readonly address: RedisAddress;
     readonly keyPrefix: string;
-    /** How many replicas of the store have to have a message before it is answered with 201; 0: none is asked. */
+    /** How many replicas of the store must have a message before the response is 201. 0: none is asked. */
     readonly waitReplicas: number;
   };
   readonly hub: {
@@ -83,10 +83,10 @@ export interface Config {
     readonly noticeSeconds: number;
     readonly streamsSeconds: number;
     readonly transfersSeconds: number;
-    /** Null: as long as the others take. */
+    /** Null: the sum of the other times. */
     readonly shutdownSeconds: number | null;
   };
-  /** What the operator should hear about although the process starts; to be logged. */
+  /** Warnings for the operator, although the process starts. They are logged. */
   readonly warnings: readonly string[];
 }
 
@@ -102,13 +102,13 @@ type IdentityConfig =
       readonly audience: string;
     };
 
-/** What each kind of proof that an edge can give is checked with. */
+/** The settings that check each kind of proof that an edge can give. */
 const PROOF_KEYS = {
   secret: ['APP_EDGE_SECRET'],
   jwt: ['APP_EDGE_JWKS_URL', 'APP_EDGE_ISSUER', 'APP_EDGE_AUDIENCE'],
 } as const;
 
-/** The rules that bind several keys. `given` tells a key that is absent from one that was already reported. */
+/** Checks the rules that bind several keys. `given` tells an absent key from one that was already reported. */
 function checkTogether(values: Values, given: (key: Key) => boolean, report: Report): void {
   const require = (key: Key, when: string): void => {
     if (!given(key)) report(key, `is required${when}`);
@@ -116,7 +116,7 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   const production = values.NODE_ENV === 'production';
   require('APP_IDENTITY', ': there is no default, choose edge, broker or dev');
   require('APP_REDIS_URL', '');
-  // A mode that was refused has been reported, and says nothing about the URL.
+  // A refused mode has already been reported, and says nothing about the URL.
   if (values.APP_REDIS_URL !== null && (values.APP_REDIS_MODE !== null || !given('APP_REDIS_MODE'))) {
     const address = withMode(values.APP_REDIS_URL, values.APP_REDIS_MODE);
     if ('problem' in address) report(address.key === 'url' ? 'APP_REDIS_URL' : 'APP_REDIS_MODE', address.problem);
@@ -142,30 +142,30 @@ function checkTogether(values: Values, given: (key: Key) => boolean, report: Rep
   checkProduction(values, report);
 }
 
-/** The soft limit of open files; Node raises it to the hard limit at start. */
+/** Returns the soft limit of open files, which Node raises to the hard limit at start. */
 function descriptorLimitOfProcess(): number {
   try {
     const soft = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
     return soft === undefined || soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft);
   } catch {
-    // Only Linux has /proc. Elsewhere the replica is for trying it out, and running out of descriptors shows itself.
+    // Only Linux has /proc. Elsewhere a replica only serves trials, and a lack of descriptors is easy to see.
     return Number.POSITIVE_INFINITY;
   }
 }
 
-/** A tenth, and 64 more, stays for requests, the store's connections and files. */
+/** A tenth, and 64 more, is left for requests, connections to the store, and files. */
 const streamsWithin = (descriptorLimit: number): number => Math.max(1, Math.floor(descriptorLimit * 0.9) - 64);
 
-/** Held by one replica in `npm run test:storm`, in 414 MiB. */
+/** Measured with one replica in `npm run test:storm`, in 414 MiB. */
 const MEASURED_STREAMS = 10_000;
 
-/** A replica has some sixty open files before anybody comes, and one for each connection. */
+/** A replica has about sixty open files before the first client comes, and one more for each connection. */
 const LEAST_DESCRIPTORS = 256;
-/** So few streams are less than anybody expects of a replica. */
+/** A replica that holds fewer streams than this is worth a warning. */
 const FEW_STREAMS = 500;
 const RAISE = 'raise it with `ulimit -n`, LimitNOFILE= of systemd, or `ulimits` of the container';
 
-/** The default asks for more than most machines give: only a number that somebody chose, or one that is small, is worth a word. */
+/** Warns of a number that somebody chose, or of a small one. The default asks for more than most machines give. */
 function streamWarnings(values: Values, maxStreams: number, descriptorLimit: number): string[] {
   const { APP_HUB_MAX_STREAMS: asked } = values;
   const isChosen = asked !== Number(SETTINGS.APP_HUB_MAX_STREAMS.default);
@@ -178,12 +178,12 @@ function streamWarnings(values: Values, maxStreams: number, descriptorLimit: num
 }
 
 /**
- * More than streams: relays, polls and requests have some of their own. What is left, 1,464 of 20,000, is for the
- * connections to the store (the relay's downloads have up to 1,024), the broker and push services, and for files.
+ * More than streams, because relays, polls and requests have connections of their own. The rest, 1,464 of 20,000, is for
+ * connections to the store (the relay's downloads have up to 1,024), to the broker and to push services, and for files.
  */
 const connectionsWithin = (descriptorLimit: number): number => Math.max(2, Math.floor(descriptorLimit * 0.93) - 64);
 
-/** Only after `checkTogether` had nothing to say. */
+/** Call it only after `checkTogether` reported nothing. */
 function addressOf(values: Values, env: Env): RedisAddress {
   const { APP_REDIS_URL: address, APP_REDIS_MODE: mode } = values;
   const parsed = address === null ? null : withMode(address, mode);
@@ -196,7 +196,7 @@ const relayAddressOf = (values: Values, env: Env): RedisAddress | null =>
 
 const NO_RELAY_STORE = 'is for APP_RELAY_REDIS_URL, which is not set: the relay uses the store of APP_REDIS_URL';
 
-/** The users of both stores, each of which has to be there. */
+/** Checks the users of both stores. A user needs the address of its store. */
 function checkStoreUsers(values: Values, given: (key: Key) => boolean, report: Report): void {
   const { APP_REDIS_URL: address, APP_RELAY_REDIS_URL: relayAddress } = values;
   const absent = given('APP_RELAY_REDIS_URL') ? null : NO_RELAY_STORE;
@@ -219,7 +219,7 @@ function brokerOf(values: Values): Config['broker'] {
   return { url, token: token ?? '', app };
 }
 
-/** Who wants streams to end at once wants the replica to. */
+/** Default notice. It is 0 where streams end at once, because the replica is then meant to end at once too. */
 const NOTICE_SECONDS = 10;
 
 function drainOf(values: Values): Config['drain'] {
@@ -261,7 +261,7 @@ const signinOf = (values: Values): Config['signin'] => ({
 const maxStreamsOf = (values: Values, descriptorLimit: number): number =>
   Math.min(values.APP_HUB_MAX_STREAMS, streamsWithin(descriptorLimit));
 
-/** What works, and not as somebody may expect. */
+/** Returns warnings about settings that work, but not as an operator may expect. */
 function warningsOf(values: Values, descriptorLimit: number, push: PushConfig): string[] {
   const warnings: string[] = [];
   const host = hostOf(values);
@@ -326,7 +326,7 @@ function freeze<T extends object>(value: T): T {
 }
 
 /**
- * The configuration of this process, complete and frozen.
+ * Loads the configuration of this process, complete and frozen.
  * @throws ConfigError with every problem, not only the first; values of secrets are never in it.
  */
 export function loadConfig(env: Env = process.env, descriptorLimit: number = descriptorLimitOfProcess()): Config {

@@ -8,7 +8,7 @@ import {
 import type { Key, Values } from './settings.ts';
 
 /*
- * Who can reach a replica, and what that asks of its configuration.
+ * Who can reach a replica, and what its configuration must provide for that.
  */
 
 const SHARED_BUCKET = 'all clients have the address of the edge, and share one rate limit';
@@ -25,7 +25,7 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
   ['APP_RELAY_REDIS_SENTINEL_PASSWORD', [values.APP_RELAY_REDIS_SENTINEL_PASSWORD]],
 ];
 
-/** What production refuses. */
+/** Reports what production refuses. */
 export function checkProduction(values: Values, report: (key: Key, message: string) => void): void {
   if (isOpenHttp(values.APP_PUBLIC_URL)) report('APP_PUBLIC_URL', 'must be https in production, but for localhost');
   if (values.APP_PUBLIC_ORIGINS?.some(isOpenHttp)) {
@@ -34,15 +34,15 @@ export function checkProduction(values: Values, report: (key: Key, message: stri
   refusePublished(secretsOf(values), report);
 }
 
-/** What is worth a word although the process starts. */
+/** Returns warnings about settings with which the process still starts. */
 export function exposureWarnings({ APP_IDENTITY: mode, APP_TRUSTED_PROXIES: proxies }: Values): string[] {
   return mode === 'edge' && proxies === null ? [`without APP_TRUSTED_PROXIES ${SHARED_BUCKET}`] : [];
 }
 
 /**
- * The host names that requests may ask for, beside those of loopback; null: any. A page of another site can make its own
- * name an address of this machine (DNS rebinding), and is then of one origin with whatever listens here: where nothing
- * but being on this machine lets somebody in, its name is what gives it away.
+ * Returns the host names that requests may ask for, in addition to those of loopback; null: any. A page of another site
+ * can point its own name to this machine (DNS rebinding), and is then same-origin with whatever listens here. Where
+ * anybody on this machine is let in, only the name of the host gives such a page away.
  */
 export function allowedHostsOf(
   { APP_IDENTITY: mode, NODE_ENV: env }: Values,

@@ -7,21 +7,21 @@ import { checkSubject, checkVapidKey, isUnreal, type VapidKey } from '../push/se
 
 export interface PushConfig {
   readonly enabled: boolean;
-  /** Empty where they are to be made on the first start, and kept in the store. */
+  /** Empty where the keys are made on the first start and kept in the store. */
   readonly vapidKeys: readonly VapidKey[];
   /** Null: no web push. */
   readonly vapidSubject: string | null;
   readonly endpointRules: EndpointRules;
   readonly fcm: FcmOptions | null;
   readonly apns: ApnsOptions | null;
-  /** Pushes that one replica has under way at one provider. */
+  /** Pushes that one replica may have in progress at one provider. */
   readonly concurrency: number;
 }
 
-/** The contact of a trial installation, where nobody has to be reached: a page that exists, as Apple demands. */
+/** The contact of a trial installation, where nobody must be reached. Apple demands a page that exists. */
 const DEVELOPMENT_SUBJECT = 'https://www.rfc-editor.org/rfc/rfc8292';
 
-/** What subscriptions are stored with, so that the key can be rotated. */
+/** Returns the id that subscriptions are stored with, so that the key can be rotated. */
 export const vapidKeyId = (publicKey: string): string =>
   createHash('sha256').update(publicKey).digest('base64url').slice(0, 16);
 
@@ -32,7 +32,7 @@ const listOf =
     return parts.every((part) => pattern.test(part)) ? { value: parts } : { problem: `must be ${says}` };
   };
 
-/** One key, or several while they are being rotated, the newest first. */
+/** One key, or several during a rotation, the newest first. */
 export const vapidPublicKeys = listOf(/^B[\w-]{86}$/, 'comma-separated points on P-256 of 65 bytes, in base64url');
 export const vapidPrivateKeys = listOf(/^[\w-]{43}$/, 'comma-separated keys of 32 bytes, in base64url');
 
@@ -41,7 +41,7 @@ export const vapidSubject: Kind<string> = (text) => {
   return problem === null ? { value: text } : { problem };
 };
 
-/** The file that Google gives for a service account. */
+/** Parses the file that Google gives for a service account. */
 export const serviceAccount: Kind<FcmOptions['serviceAccount']> = (text) => {
   const needed = ['project_id', 'client_email', 'private_key', 'private_key_id', 'token_uri'] as const;
   try {
@@ -51,23 +51,23 @@ export const serviceAccount: Kind<FcmOptions['serviceAccount']> = (text) => {
       return { value: account };
     }
   } catch {
-    // Said below, without a word of what was in it.
+    // The return below reports it, without the contents.
   }
   return { problem: `must be the JSON of a service account, with ${needed.join(', ')}` };
 };
 
-/** PKCS #8 in PEM, as Apple gives it; line ends may be written as \n. */
+/** Parses PKCS #8 in PEM, as Apple gives it. Line ends may be written as \n. */
 export const applePrivateKey: Kind<string> = (text) => {
   const pem = text.replaceAll('\\n', '\n');
   try {
     if (createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1') return { value: pem };
   } catch {
-    // Said below.
+    // The return below reports it.
   }
   return { problem: 'must be the private key (.p8) that Apple gave' };
 };
 
-/** The keys of the configuration that pushes are made of. */
+/** The settings of push. */
 export interface PushValues {
   readonly NODE_ENV: string | null;
   readonly APP_PUSH_ENABLED: boolean | null;
@@ -88,14 +88,14 @@ export interface PushValues {
 const VAPID = ['APP_VAPID_PUBLIC_KEY', 'APP_VAPID_PRIVATE_KEY', 'APP_VAPID_SUBJECT'] as const;
 const APNS = ['APP_APNS_KEY', 'APP_APNS_KEY_ID', 'APP_APNS_TEAM', 'APP_APNS_TOPIC'] as const;
 
-/** False when there are keys of both kinds, and a private one does not belong to the public one in its place. */
+/** Returns false when there are keys of both kinds and a private key does not belong to the public key at its position. */
 function areVapidPairs({ APP_VAPID_PUBLIC_KEY: publicKeys, APP_VAPID_PRIVATE_KEY: privateKeys }: PushValues): boolean {
   if (!publicKeys || !privateKeys) return true;
   const isPair = (publicKey: string, i: number) => checkVapidKey({ publicKey, privateKey: privateKeys[i] ?? '' });
   return publicKeys.length === privateKeys.length && publicKeys.every(isPair);
 }
 
-/** The rules that bind several keys of push. `given` tells a key that is absent from one that was already reported. */
+/** Checks the rules that bind several keys of push. `given` tells an absent key from one that was already reported. */
 export function checkPush(
   values: PushValues,
   given: (key: (typeof VAPID)[number] | (typeof APNS)[number]) => boolean,
@@ -106,7 +106,7 @@ export function checkPush(
   const withApns = APNS.some(given);
   const demanded = production && values.APP_PUSH_ENABLED === true && !withApns && !values.APP_FCM_SERVICE_ACCOUNT;
   for (const key of VAPID) {
-    // Outside of production a subject stands in; nobody has to be reached there.
+    // Outside of production a default subject is used, because nobody must be reached there.
     if (given(key) || (key === 'APP_VAPID_SUBJECT' && !production)) continue;
     if (withKeys) report(key, 'is required with the other keys of VAPID');
     else if (demanded) report(key, 'is required in production with APP_PUSH_ENABLED=true');
@@ -119,7 +119,7 @@ export function checkPush(
   }
 }
 
-/** What works, and not as somebody may expect. */
+/** Returns warnings about settings that work, but not as an operator may expect. */
 export function pushWarnings({ enabled, vapidSubject: contact, fcm, apns }: PushConfig): string[] {
   if (!enabled) return [];
   const warnings: string[] = [];
@@ -138,7 +138,7 @@ const apnsOf = (values: PushValues): PushConfig['apns'] => {
   return { privateKeyPem, keyId, teamId, topic, host: values.APP_APNS_URL ?? undefined };
 };
 
-/** Only after `checkPush` had nothing to say. In production there is no web push without keys. */
+/** Call it only after `checkPush` reported nothing. In production there is no web push without keys. */
 export function pushOf(values: PushValues): PushConfig {
   const { APP_VAPID_PUBLIC_KEY: publicKeys, APP_VAPID_PRIVATE_KEY: privateKeys } = values;
   const hasWeb = publicKeys !== null || values.NODE_ENV !== 'production';

@@ -19,10 +19,10 @@ import { type Setting, setting } from '../../../shared/service-kit/config/settin
 import { passwordRow, usernameRow } from '../../../shared/service-kit/config/store-users.ts';
 import { parseEndpointRules } from '../push/guard/endpoint-rules.ts';
 
-/** An installation knows the programs that it serves; each costs a comparison. */
+/** An installation knows the programs that it serves. Each origin costs a comparison. */
 const MOST_CORS_ORIGINS = 100;
 
-/** Every key that the process reads. Each can be given as `<KEY>_FILE` instead, the path of a file that holds it. */
+/** Every key that the process reads. For each key, `<KEY>_FILE` can give the path of a file that holds the value instead. */
 export const SETTINGS = {
   NODE_ENV: setting(oneOf('production', 'development', 'test'), {
     defaultSays: '',
@@ -152,8 +152,8 @@ export const SETTINGS = {
     meaning:
       'Event streams that one replica holds; lowered at start to what the limit of open files allows. 10000 were measured. A larger number that somebody set is warned of.',
   }),
-  // At most 60 s: a route that was not renewed for 150 s counts as dead, and one missed sweep, of which the first may come a
-  // quarter late, must not get there.
+  // At most 60 s. A route that was not renewed for 150 s counts as dead. One missed sweep must not get there, and the
+  // first sweep may come a quarter late.
   APP_HUB_SWEEP_SECONDS: setting(integer(1, 60), {
     default: '60',
     meaning: 'How often each stream is compared with the store; a quarter later where it has just opened.',

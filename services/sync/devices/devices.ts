@@ -23,10 +23,10 @@ interface RowOfCaller {
   isNew: boolean;
 }
 
-/** The devices of an account: their names, and which of them are online. */
+/** Makes the rules of devices: the names of an account's devices, and which of them are online. */
 export function makeDevices(store: DeviceStore) {
   return {
-    /** Oldest first. */
+    /** Returns the devices, the oldest first. */
     async list(caller: Caller): Promise<Device[]> {
       const presence = await store.readPresence(caller.account);
       const stateOfRow = stateReader(presence);
@@ -35,18 +35,18 @@ export function makeDevices(store: DeviceStore) {
         .map((row) => deviceOf(row, stateOfRow(row), caller));
     },
 
-    /** The caller's own device; null without one or without a row. */
+    /** Returns the caller's own device; null when the caller has no device, or the device has no row. */
     async own(caller: Pick<Caller, 'account' | 'deviceId'>): Promise<DeviceRef | null> {
       if (caller.deviceId === null) return null;
       const row = await store.findRow(caller.account, caller.deviceId);
       return row === null ? null : refOf(parseRow(caller.deviceId, row));
     },
 
-    /** Asks by a script, which fails at once where the account's part of the store is away. */
+    /** Returns whether the device has a row. It asks by a script, which fails at once where the account's slot is down. */
     hasRow: async (account: string, deviceId: string): Promise<boolean> =>
       (await store.readPresence(account)).devices.includes(deviceId),
 
-    /** Throws `invalid_device_name`, `name_taken`, `not_found`, `rate_limited`. */
+    /** Renames a device. Throws `invalid_device_name`, `name_taken`, `not_found`, `rate_limited`. */
     async rename(caller: Caller, deviceId: string, wanted: string): Promise<Device> {
       const name = parseDeviceName(wanted);
       if (name === null) throw new BatonError('invalid_device_name');
@@ -67,17 +67,17 @@ export function makeDevices(store: DeviceStore) {
 
     /**
      * Writes the row of a device whose session was minted or renewed. Resolves to the device, under a name that was free.
-     * The same again changes nothing. Throws `device_limit`.
+     * A repetition changes nothing. Throws `device_limit`.
      */
     async admit(account: string, device: NewDevice): Promise<DeviceRef> {
       return refOf(parseRow(device.deviceId, await store.add(account, device)));
     },
 
-    /** Removes a device with its mailbox and registrations; with `onlyIf` only while that is its row. False: it is not. */
+    /** Removes a device with its mailbox and registrations; with `onlyIf`, only while that is its row. False: it is not. */
     remove: (account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean> =>
       store.remove(account, deviceId, onlyIf && formatRow(onlyIf)),
 
-    /** Devices of the account that are online, as last announced. */
+    /** Resolves to the devices of the account that were last announced online. */
     async online(account: string): Promise<Set<string>> {
       const presence = await store.readPresence(account);
       const stateOfRow = stateReader(presence);
@@ -85,7 +85,7 @@ export function makeDevices(store: DeviceStore) {
       return new Set(online.map(({ deviceId }) => deviceId));
     },
 
-    /** Whether the device has a row without a session of the auth broker: it signed in elsewhere. */
+    /** Resolves to whether the device has a row without a session of the auth broker, because it signed in elsewhere. */
     async isForeign(account: string, deviceId: string): Promise<boolean> {
       const row = await store.findRow(account, deviceId);
       return row !== null && parseRow(deviceId, row).sessionId === null;

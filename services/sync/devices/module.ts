@@ -16,7 +16,7 @@ interface DevicesModuleParts {
   readPresence: DeviceStoreParts['readPresence'];
 }
 
-/** The parts of this module, put together. */
+/** Makes and wires the parts of this module. */
 export function makeDevicesModule({ db, renameLimit, pushQueue, readPresence }: DevicesModuleParts) {
   const devices = makeDevices(makeDeviceStore({ ...db, renameLimit, readPresence, pushQueue }));
   return { devices, handlers: makeDeviceHandlers(devices) };

@@ -6,24 +6,24 @@ export interface DeviceRow {
   name: string;
   type: DeviceType;
   createdAtMs: number;
-  /** Null where the row was not made by a sign-in that this service saw. */
+  /** Null where no sign-in that this service saw made the row. */
   sessionId: string | null;
-  /** When its session ends; null when that is not known. */
+  /** When the session of the device ends; null when that is unknown. */
   sessionEndsAtMs: number | null;
 }
 
-/** What a row is written from. */
+/** The input from which a row is written. */
 export interface NewDevice {
   deviceId: string;
   name: string;
   type: DeviceType;
   /**
-   * `new`: a missing device is added, and an event says so; an existing one stays as it is. `lost`: a missing row is put
-   * back, without an event; an existing one takes the session. `kept`: as `lost`, but the type is known, and an existing
-   * one takes it too. `minted`: as `new`, but an existing one takes the name, type and session.
+   * `new`: adds a missing device, with an event; an existing row stays as it is. `lost`: puts a missing row back, without
+   * an event; an existing row takes the session. `kept`: as `lost`, but the type is known, so that an existing row takes
+   * it too. `minted`: as `new`, but an existing row takes the name, type and session.
    */
   mode: 'new' | 'lost' | 'kept' | 'minted';
-  /** Its session at the broker, where it is known. */
+  /** The device's session at the broker, where it is known. */
   session: { id: string; endsAtMs: number } | null;
 }
 
@@ -40,9 +40,9 @@ export function parseRow(deviceId: string, row: string): DeviceRow {
   };
 }
 
-/** What `parseRow` was given. */
+/** Returns the text that `parseRow` parses. */
 export const formatRow = ({ name, type, createdAtMs, sessionId, sessionEndsAtMs }: DeviceRow): string =>
   [name, type, createdAtMs, sessionId ?? '', sessionEndsAtMs ?? 0].join('\n');
 
-/** A device as other answers name it. */
+/** Returns the device as responses and events name it. */
 export const refOf = (row: DeviceRow): DeviceRef => ({ device_id: row.deviceId, name: row.name, type: row.type });

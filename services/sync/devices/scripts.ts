@@ -15,18 +15,18 @@ export const deviceAdd = defineScript({
   keys: ['devices', 'routes', 'log', 'presence', 'due', 'push'],
   args: {
     device: text,
-    /** Wanted name. */
+    /** Requested name. */
     wanted: text,
-    /** Type. */
+    /** Requested type. */
     wantedKind: text,
     random: randomBits,
     /** As `NewDevice.mode`. */
     mode: oneOf('new', 'lost', 'kept', 'minted'),
-    /** Session id, '' when it is not known. */
+    /** Session id, '' when it is unknown. */
     session: text,
-    /** Session end in ms, 0 when it is not known. */
+    /** Session end in ms, 0 when it is unknown. */
     sessionEnd: digits,
-    /** To the others. */
+    /** Pushes to the other devices. */
     pushes: pushSchedule,
   },
   reply: record({ row: text, added: flag, jobs: pushJobs }),
@@ -39,7 +39,7 @@ export const deviceRemove = defineScript({
   args: {
     device: text,
     random: randomBits,
-    /** The row as it was read, to remove only that; '' to remove whatever is there. */
+    /** The row as it was read: only this row is removed. '' to remove any row. */
     expected: text,
   },
   reply: record({ removed: flag }),

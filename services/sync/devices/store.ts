@@ -13,12 +13,12 @@ interface DeviceStoreParts {
   keys: Keys;
   /** Renames a minute per account; null: unlimited. */
   renameLimit: number | null;
-  /** Rows, and what was last announced of them. */
+  /** Reads the rows, and what was last announced of them. */
   readPresence: (account: string) => Promise<PresenceFields>;
   pushQueue: PushQueue;
 }
 
-/** Device rows, and their last announced states. */
+/** Makes the store of device rows and of their last announced states. */
 export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresence, pushQueue }: DeviceStoreParts) {
   const addScript = pushQueue.enqueuing(scripts.define(deviceAdd));
   const removeScript = scripts.define(deviceRemove);
@@ -31,7 +31,7 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresenc
       return await orFault(redis, () => redis.hget(keys.devices(account), deviceId));
     },
 
-    /** Resolves to the row; a taken name gets a suffix. Throws `device_limit`. */
+    /** Adds or changes a row, and resolves to it. A taken name gets a suffix. Throws `device_limit`. */
     async add(u: string, { deviceId, name, type, mode, session }: NewDevice): Promise<string> {
       const { row } = await addScript(keys.inAccount(u), (pushes) => ({
         device: deviceId,
@@ -45,13 +45,13 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresenc
       return row;
     },
 
-    /** Removes a device with its mailbox and registrations; with `row` only while that is its row. False: it is not. */
+    /** Removes a device with its mailbox and registrations; with `row`, only while that is its row. False: it is not. */
     async remove(u: string, deviceId: string, row = ''): Promise<boolean> {
       const { removed } = await removeScript(keys.inAccount(u), { device: deviceId, expected: row });
       return removed;
     },
 
-    /** Resolves to the new row and its announced state. Throws `device_required`, `not_found`, `name_taken`, `rate_limited`. */
+    /** Resolves to the new row and its state. Throws `device_required`, `not_found`, `name_taken`, `rate_limited`. */
     async rename(
       account: string,
       { callerId, deviceId, name }: { callerId: string; deviceId: string; name: string },

@@ -5,9 +5,9 @@ import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import type { Middleware } from '../../../shared/service-kit/http/middleware.ts';
 import { contextOf } from '../../../shared/service-kit/http/request-context.ts';
 
-/** How long a browser may keep the answer to a preflight. Chromium keeps it for two hours at most. */
+/** How long a browser may keep the response to a preflight. Chromium keeps it for two hours at most. */
 const KEPT_SECONDS = 600;
-/** Headers that a program may send on any route, beside those that a route names. No cookie and no identity header is among them. */
+/** Headers that a program may send on any route, besides those of the route. None is a cookie or an identity header. */
 const SENT = ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id'];
 
 const rows = Object.values<Route>(ROUTES).filter(({ cors }) => cors);
@@ -25,7 +25,7 @@ const byPath = [...new Set(rows.map(({ path }) => path))].map((path) => ({
 const methodsAt = (path: string): string[] =>
   byPath.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods);
 
-/** A preflight, by its own headers (Fetch, section 3.3.2); null: the request itself. */
+/** Returns the method that a preflight names in its headers (Fetch, section 3.3.2); null: this is the request itself. */
 const askedMethod = ({ method, headers }: IncomingMessage): string | null =>
   method === 'OPTIONS' ? (headers['access-control-request-method'] ?? null) : null;
 
@@ -38,15 +38,15 @@ function answerPreflight(res: ServerResponse, methods: readonly string[]): void 
 }
 
 /**
- * Lets pages of these origins read answers of the API (Fetch, "CORS protocol"). They have no cookies:
+ * Lets pages of these origins read responses of the API (Fetch, "CORS protocol"). They have no cookies:
  * `Access-Control-Allow-Credentials` is never sent, and a request with a cookie gets none of these headers. Rows whose
- * `cors` is off are as they are without this. What such a page may do without a cookie the same-origin rule decides.
+ * `cors` is off do not change. The same-origin rule decides what such a page may do without a cookie.
  */
 export function makeCors(origins: readonly string[]): Middleware {
   if (origins.length === 0) return (_req, _res, next) => next();
   return (req, res, next) => {
     const { path } = contextOf(res).target;
-    // Caches keep an answer for the origin that asked.
+    // A cache keeps one response for each origin.
     if (path.startsWith('/api/')) res.setHeader('Vary', 'Origin');
     const { origin, cookie } = req.headers;
     if (origin === undefined || cookie !== undefined || !origins.includes(origin)) return next();

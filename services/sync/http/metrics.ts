@@ -1,6 +1,6 @@
 import { counter } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** What the public port refuses. */
+/** Metrics of what the public port refuses. */
 export const PORT_METRICS = {
   http_connections_refused_total: counter(
     'Connections closed at once: too many of their `address`, or of the `replica`',

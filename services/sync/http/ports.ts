@@ -14,7 +14,7 @@ import { Arrivals } from '../../../shared/service-kit/http/arrivals.ts';
 import { oneAtATime } from '../../../shared/service-kit/http/one-at-a-time.ts';
 import { addressText, type RunningServer, startServer } from '../../../shared/service-kit/http/server.ts';
 
-/** Longer than what bounds the readers of streams (30 s), and of relays unless an operator gave them more. */
+/** Longer than the timeouts of slow stream readers (30 s) and, unless an operator set more, of slow relay readers. */
 const STUCK_MS = 120_000;
 
 interface PortParts {
@@ -26,8 +26,8 @@ interface PortParts {
 }
 
 /**
- * The public port, with not too many connections, of one address and of all, and none that takes nothing of its answer;
- * clients take turns.
+ * Opens the public port. It bounds the connections of each address and of all, closes connections that take nothing of
+ * their response, and lets clients take turns.
  */
 function openPublicPort(
   { config: { http, relay }, app, logger, metrics }: PortParts,
@@ -59,7 +59,7 @@ function openPublicPort(
   });
 }
 
-/** Opens both ports of a replica, or neither, and says where it listens and as what. Rejects as `startServer`. */
+/** Opens both ports of a replica, or neither, and logs their addresses and the identity mode. Rejects as `startServer`. */
 export async function openPorts(parts: PortParts) {
   const { config, admin, logger } = parts;
   const { host, adminPort, publicUrl } = config.http;

@@ -17,11 +17,11 @@ interface PublicAppDeps extends RouterDeps {
   allowedHosts?: readonly string[] | null;
   /** Origins whose pages may call the API by a bearer token. */
   corsOrigins?: readonly string[];
-  /** What a request is refused with, for whatever was thrown. */
+  /** Returns what a request is refused with, for whatever was thrown. */
   faultOf?: (error: unknown) => unknown;
 }
 
-/** The public port, in the order in which a request meets it. Every failure is answered by the one error exit. */
+/** Makes the public port. A request passes the middleware in this order, and one error handler answers every failure. */
 export function makePublicApp({
   allowedHosts = null,
   corsOrigins = [],
@@ -30,7 +30,7 @@ export function makePublicApp({
 }: PublicAppDeps): Express {
   const { logger, metrics } = deps;
   const app = makeExpress();
-  // A path has one spelling, so that an edge in front cannot take it for another one.
+  // A path has only one spelling, so that an edge in front cannot mistake it for another.
   app.enable('case sensitive routing').enable('strict routing');
   app.use(
     requestId,

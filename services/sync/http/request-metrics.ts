@@ -9,20 +9,20 @@ import type { Metrics } from '../telemetry/metrics.ts';
 /** A long poll. */
 const WAITING_ROUTE = signinRoutes.pollLogin.path;
 
-/** A histogram for each route would be most of all series. What waits is not counted with what does not. */
+/** Returns the label of a duration. One histogram a route would be most of all series. Long polls are counted apart. */
 function prefixOf(path: string): string {
   if (path === WAITING_ROUTE) return WAITING_ROUTE;
   return /^\/api\/[a-z]+(?=\/|$)/.exec(path)?.[0] ?? 'other';
 }
 
-/** The labels of a request that reached no row. */
+/** Labels of a request that reached no row. */
 const NO_ROUTE = { path: 'none', method: 'other' };
 
-/** Counts an answer, by row of the route table; what reached no row is `none`. */
+/** Counts a response, by row of the route table. The label is `none` for a request that reached no row. */
 type CountAnswer = (res: ServerResponse) => void;
 
 function makeAnswerCounter({ http_requests_total }: Pick<Metrics, 'http_requests_total'>): CountAnswer {
-  /** Bound to their labels at the first use, by status and route: every request is counted. */
+  /** Children bound to their labels at first use, by status and route, because every request is counted. */
   const bound = new Map<string, ReturnType<typeof http_requests_total.labels>>();
   return (res) => {
     const { path: route, method } = contextOf(res).route ?? NO_ROUTE;
@@ -36,7 +36,7 @@ function makeAnswerCounter({ http_requests_total }: Pick<Metrics, 'http_requests
   };
 }
 
-/** Counts each answer when it is over, and times it by where its route begins. Not open streams. */
+/** Counts each response when it is over, and times it by the prefix of its route. Open streams are left out. */
 export function countRequests(metrics: Metrics): Middleware {
   const countAnswer = makeAnswerCounter(metrics);
   const durations = new Map<string, ReturnType<typeof metrics.http_request_duration_seconds.labels>>();
@@ -63,12 +63,12 @@ export function countRequests(metrics: Metrics): Middleware {
   };
 }
 
-/** Lines a second about streams: a replica that takes over 5,000 of another would write as many within seconds. */
+/** Lines a second about streams. A replica that takes over 5,000 streams of another would write as many within seconds. */
 const STREAM_LINES = 10;
 
 export type StreamLog = (res: ServerResponse) => void;
 
-/** A stream lasts until it is rotated: it is logged and counted when it has opened, and not timed. Lines are a sample. */
+/** Logs and counts a stream when it opens, because it lasts until it is rotated. Lines are a sample; no time is taken. */
 export function makeStreamLog({ metrics }: { metrics: Metrics }): StreamLog {
   const countAnswer = makeAnswerCounter(metrics);
   const sample = makeSampler(STREAM_LINES);

@@ -5,8 +5,9 @@ import { PAGE_STYLE_HASH } from '../../../shared/service-kit/http/page.ts';
 import { contextOf } from '../../../shared/service-kit/http/request-context.ts';
 
 /**
- * No framing, nothing from elsewhere, no inline script. `Referrer-Policy` must not be `no-referrer`: browsers then
- * send `Origin: null` with a form of our own page. The edge sends HSTS: it knows whether there is TLS.
+ * Allows no framing, nothing from elsewhere and no inline script. `Referrer-Policy` must not be `no-referrer`, because
+ * browsers then send `Origin: null` with a form of our own page. The edge sends HSTS, because it knows whether there is
+ * TLS.
  */
 export const securityHeaders = helmet({
   contentSecurityPolicy: {
@@ -27,7 +28,7 @@ export const securityHeaders = helmet({
 
 const isInApi = (path: string): boolean => path === '/api' || path.startsWith('/api/');
 
-/** The version of the contract on every answer; no cache keeps an answer of the API, unless its handler says otherwise. */
+/** Sets the contract's version. No cache keeps a response of the API, unless its handler says otherwise. */
 export const commonHeaders: Middleware = (_req, res, next) => {
   setVersion(res);
   if (isInApi(contextOf(res).target.path)) res.setHeader('Cache-Control', 'no-store');

@@ -32,19 +32,19 @@ import { makeStreamLog } from './request-metrics.ts';
 export interface RouterDeps {
   handlers: Handlers;
   identity: Identity;
-  /** Whether the device was signed out, as far as this replica has heard. */
+  /** Whether the device was signed out, as far as this replica knows. */
   isRevoked: (account: string, deviceId: string) => boolean;
-  /** For routes that need a device. Throws `device_required` when the caller's has no row and gets none; null: it has one. */
+  /** For routes that need a device. Null: the device has a row. Throws `device_required` when it has none and gets none. */
   requireRow: (caller: Caller) => Promise<void> | null;
-  /** Somebody was let in. Must not wait. */
+  /** Reports a caller that was let in. Must not wait. */
   onCaller: (caller: Caller) => void;
-  /** Routes of what this installation has switched off, by their names in the table. */
+  /** Names of the routes that this installation has switched off. */
   disabled: ReadonlySet<string>;
   sameOrigin: (req: IncomingMessage, route: Route) => void;
   addressLimits: Readonly<Record<AddressGroup, RequestHandler>>;
   replicaLimits: Pick<ReplicaLimits, 'check'>;
   accountQueue: Pick<AccountQueue, 'enter'>;
-  /** Answers in place of an event stream that cannot begin now. */
+  /** Responds in place of an event stream that cannot begin now. */
   sendAway: (res: ServerResponse, reason: 'store' | 'busy') => void;
   metrics: Metrics;
   logger: Logger;
@@ -52,7 +52,7 @@ export interface RouterDeps {
 
 type Step = RequestHandler | ErrorRequestHandler;
 
-/** A row without handler, or a handler without row, is a mistake of the wiring and must not start. */
+/** Throws for a row without a handler or a handler without a row: the wiring is wrong, and the replica must not start. */
 function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
   const missing = Object.keys(ROUTES).filter((name) => typeof handlers[name] !== 'function');
   const surplus = Object.keys(handlers).filter((name) => !Object.hasOwn(ROUTES, name));
@@ -62,7 +62,7 @@ function checkComplete(handlers: Readonly<Record<string, unknown>>): void {
   );
 }
 
-/** Log and metrics name the route from here on. */
+/** Notes the route, which log and metrics name from here on. */
 const noteRoute =
   (route: Route): RequestHandler =>
   (_req, res, next) => {
@@ -74,16 +74,16 @@ const refuseDisabled: RequestHandler = () => {
   throw new BatonError('feature_disabled');
 };
 
-/** The path under which sign-in is limited as a whole, paths that do not exist included. */
+/** The path prefix under which sign-in is limited as a whole, including paths that do not exist. */
 export const AUTH_PREFIX = '/api/auth';
 
-/** The limit by address of a route with a rate group of its own, beside that of the prefix. */
+/** Returns the address limit of a route that has a rate group of its own, in addition to the limit of the prefix. */
 function addressLimit({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
   const isCounted = rate === 'auth' && path.startsWith(`${AUTH_PREFIX}/`);
   return rate !== null && isAddressGroup(rate) && !isCounted ? [addressLimits[rate]] : [];
 }
 
-/** The chain of a route: all that a request meets, in this order. */
+/** Makes the chain of a route: everything that a request passes, in this order. */
 function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
   const { identity, metrics } = deps;
   const logStreamOpen = makeStreamLog(deps);
@@ -101,7 +101,7 @@ function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
           guardRoute(route),
           ...(route.device === 'required' ? [needRow(deps.requireRow)] : []),
         ]),
-    // These answer for the steps above alone.
+    // These two handle only the errors of the steps above.
     countRejected(metrics),
     ...(route.loginRedirect ? [sendToLogin(route)] : []),
   ];
@@ -114,7 +114,7 @@ function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
       ...beginning,
       ...admission(route),
       ...inputOf(route, deps.accountQueue),
-      // Also when too many of the account wait. What comes later the handler says by itself.
+      // Also handles too many waiting requests of the account. The handler reports later errors itself.
       ...(isEventStream(route) ? [sendStreamAway({ metrics, sendAway: deps.sendAway, logStreamOpen }, route)] : []),
       handle({ identity, logStreamOpen }, route, handlers[name] as Handler<Route>),
       ...ending,
@@ -124,14 +124,14 @@ function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
 
 type Row = readonly [name: string, route: Route];
 
-/** The rows of a module by path, paths of words alone first: such a path is never taken for a parameter. */
+/** Groups the rows of a module by path. Paths without parameters come first, so that none is taken for a parameter. */
 function rowsByPath(rows: readonly Row[]): [path: string, rows: Row[]][] {
   const byPath = new Map<string, Row[]>();
   for (const row of rows) byPath.set(row[1].path, [...(byPath.get(row[1].path) ?? []), row]);
   return [...byPath].sort(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')));
 }
 
-/** The methods of each path, in the order of the table. Express answers HEAD by GET, which some routes refuse. */
+/** Methods of each path, in the order of the table. Express answers HEAD by GET, which some routes refuse. */
 const METHODS = new Map<string, Set<string>>();
 for (const route of Object.values<Route>(ROUTES)) {
   const methods = METHODS.get(route.path) ?? new Set();
@@ -139,7 +139,7 @@ for (const route of Object.values<Route>(ROUTES)) {
   if (route.method === 'GET' && !refusesHead(route)) methods.add('HEAD');
 }
 
-/** Refuses a method that no module serves under this path, OPTIONS and a HEAD that is refused included. */
+/** Refuses a method that no module serves under this path, including OPTIONS and a refused HEAD. */
 function refuseMethod(path: string): RequestHandler {
   const methods = METHODS.get(path) ?? new Set();
   return ({ method }, _res, next) => {
@@ -148,11 +148,11 @@ function refuseMethod(path: string): RequestHandler {
   };
 }
 
-/** The path as Express writes it. */
+/** Returns the path as Express writes it. */
 const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 
 /**
- * The routers of the public port, one for each module, with whole paths.
+ * Makes the routers of the public port, one for each module, with whole paths.
  * @throws when the handlers are not exactly the rows of the table
  */
 export function makeRouters(deps: RouterDeps): Router[] {

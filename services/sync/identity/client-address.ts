@@ -3,20 +3,20 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** An address as it is told, and whether it is one of our proxies'. */
+/** An address, and whether it is one of the trusted proxies. */
 interface Hop {
   text: string;
   isTrusted: boolean;
 }
 
-/** Addresses that were read before; forgotten together. Reading one takes 20 microseconds and more. */
+/** The most parsed addresses kept; all are forgotten together. Parsing one takes 20 microseconds or more. */
 const MOST_KNOWN = 10_000;
-/** What is longer is no address, and may be kilobytes of a client's. */
+/** A longer text is no address, and may be kilobytes that a client sent. */
 const MOST_CHARS = 64;
 
 /**
- * An address as proxies write it: with the port of the client, IPv6 in brackets then, or without (RFC 7239, section 6). The
- * zone of an IPv6 address is left away: it means something on its own machine alone.
+ * The forms in which proxies write an address: alone, or with the client's port, and then IPv6 in brackets (RFC 7239,
+ * section 6). The zone of an IPv6 address is dropped, because it has a meaning only on its own machine.
  */
 const FORMS = [
   /^([\d.]+)(?::(\d{1,5}))?$/,
@@ -25,7 +25,7 @@ const FORMS = [
 ];
 const MOST_PORT = 65_535;
 
-/** The address alone; null where the text has no such form. */
+/** Returns the address without port and zone; null if the text has no such form. */
 function withoutPort(text: string): string | null {
   for (const form of FORMS) {
     const [, address = null, port = '0'] = form.exec(text) ?? [];
@@ -34,7 +34,7 @@ function withoutPort(text: string): string | null {
   return null;
 }
 
-/** Strict: four decimal parts or IPv6, nothing that only some parsers take for an address. IPv4-mapped becomes IPv4. */
+/** Parses strictly: four decimal parts or IPv6, no notation that only some parsers accept. IPv4-mapped becomes IPv4. */
 function parse(bare: string): Address | null {
   const valid = ipaddr.IPv4.isValidFourPartDecimal(bare) || ipaddr.IPv6.isValid(bare);
   return valid ? ipaddr.process(bare) : null;
@@ -44,8 +44,8 @@ const contains = ([network, bits]: [Address, number], address: Address): boolean
   network.kind() === address.kind() && address.match(network, bits);
 
 /**
- * The hops of `X-Forwarded-For`, nearest first. Repeated headers are one list, as Node joins them; empty parts of a list are
- * nothing (RFC 9110, section 5.6.1).
+ * Returns the hops of `X-Forwarded-For`, nearest first. Node joins repeated headers into one list. Empty parts of the list
+ * are ignored (RFC 9110, section 5.6.1).
  */
 const hopsOf = ({ headers }: IncomingMessage): string[] =>
   String(headers['x-forwarded-for'] ?? '')
@@ -55,9 +55,9 @@ const hopsOf = ({ headers }: IncomingMessage): string[] =>
     .reverse();
 
 /**
- * The address of the client (CONTRACT.md, "Identity"): the right-most hop of `X-Forwarded-For` that is not a trusted proxy.
- * The list is believed as far as trusted proxies wrote it. A hop that is no address (`unknown`) ends it: then the proxy that
- * wrote it counts, since what is left of it may be the client's own invention.
+ * Returns a function that finds the address of the client (CONTRACT.md, "Identity"): the rightmost hop of `X-Forwarded-For`
+ * that is not a trusted proxy. Only the part of the list that trusted proxies wrote is trusted. A hop that is no address
+ * (`unknown`) ends it, and the proxy that wrote the hop counts, because the client may have invented everything left of it.
  */
 export function makeClientAddress({ trustedProxies }: { trustedProxies: readonly string[] }) {
   const networks = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr));
@@ -68,10 +68,10 @@ export function makeClientAddress({ trustedProxies }: { trustedProxies: readonly
     return address && { text: address.toString(), isTrusted: networks.some((network) => contains(network, address)) };
   }
 
-  /** Null: it is no address. */
+  /** Returns the hop; null if the text is no address. */
   function hopOf(text: string): Hop | null {
     if (text.length > MOST_CHARS) return null;
-    // Each connection of a client has a port of its own.
+    // Each connection of a client has another port, so the port is not part of the key.
     const bare = withoutPort(text);
     if (bare === null) return null;
     const before = known.get(bare);
@@ -82,7 +82,7 @@ export function makeClientAddress({ trustedProxies }: { trustedProxies: readonly
     return hop;
   }
 
-  /** Empty when the socket is already gone. */
+  /** Returns the client's address; '' when the socket is already closed. */
   return (req: IncomingMessage): string => {
     let client = hopOf(req.socket.remoteAddress ?? '');
     if (client === null) return '';

@@ -3,8 +3,8 @@ import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * What a row of the route table asks of its caller. Scope comes first: a guest learns nothing about routes that are
- * not for guests.
+ * Checks what a route of the route table requires of its caller. Scope comes first, so that a guest learns nothing about
+ * routes that are not for guests.
  * @throws guest_forbidden, device_required
  */
 export function guard(route: Route, caller: Caller, params: Readonly<Record<string, unknown>>): void {

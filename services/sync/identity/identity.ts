@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import type { Caller } from './caller.ts';
 
-/** Where callers come from: one of the modes of `APP_IDENTITY`. */
+/** The source of callers: one of the modes of `APP_IDENTITY`. */
 export interface Identity {
   /**
-   * Who sent this request; at once where nobody has to be asked. Only the headers of the mode in force are looked at.
+   * Identifies who sent this request, at once where nothing has to be asked. It reads only the headers of the mode in force.
    * @throws unauthenticated, untrusted_edge, invalid_request (an identity header twice or as an underscore twin)
    */
   identify(req: IncomingMessage, route: Route): Caller | Promise<Caller>;
-  /** Called when a caller's device turned out to have no row. True: there is one now, try again. */
+  /** Restores the row of a caller's device that has none. Resolves to true if there is one now and the caller may retry. */
   restoreRow(caller: Caller): Promise<boolean>;
 }

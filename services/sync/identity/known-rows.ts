@@ -2,25 +2,25 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Caller } from './caller.ts';
 import { makeSeen } from './seen.ts';
 
-/** Rows go with a revocation, which is heard at once, or with the store's data, which is rare. */
+/** How long a row is assumed to exist. It ends by a revocation, which is heard at once, or by a rare loss of data. */
 const BELIEVED_MS = 10_000;
 const MOST_KNOWN = 20_000;
 
 interface KnownRowsParts {
   hasRow: (account: string, deviceId: string) => Promise<boolean>;
-  /** Puts it back where it can be had; false where it cannot. */
+  /** Restores the row if its data can be found. Resolves to whether it did. */
   restoreRow: (caller: Caller) => Promise<boolean>;
 }
 
 /**
- * Makes sure that a caller's device has a row before a route that needs a device goes on, so that who carries an id that
- * never was a device's cannot act as one. Null where that is known; else it resolves, or rejects with `device_required`.
+ * Makes the check that a caller's device has a row, for routes that need a device, so that nobody can act under an id that
+ * was never a device's. It returns null if the row is known. Otherwise it resolves, or rejects with `device_required`.
  */
 export function makeKnownRows({ hasRow, restoreRow }: KnownRowsParts): (caller: Caller) => Promise<void> | null {
   let known = makeSeen(MOST_KNOWN);
   let sinceMs = performance.now();
 
-  /** All are forgotten at once, and asked for again as they come. */
+  /** Returns whether the row is known. All rows are forgotten together, and then looked up again as callers come. */
   function isKnown(name: string): boolean {
     if (performance.now() - sinceMs > BELIEVED_MS) [known, sinceMs] = [makeSeen(MOST_KNOWN), performance.now()];
     return known.has(name);

@@ -11,7 +11,7 @@ interface IdentityHandlerParts {
   origins: readonly string[];
   clipboardSeconds: number;
   relayWindowBytes: number;
-  /** What this installation serves. */
+  /** The features of this installation. */
   features: Me['features'];
 }
 

@@ -18,14 +18,14 @@ interface SameOriginParts {
 const BEARER = /^Bearer +[\x21-\x7e]+$/i;
 
 /**
- * The same-origin rule (CONTRACT.md, "Identity"). Repeated headers arrive joined and match nothing. Without a cookie and
- * without a browser's headers nobody else's authority can be borrowed: such requests pass.
+ * Makes the same-origin rule (CONTRACT.md, "Identity"). Repeated headers arrive joined and match nothing. A request without
+ * a cookie and without a browser's headers passes, because it cannot borrow anybody's authority.
  *
- * A page of another site cannot read a stream that it asks for, but it would hold a stream of the person's device open, in
- * place of one of theirs. So a GET, of which only streams are asked, is refused where such a page asks by a cookie.
+ * A page of another site cannot read a stream that it opens, but it would take the place of one of the streams of the user's
+ * device. So a GET from such a page with a cookie is refused. This check runs on GET only for streams.
  *
- * A page of `corsOrigins` may call a route with `cors` by a bearer token, which it can have from nobody but its user. A
- * request with a cookie is none of these, whatever else it carries.
+ * A page of `corsOrigins` may call a route with `cors` by a bearer token, which it can get only from its user. A request
+ * with a cookie never counts as such a call.
  */
 export function makeSameOrigin({ publicUrl, corsOrigins = [] }: SameOriginParts) {
   return ({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>, { cors }: { cors: boolean }): void => {

@@ -1,4 +1,4 @@
-/** A bounded memory of keys: the least recently used one is forgotten. */
+/** A bounded set of keys that forgets the least recently used one. */
 interface Seen {
   has(key: string): boolean;
   add(key: string): void;
@@ -6,7 +6,7 @@ interface Seen {
 }
 
 export function makeSeen(capacity: number): Seen {
-  /** Each with its turn; a Map iterates in the order of insertion, so that its first key is the oldest. */
+  /** The turn of each key. A Map iterates in the order of insertion, so its first key is the oldest. */
   const turns = new Map<string, number>();
   let turn = 0;
   const add = (key: string): void => {
@@ -22,7 +22,7 @@ export function makeSeen(capacity: number): Seen {
     has(key) {
       const last = turns.get(key);
       if (last === undefined) return false;
-      // To move a key costs more than to find it, and one of the newer half is far from being forgotten.
+      // Moving a key costs more than finding it, and a key of the newer half is far from being forgotten.
       if (turn - last >= capacity / 2) add(key);
       return true;
     },

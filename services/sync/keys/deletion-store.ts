@@ -11,11 +11,11 @@ interface DeletionStoreParts {
   redis: Redis;
   scripts: ScriptLoader;
   keys: Keys;
-  /** Writes the account into the index of due things. */
+  /** Writes the account into the index of due jobs. */
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
-/** The end of a keyring, and what is announced of it. Throws `keys_conflict` as the store of the keyring. */
+/** Makes the store of announced and actual removals of a keyring. It throws `keys_conflict` like the keyring's store. */
 export function makeDeletionStore({ redis, scripts, keys, scheduleDue }: DeletionStoreParts) {
   const announceScript = scripts.define(keyringAnnounce);
   const dropScript = scripts.define(keyringDrop);
@@ -28,20 +28,20 @@ export function makeDeletionStore({ redis, scripts, keys, scheduleDue }: Deletio
   }
 
   return {
-    /** Resolves to when it is carried out; null: there are no rings. The account is in the index of due things before. */
+    /** Announces a removal, with the account in the index of due jobs first. Resolves to its time; null without rings. */
     async announce(account: string, what: DeletionOf): Promise<number | null> {
       await scheduleDue(account, LIMITS.deletionSeconds * 1_000 + 100);
       const { atMs } = await announceScript(keys.inAccount(account), { what });
       return atMs;
     },
 
-    /** A member of the ring with this hash has signed it. */
+    /** Removes the rings, because a member of the ring with this hash signed that. */
     dropSigned: (account: string, hash: string) => drop(account, 'signed', hash),
 
-    /** False: it was cancelled, or its time has not come. */
+    /** Removes the rings if that is due. Resolves to false if it was cancelled or is not due yet. */
     dropDue: (account: string) => drop(account, 'due', ''),
 
-    /** The account is erased. */
+    /** Removes the rings of an account that is erased. */
     dropErased: (account: string) => drop(account, 'erased', ''),
 
     async keep(account: string, hash: string): Promise<void> {
@@ -49,7 +49,7 @@ export function makeDeletionStore({ redis, scripts, keys, scheduleDue }: Deletio
       if (done.outcome === 'moved') throw conflict(done.n);
     },
 
-    /** Whether the time has come at which the account is erased; null: that was cancelled. */
+    /** Resolves to whether the erasure of the account is due; null if it was cancelled. */
     async isEraseDue(account: string): Promise<boolean | null> {
       const [at, [seconds]] = await Promise.all([
         orFault(redis, () => redis.hget(keys.keyring(account), 'deletion:account')),

@@ -12,19 +12,19 @@ interface DeletionsParts {
 }
 
 /**
- * How an account gets rid of its rings, and of everything: by the signature of a member, or a day after that was announced to
- * all devices. Else a stolen session without keys could make room for a first ring of its own.
+ * Makes the rules for removing the rings of an account, and for erasing the account: by a member's signature, or a day after
+ * an announcement to all devices. Otherwise a stolen session without keys could make space for a first ring of its own.
  */
 export function makeDeletions({ keyringStore, store, proofs }: DeletionsParts) {
   async function announce(caller: Caller, of: DeletionOf): Promise<Deletion | null> {
-    // It counts as any other change.
+    // An announcement counts against the rate like any other change.
     await keyringStore.head(caller.account);
     const at = await store.announce(caller.account, of);
     return at === null ? null : { of, at };
   }
 
   return {
-    /** Null: they are gone. Without a proof it is announced. Throws `keys_conflict`, `invalid_request`, `rate_limited`. */
+    /** Removes the rings, or announces that without a proof. Throws `keys_conflict`, `invalid_request`, `rate_limited`. */
     async remove(caller: Caller, asked: MaybeProof): Promise<Deletion | null> {
       const proof = proofOf(asked);
       if (proof === null) return announce(caller, 'keys');
@@ -33,7 +33,7 @@ export function makeDeletions({ keyringStore, store, proofs }: DeletionsParts) {
       return null;
     },
 
-    /** Cancels whatever was announced. Throws as `remove`, and `not_found` without a ring. */
+    /** Cancels every announced deletion. Throws the errors of `remove`, and `not_found` without a ring. */
     async keep(caller: Caller, proof: MemberProof): Promise<void> {
       const { n, deletions } = await keyringStore.page(caller.account, proof.n);
       const more = deletions.map(({ at }) => String(at));
@@ -42,7 +42,7 @@ export function makeDeletions({ keyringStore, store, proofs }: DeletionsParts) {
       await store.keep(caller.account, hash);
     },
 
-    /** Null: the account may be erased, because it has no ring or a member has signed it. Else it is announced. */
+    /** Resolves to null if the account may be erased: it has no ring, or a member signed. Else announces the erasure. */
     async allowErase(caller: Caller, asked: MaybeProof): Promise<Deletion | null> {
       if (!(await keyringStore.has(caller.account))) return null;
       const proof = proofOf(asked);
@@ -51,7 +51,7 @@ export function makeDeletions({ keyringStore, store, proofs }: DeletionsParts) {
       return null;
     },
 
-    /** Runs a job whose time may have come. `erase` may be repeated. Resolves to whether something was done. */
+    /** Runs a job that may be due. `erase` may be repeated. Resolves to whether the job was carried out. */
     async runDue(account: string, job: string, erase: (account: string) => Promise<unknown>): Promise<boolean> {
       if (job !== 'keys:account') return store.dropDue(account);
       const isDue = await store.isEraseDue(account);

@@ -8,26 +8,26 @@ import { conflict, type KeyringStore } from './store.ts';
 interface KeyringParts {
   store: KeyringStore;
   proofs: Proofs;
-  /** The name of this installation, as `/api/me` tells it. */
+  /** The name of this installation, as in `/api/me`. */
   service: string;
-  /** A ring came into force, or a list of guests. */
+  /** Called when a ring or a list of guests comes into force. */
   onWritten: (what: 'ring' | 'guests') => void;
 }
 
 interface Written {
   n: number;
-  /** A replica of the store has it, where any is asked. */
+  /** Whether a replica of the store has it; true if none is asked. */
   isConfirmed: boolean;
 }
 
-/** The rings of an account, which say whose keys belong to it. Only members change them; the service opens nothing. */
+/** Makes the rules of an account's rings, which say whose keys belong to it. Only members change them. */
 export function makeKeyring({ store, proofs, service, onWritten }: KeyringParts) {
   return {
     page: store.page,
 
     /**
-     * `replaces`: the number of the ring in force, as the caller knows it. Throws `keys_conflict`, `invalid_request`,
-     * `body_too_large`, `rate_limited`.
+     * Puts a ring. `replaces` is the number of the ring in force that the caller knows. Throws `keys_conflict`,
+     * `invalid_request`, `body_too_large`, `rate_limited`.
      */
     async put(caller: Caller, sent: string, replaces: number, onConfirming: () => void): Promise<Written> {
       const text = parseSigned(sent, 'ring');
@@ -40,7 +40,7 @@ export function makeKeyring({ store, proofs, service, onWritten }: KeyringParts)
       if (!isAgain) {
         const before = head.n === 0 ? null : ringInForce(head);
         checkFollows(ring, before);
-        // Whoever makes the first ring signs it as its own member.
+        // A member of the first ring signs that ring itself.
         const members = before?.ring.members ?? ring.members;
         const by = before === null ? 'one of its members' : `a member of ring ${before.n}`;
         await proofs.checkSigned(caller, text, { label: 'ring', members, by });
@@ -53,8 +53,8 @@ export function makeKeyring({ store, proofs, service, onWritten }: KeyringParts)
     },
 
     /**
-     * `replaces`: the SHA-256 of the only list that may be replaced, '' for none; null: whatever there is. Throws as `put`, and
-     * `not_found` without a ring.
+     * Puts a list of guests. `replaces` is the SHA-256 of the only list that may be replaced, '' for none; null replaces any
+     * list. Throws the errors of `put`, and `not_found` without a ring.
      */
     async putGuests(caller: Caller, sent: string, replaces: string | null, onConfirming: () => void): Promise<Written> {
       const text = parseSigned(sent, 'guests');

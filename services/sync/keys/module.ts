@@ -12,11 +12,11 @@ import { makeKeyringStore } from './store.ts';
 
 interface KeysModuleParts {
   db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
-  /** The name of this installation, as `/api/me` tells it. */
+  /** The name of this installation, as in `/api/me`. */
   service: string;
-  /** Null: what the primary has is in force. */
+  /** Null if the write to the primary is enough. */
   confirm: Confirm | null;
-  /** Changes a minute per account; null: unlimited. */
+  /** The changes per minute of an account; null means unlimited. */
   rateLimit: number | null;
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
   metrics: Pick<Metrics, 'keyring_writes_total' | 'keyring_unsigned_total'>;

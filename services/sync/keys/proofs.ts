@@ -9,26 +9,26 @@ import { conflict, type Head, type KeyringStore } from './store.ts';
 
 interface ProofsParts {
   store: Pick<KeyringStore, 'head'>;
-  /** The name of this installation, as `/api/me` tells it. */
+  /** The name of this installation, as in `/api/me`. */
   service: string;
-  /** Something was refused because no member had signed it. */
+  /** Called when a change is refused because no member signed it. */
   onUnsigned: () => void;
 }
 
 type Members = readonly { device_id: string; sig: string }[];
 
-/** The caller first: it is the signer of nearly every change. */
+/** Returns the members with the caller first, because the caller signs nearly every change. */
 const callerFirst = (members: Members, { deviceId }: Caller): Members =>
   members.toSorted((a, b) => Number(b.device_id === deviceId) - Number(a.device_id === deviceId));
 
-/** The ring in force, with what stands in it. */
+/** Returns the ring in force, with its parsed content. */
 export const ringInForce = ({ text, hash, n }: Head) => ({ n, hash, ring: storedRing(parseSigned(text, 'ring')) });
 
-/** The proof, if there is one. */
+/** Returns the proof; null if there is none. */
 export const proofOf = ({ device_id, n, signature }: MaybeProof): MemberProof | null =>
   device_id === undefined || n === undefined || signature === undefined ? null : { device_id, n, signature };
 
-/** What members sign. */
+/** Makes the checks of members' signatures. */
 export function makeProofs({ store, service, onUnsigned }: ProofsParts) {
   function unsigned(field: string, by: string): BatonError {
     onUnsigned();
@@ -36,7 +36,7 @@ export function makeProofs({ store, service, onUnsigned }: ProofsParts) {
   }
 
   return {
-    /** Throws `invalid_request` when none of these members has signed the text. */
+    /** Throws `invalid_request` if none of these members signed the text. */
     async checkSigned(
       caller: Caller,
       { bytes, signature }: SignedText,
@@ -48,8 +48,8 @@ export function makeProofs({ store, service, onUnsigned }: ProofsParts) {
     },
 
     /**
-     * The hash of the ring in force, of which this member has signed what it wants; null without a ring. Throws
-     * `keys_conflict`, `invalid_request`, `rate_limited`.
+     * Checks that a member of the ring in force signed a request. Resolves to the hash of that ring; null without a ring.
+     * Throws `keys_conflict`, `invalid_request`, `rate_limited`.
      */
     async check(
       caller: Caller,

@@ -7,7 +7,7 @@ import { jsonOf, refused, type SignedText } from './signed-text.ts';
 const checkRing = makeInnerCheck(Ring, 'body/ring');
 const checkGuests = makeInnerCheck(GuestList, 'body/guests');
 
-/** Each device once, with keys that are points of the curve. */
+/** Checks that each device occurs once, with keys that are points of the curve. */
 function checkDevices(devices: readonly { device_id: string; enc: string; sig: string }[], field: string): void {
   const seen = new Set<string>();
   for (const [index, device] of devices.entries()) {
@@ -18,10 +18,10 @@ function checkDevices(devices: readonly { device_id: string; enc: string; sig: s
   }
 }
 
-/** The ring in these bytes, which was checked when it was put. */
+/** Parses a stored ring, which was checked when it was put. */
 export const storedRing = ({ bytes }: SignedText): Ring => JSON.parse(bytes.toString('utf8')) as Ring;
 
-/** Checks whatever can be checked of a ring alone. Throws `invalid_request`. */
+/** Parses a ring, and checks all that needs no other ring. Throws `invalid_request`. */
 export function ringOf(text: SignedText, { userId }: Caller, service: string): Ring {
   const value = jsonOf(text, 'ring');
   checkRing(value);
@@ -35,7 +35,7 @@ export function ringOf(text: SignedText, { userId }: Caller, service: string): R
   return ring;
 }
 
-/** Checks that it follows the ring before it; null: it is the first. Throws `invalid_request`. */
+/** Checks that a ring follows the previous one; null if it is the first. Throws `invalid_request`. */
 export function checkFollows(ring: Ring, before: { hash: string; ring: Ring } | null): void {
   if (ring.prev_hash !== (before?.hash ?? '')) {
     throw refused('ring/prev_hash', 'is not the SHA-256 of the bytes of the ring before it');
@@ -48,7 +48,7 @@ export function checkFollows(ring: Ring, before: { hash: string; ring: Ring } | 
   }
 }
 
-/** Throws `invalid_request`. */
+/** Parses and checks a list of guests. Throws `invalid_request`. */
 export function guestsOf(text: SignedText): GuestList {
   const value = jsonOf(text, 'guests');
   checkGuests(value);

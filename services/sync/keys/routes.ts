@@ -13,7 +13,7 @@ function refused(message: string): BatonError {
   });
 }
 
-/** What stands between the quotation marks; undefined without the header. Throws `invalid_request`. */
+/** Returns the text between the quotation marks; undefined without the header. Throws `invalid_request`. */
 function ifMatch(headers: NodeJS.Dict<string[]>, pattern: RegExp, what: string): string | undefined {
   const sent = headers['if-match'];
   if (sent === undefined) return undefined;
@@ -22,7 +22,7 @@ function ifMatch(headers: NodeJS.Dict<string[]>, pattern: RegExp, what: string):
   return found[1] ?? '';
 }
 
-/** The routes of the keyring. */
+/** Makes the handlers of the routes of the keyring. */
 export const makeKeysHandlers = (keyring: Keyring, deletions: Deletions): HandlersOf<typeof keysRoutes> => ({
   getKeys: async ({ caller, query }) => ({ status: 200, body: await keyring.page(caller.account, query.after ?? 0) }),
 

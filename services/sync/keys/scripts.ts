@@ -14,7 +14,7 @@ import {
   variants,
 } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-/** The ring in force is another one than the caller has checked a signature with. */
+/** The reply if the ring in force is not the one that the caller checked a signature with. */
 const moved = { n: number };
 
 export const keyringPage = defineScript({
@@ -46,14 +46,14 @@ export const keyringPut = defineScript({
   file: new URL('./lua/keyring-put.lua', import.meta.url),
   keys: ['keyring', 'routes', 'log', 'due', 'operation'],
   args: {
-    /** Its number, the SHA-256 of its bytes, and the ring as it was sent. */
+    /** The number of the ring, the SHA-256 of its bytes, and the ring as it was sent. */
     n: number,
     hash: text,
     ring: text,
-    /** SHA-256 of the ring whose member has signed it; '' for the first. */
+    /** SHA-256 of the ring whose member signed this one; '' for the first. */
     replaces: text,
     random: randomBits,
-    /** How long the answer is kept, for replicas of the store to be asked about; 0: not at all. */
+    /** How long the answer is kept, to ask replicas of the store whether they have it; 0 means not at all. */
     rememberSeconds: digits,
   },
   reply: variants('outcome', { put: {}, moved }),
@@ -64,12 +64,12 @@ export const keyringGuests = defineScript({
   file: new URL('./lua/keyring-guests.lua', import.meta.url),
   keys: ['keyring', 'routes', 'log', 'due', 'operation'],
   args: {
-    /** SHA-256 of the ring whose member has signed it. */
+    /** SHA-256 of the ring whose member signed the list. */
     hash: text,
     /** The list as it was sent, and the SHA-256 of its bytes. */
     guests: text,
     guestsHash: text,
-    /** Whether it replaces one list only, and the SHA-256 of that; '' for none. */
+    /** Whether only one list may be replaced, and the SHA-256 of that list; '' for none. */
     compares: flag,
     replaces: text,
     random: randomBits,
@@ -95,7 +95,7 @@ export const keyringDrop = defineScript({
   keys: ['keyring', 'routes', 'log', 'due'],
   args: {
     why: oneOf('signed', 'due', 'erased'),
-    /** SHA-256 of the ring whose member has signed it; '' otherwise. */
+    /** SHA-256 of the ring whose member signed the removal; '' otherwise. */
     hash: text,
     random: randomBits,
   },
@@ -107,7 +107,7 @@ export const keyringKeep = defineScript({
   file: new URL('./lua/keyring-keep.lua', import.meta.url),
   keys: ['keyring', 'routes', 'log', 'due'],
   args: {
-    /** SHA-256 of the ring whose member has signed it. */
+    /** SHA-256 of the ring whose member objects. */
     hash: text,
     random: randomBits,
   },

@@ -1,6 +1,6 @@
 import { webcrypto } from 'node:crypto';
 
-/** What is signed: label, service and user, then what it is about. */
+/** The parts that are signed: label, service and user, then the content. */
 export interface Signed {
   label: 'baton/1 ring' | 'baton/1 guests' | 'baton/1 keys delete' | 'baton/1 keys keep' | 'baton/1 erase';
   service: string;
@@ -8,7 +8,7 @@ export interface Signed {
   about: readonly (string | Buffer)[];
 }
 
-/** A list of parts, each with its length before it: joined without, two different lists would read alike. */
+/** Joins the parts, each preceded by its length. Without the lengths two different lists could give the same bytes. */
 export function partsOf({ label, service, userId, about }: Signed): Buffer {
   const parts = [label, service, userId, ...about].map((part) => Buffer.from(part as string));
   return Buffer.concat(
@@ -22,7 +22,7 @@ export function partsOf({ label, service, userId, about }: Signed): Buffer {
 
 const P256 = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 
-/** Whether the holder of `sig`, a raw public key as base64url, has signed these bytes. */
+/** Resolves to whether the holder of `sig`, a raw public key in base64url, signed these bytes. */
 export async function hasSigned(sig: string, signature: Buffer, bytes: Buffer): Promise<boolean> {
   const key = await webcrypto.subtle.importKey('raw', Buffer.from(sig, 'base64url'), P256, false, ['verify']);
   return webcrypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, signature, bytes);

@@ -6,21 +6,21 @@ import { parseJson } from '../../../shared/service-kit/http/request/json.ts';
 
 /** A ring or a list of guests, as it is sent: `base64url(bytes).base64url(signature)`. */
 export interface SignedText {
-  /** As it was sent. */
+  /** The text as it was sent. */
   readonly text: string;
   readonly bytes: Buffer;
   readonly signature: Buffer;
-  /** SHA-256 of the bytes, base64url. */
+  /** SHA-256 of the bytes, in base64url. */
   readonly hash: string;
 }
 
 const SIGNATURE_BYTES = 64;
 
-/** The field of the body that is wrong, and why. */
+/** Returns the error for a field of the body that is wrong. */
 export const refused = (field: string, message: string): BatonError =>
   new BatonError('invalid_request', `/body/${field} ${message}`, { errors: [{ path: `/body/${field}`, message }] });
 
-/** Throws `body_too_large`, `invalid_request`. */
+/** Parses the text of a request. Throws `body_too_large`, `invalid_request`. */
 export function parseSigned(text: string, field: string): SignedText {
   if (text.length > LIMITS.ringBytes) {
     throw new BatonError('body_too_large', `/body/${field} has at most ${LIMITS.ringBytes} characters`);
@@ -34,7 +34,7 @@ export function parseSigned(text: string, field: string): SignedText {
   return { text, bytes, signature, hash: createHash('sha256').update(bytes).digest('base64url') };
 }
 
-/** Throws `invalid_request`. */
+/** Parses the bytes as JSON. Throws `invalid_request`. */
 export function jsonOf({ bytes }: SignedText, field: string): unknown {
   try {
     return parseJson(bytes);

@@ -8,18 +8,18 @@ import type { Confirm } from '../redis/confirmer.ts';
 import type { Keys } from '../redis/keys.ts';
 import { keyringGuests, keyringHead, keyringPage, keyringPut } from './scripts.ts';
 
-/** How long the answer to a change is kept, for replicas of the store to be asked whether they have it. */
+/** How long the answer to a change is kept, to ask replicas of the store whether they have it. */
 const CONFIRMED_SECONDS = 60;
 
-/** Replicas of the store that have to have a ring, where any is asked at all. */
+/** How many replicas of the store must have a ring, if any are asked. */
 const REPLICAS = 1;
 
-/** The ring in force; `n` 0: there is none. */
+/** The ring in force; `n` 0 means that there is none. */
 export interface Head {
   n: number;
   /** SHA-256 of its bytes. */
   hash: string;
-  /** As it was sent. */
+  /** The ring as it was sent. */
   text: string;
 }
 
@@ -27,16 +27,16 @@ export interface NewRing {
   n: number;
   hash: string;
   text: string;
-  /** SHA-256 of the ring before it, whose member has signed this one; '' for the first. */
+  /** SHA-256 of the previous ring, whose member signed this one; '' for the first. */
   replaces: string;
 }
 
 export interface NewGuests {
-  /** SHA-256 of the ring in force, whose member has signed it. */
+  /** SHA-256 of the ring in force, whose member signed the list. */
   ringHash: string;
   hash: string;
   text: string;
-  /** SHA-256 of the only list that it may replace, '' for none; null: whatever there is. */
+  /** SHA-256 of the only list that it may replace, '' for none; null replaces any list. */
   replaces: string | null;
 }
 
@@ -44,26 +44,26 @@ interface KeyringStoreParts {
   redis: Redis;
   scripts: ScriptLoader;
   keys: Keys;
-  /** Changes a minute per account; null: unlimited. */
+  /** The changes per minute of an account; null means unlimited. */
   rateLimit: number | null;
-  /** Null: what the primary has is in force. */
+  /** Null if the write to the primary is enough. */
   confirm: Confirm | null;
 }
 
-/** `n`: the ring in force. */
+/** Returns the error for a conflict; `n` is the number of the ring in force. */
 export const conflict = (n: number): BatonError => new BatonError('keys_conflict', undefined, { members: { n } });
 
 const deletionsOf = (times: Record<DeletionOf, number | null>): Deletion[] =>
   (['keys', 'account'] as const).flatMap((of) => (times[of] === null ? [] : [{ of, at: times[of] }]));
 
-/** The keyring of an account. It throws `keys_conflict` wherever another ring has come into force than was checked. */
+/** Makes the store of keyrings. It throws `keys_conflict` if another ring is in force than the one that was checked. */
 export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: KeyringStoreParts) {
   const pageScript = scripts.define(keyringPage);
   const headScript = scripts.define(keyringHead, { RATE_LIMIT: rateLimit ?? 0 });
   const putScript = scripts.define(keyringPut);
   const guestsScript = scripts.define(keyringGuests);
 
-  /** Runs a change that leaves its answer under an operation. Resolves to whether a replica of the store has it. */
+  /** Runs a change that keeps its answer under an operation. Resolves to whether a replica of the store has it. */
   async function confirmed(
     { account, deviceId }: Caller,
     onConfirming: () => void,
@@ -82,20 +82,20 @@ export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: K
   }
 
   return {
-    /** Throws `not_found`. */
+    /** Reads the rings after one, the guests and the announced deletions. Throws `not_found`. */
     async page(account: string, after: number) {
       const { n, guests, keysAtMs, accountAtMs, rings } = await pageScript(keys.inAccount(account), { after });
       return { n, guests, rings, deletions: deletionsOf({ keys: keysAtMs, account: accountAtMs }) };
     },
 
-    /** The ring in force, for a change. Throws `rate_limited`. */
+    /** Reads the ring in force, for a change. Throws `rate_limited`. */
     async head(account: string): Promise<Head> {
       const rate = keys.rate(account, 'keys', null);
       const { n, hash, ring } = await headScript(keys.inAccount(account, { rate }), {});
       return { n, hash, text: ring };
     },
 
-    /** Whether the account has a ring. */
+    /** Resolves to whether the account has a ring. */
     has: async (account: string): Promise<boolean> =>
       (await orFault(redis, () => redis.hget(keys.keyring(account), 'n'))) !== null,
 

@@ -1,6 +1,6 @@
 import { counter, gauge, histogram } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Seconds. A push is to be at the push service within 2 s. */
+/** Seconds. The target is 2 s from due to the push service. */
 const PUSH_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120];
 
 /** Pushes. */

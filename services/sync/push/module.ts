@@ -27,7 +27,7 @@ interface PushModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** What sends pushes and words them, with the keys that this installation signs with. */
+/** Makes the sender and the notices of pushes, with the keys that this installation signs with. */
 function makeOutbox(
   keys: Awaited<ReturnType<VapidKeyStore>>,
   {
@@ -84,7 +84,7 @@ export function makePushModule({
   const store = makePushStore({ ...db, rates, deadChannels, queue });
 
   let made: ReturnType<typeof makeOutbox> | null = null;
-  // Keys that a first start made lie in the store, which may be away when the replica starts.
+  // Keys made at the first start are in the store, which may be unreachable when the replica starts.
   const outbox = async () => {
     const keys = await vapid();
     made ??= makeOutbox(keys, { settings, texts, transferSeconds });
@@ -100,7 +100,7 @@ export function makePushModule({
     dropDevice: subscriptions.dropDevice,
     dropAccount: subscriptions.dropAccount,
     features: { web_push: hasWeb, native_push: native.length > 0 },
-    /** What the sweep of due things runs: this replica pushes when the push service has a free slot. */
+    /** Pushes what the sweep of due jobs finds, as soon as the push service has a free slot here. */
     resume: async (account: string, job: string) => {
       deliverer.takeOver(account, job);
       return 'waiting';

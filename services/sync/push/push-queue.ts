@@ -2,42 +2,42 @@ import { absentOr, lines, oneOf, textList } from '../../../shared/service-kit/re
 import type { Given, RunScript } from '../../../shared/service-kit/redis/scripts/script.ts';
 
 /**
- * The argument of a script that may enqueue pushes. `scheduled`: the account is in the index of due things, so the script
- * may enqueue. `unscheduled`: it is not; if the account has subscriptions, the script does nothing and says so. `off`:
- * there are no pushes.
+ * The argument of a script that may enqueue pushes. `scheduled`: the account is in the index of due jobs, so the script
+ * may enqueue. `unscheduled`: the account is not there; if it has subscriptions, the script does nothing and says so.
+ * `off`: there are no pushes.
  */
 export const pushSchedule = oneOf('scheduled', 'unscheduled', 'off');
 export type PushSchedule = 'scheduled' | 'unscheduled' | 'off';
 
-/** In the reply of such a script: the jobs to push at once; null when it did nothing, because it was `unscheduled`. */
+/** The jobs to push at once, from such a script's reply; null when it did nothing for an `unscheduled` account. */
 export const pushJobs = absentOr(lines(textList));
 
 interface PushQueueParts {
   isEnabled: boolean;
   accountOf: (key: string) => string;
-  /** Writes the account into the index of due things. */
+  /** Writes the account into the index of due jobs. */
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
   /** Pushes at once, on this replica. */
   pushNow: (account: string, job: string) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** This replica pushes at once what it accepted. After so long any replica checks whether it did. */
+/** How long after a replica accepted something the index makes any replica check that its push was sent. */
 const CHECK_AFTER_MS = 2_000;
 
-/** Accounts known to have subscriptions. When there are more, all are forgotten and asked again. */
+/** The most accounts remembered as having subscriptions. When there are more, all are forgotten and learned again. */
 const MOST_KNOWN = 50_000;
 
 /**
- * The command path of everything that may enqueue a push: the index of due things FIRST, then the account's script.
+ * Makes the command path of everything that may enqueue a push: the index of due jobs FIRST, then the account's script.
  *
- * The guarantee: whatever a script enqueues, its account is in the index before. A replica that dies right after the
- * script leaves a push that another replica finds through the index; the other order would leave one that nobody finds.
- * The index lies in another slot, so one script cannot write both.
+ * The guarantee: an account is in the index before a script enqueues a push for it. If a replica dies right after the
+ * script, another replica finds the push through the index. With the other order nobody would find it. The index is in
+ * another slot, so one script cannot write both.
  *
- * The cost: only accounts with subscriptions pay the second trip. An unknown account's script is sent as `unscheduled`
- * and finds out by itself. If it has subscriptions, it refuses once; then the account is scheduled and the script sent
- * again, and from then on this replica schedules first. Without subscriptions it is one trip.
+ * The cost: only accounts with subscriptions pay the second trip. For an unknown account the script is sent as
+ * `unscheduled` and looks for subscriptions. If there are any, it refuses once. Then the account is scheduled and the
+ * script sent again, and from then on this replica schedules first. Without subscriptions it is one trip.
  */
 export function makePushQueue({ isEnabled, accountOf, scheduleDue, pushNow, onFailure }: PushQueueParts) {
   const subscribed = new Set<string>();
@@ -48,8 +48,8 @@ export function makePushQueue({ isEnabled, accountOf, scheduleDue, pushNow, onFa
   }
 
   /**
-   * A message must not fail because another part of the store is away. Then only this replica knows of the push, until
-   * the next stream of the account attaches and schedules it.
+   * Writes the account into the index. A failure is only reported, because a message must not fail when another part of the
+   * store is unreachable. Then only this replica knows the push, until the account's next stream attaches and schedules it.
    */
   const schedule = (account: string): Promise<void> =>
     scheduleDue(account, CHECK_AFTER_MS).catch((error: unknown) => onFailure('schedule push', error));
@@ -60,7 +60,7 @@ export function makePushQueue({ isEnabled, accountOf, scheduleDue, pushNow, onFa
   }
 
   return {
-    /** Makes a script that may enqueue pushes one call, which schedules first where that is needed. */
+    /** Wraps a script that may enqueue pushes in one call, which schedules the account first where that is needed. */
     enqueuing<K extends string, A extends { pushes: PushSchedule }, R extends { jobs: string[] | null }>(
       run: RunScript<K | 'push', A, R>,
     ) {
@@ -83,7 +83,7 @@ export function makePushQueue({ isEnabled, accountOf, scheduleDue, pushNow, onFa
       };
     },
 
-    /** The same for a script that enqueues for an account which has subscriptions for certain. */
+    /** Wraps a script that enqueues only for an account that is certain to have subscriptions. */
     enqueuingAlways<K extends string, A, R extends { jobs: string[] }>(run: RunScript<K | 'push', A, R>) {
       return async (keys: Readonly<Record<K | 'push', string>>, args: Given<A>): Promise<Omit<R, 'jobs'>> => {
         const account = accountOf(keys.push);

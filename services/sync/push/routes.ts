@@ -13,7 +13,7 @@ interface PushHandlerParts {
   sendTest: (caller: Caller, id: string) => Promise<void>;
 }
 
-/** The routes of push subscriptions. */
+/** Makes the handlers of the routes of push subscriptions. */
 export function makePushHandlers(parts: PushHandlerParts): HandlersOf<typeof pushRoutes> {
   const { subscriptions, vapid, native, sendTest } = parts;
 

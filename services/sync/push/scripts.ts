@@ -34,7 +34,7 @@ export const pushRegister = defineScript({
   args: {
     device: text,
     platform: text,
-    /** Id for a new one. */
+    /** Id for a new registration. */
     id: text,
     /** Hash of the target. */
     hash: text,
@@ -53,7 +53,7 @@ export const pushDrop = defineScript({
     device: text,
     /** Platform, '' for all. */
     platform: text,
-    /** Fence up to which, '' for any. */
+    /** Highest fence to drop, '' for any. */
     fence: text,
     /** Hash of the target, where there is a fence. */
     hash: text,
@@ -74,7 +74,7 @@ export const pushOwner = defineScript({
     ownFence: text,
   },
   constants: {
-    /** The owner of a target is forgotten when nothing was sent there for so long. */
+    /** How long the owner of a target is kept after the last push there. */
     OWNER_MS: 180 * 86_400_000,
   },
   reply: record({ fence: text, account: text, device: text }),
@@ -116,7 +116,7 @@ export const pushTake = defineScript({
     dead: wordSet,
   },
   constants: {
-    /** No other replica takes a push that was taken, for so long; sending takes 10 s at most. */
+    /** How long no other replica takes a push that was taken. Sending takes 10 s at most. */
     LEASE_MS: 30_000,
   },
   reply: record({
@@ -149,7 +149,7 @@ export const pushFinish = defineScript({
     outcome: oneOf('delivered', 'gone', 'retry', 'suspend', 'dropped'),
     /** Retry: ms until the next try. */
     retryMs: maybeNumber,
-    /** Hash of the target that it was sent to. */
+    /** Hash of the target that the push was sent to. */
     hash: text,
   },
   reply: record(claim),

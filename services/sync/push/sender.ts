@@ -1,6 +1,6 @@
 /**
- * What a device registered, as it is stored. `p256dh` and `auth` are base64url as the browser gave them; `keyId` names the
- * VAPID key of the subscription.
+ * The target that a device registered, as it is stored. `p256dh` and `auth` are the base64url texts of the browser;
+ * `keyId` names the VAPID key of the subscription.
  */
 export type PushTarget =
   | {
@@ -13,7 +13,7 @@ export type PushTarget =
   | { readonly kind: 'fcm'; readonly token: string }
   | { readonly kind: 'apns'; readonly token: string; readonly environment?: 'production' | 'sandbox' };
 
-/** What a push says. Only `preview` has content, and only web push carries it (inside RFC 8291 encryption). */
+/** The content of a push. Only `preview` has text of users, and only web push carries it (inside RFC 8291 encryption). */
 export interface PushNotice {
   readonly type: 'message' | 'transfer' | 'device' | 'test';
   readonly count: number;
@@ -21,13 +21,13 @@ export interface PushNotice {
   readonly preview: { readonly from: string; readonly text?: string } | null;
   readonly ttlSeconds: number;
   readonly urgency: 'very-low' | 'low' | 'normal' | 'high';
-  /** At most 32 characters of base64url: pushes with one topic replace one another at the provider. */
+  /** At most 32 characters of base64url. Pushes with the same topic replace one another at the provider. */
   readonly topic: string;
 }
 
 /**
- * What to do next. `failed` ends this push and leaves the registration; `gone` ends both, unless the registration was renewed
- * after `asOfMs`, where the provider gives the time of its knowledge.
+ * What to do next. `failed` ends this push and leaves the registration. `gone` ends both, unless the registration was
+ * renewed after `asOfMs`, the time of the provider's knowledge, if the provider gives one.
  */
 export type PushOutcome =
   | { readonly outcome: 'delivered' }
@@ -36,9 +36,9 @@ export type PushOutcome =
   | { readonly outcome: 'failed'; readonly reason: string };
 
 export interface PushSender {
-  /** Never rejects: an exception of the network is a `retry`. Ends within its own time-out (10 s). */
+  /** Sends a push. Never rejects: an error of the network is a `retry`. Ends within its own timeout (10 s). */
   send(target: PushTarget, notice: PushNotice): Promise<PushOutcome>;
-  /** `host[:port]` of the provider, by which concurrency and breakers are counted. */
+  /** Returns `host[:port]` of the provider, for which concurrency and breakers are counted. */
   providerOf(target: PushTarget): string;
   close(): Promise<void>;
 }
@@ -46,6 +46,6 @@ export interface PushSender {
 /** Short-lived texts that all replicas share (tokens of providers). */
 export interface SharedTexts {
   get(name: string): Promise<string | null>;
-  /** Writes the text unless there is one. Resolves to the one that is kept. */
+  /** Writes the text unless there is one already. Resolves to the kept one. */
   put(name: string, text: string, ttlSeconds: number): Promise<string>;
 }

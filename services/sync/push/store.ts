@@ -19,8 +19,8 @@ import {
 import type { PushTarget } from './sender.ts';
 
 /**
- * A target with the fence of its claim: the time of the claim in ms by the store's clock, or a little more. Of two claims,
- * on whatever replicas, the one with the higher fence came later.
+ * A target with the fence of its claim: the time of the claim in ms by the store's clock, or a little more. The later of
+ * two claims has the higher fence, on whatever replicas they were made.
  */
 export interface Claim {
   readonly hash: string;
@@ -38,7 +38,7 @@ export interface Registration extends Claim {
 
 export interface Taken {
   readonly registration: Registration;
-  /** The newest item of the job when it was taken. Another one later means that more came meanwhile. */
+  /** The newest item of the job when it was taken. If the job has another newest item later, more has arrived. */
   readonly newest: string;
   readonly sinceMs: number;
   readonly attempts: number;
@@ -46,7 +46,7 @@ export interface Taken {
   readonly dueAtMs: number;
   readonly count: number;
   readonly id: string;
-  /** Where the device asked for a preview: the newest message, or who offers or has joined, as JSON without its end. */
+  /** The newest message, or who offers or has joined, as JSON without its end; '' if the device asked for no preview. */
   readonly message: string;
 }
 
@@ -68,7 +68,7 @@ function registrationOf(stored: string): Registration {
   };
 }
 
-/** Stands for the target in keys and rows, so that they do not show it. */
+/** Returns the hash that stands for the target in keys and rows, so that they do not reveal it. */
 export const hashOf = (target: PushTarget): string =>
   createHash('sha256')
     .update(`${target.kind}\n${target.kind === 'web' ? target.endpoint : target.token}`)
@@ -78,14 +78,14 @@ interface PushStoreParts {
   redis: Redis;
   scripts: ScriptLoader;
   keys: Keys;
-  /** Subscriptions an hour, and tests a minute, per device; null: unlimited. */
+  /** Subscriptions per hour and tests per minute, for each device; null: unlimited. */
   rates: { push: number | null; pushTest: number | null };
-  /** Channels of the replicas that are known to be dead, one a line. */
+  /** Returns the channels of the replicas that are known to be dead, one per line. */
   deadChannels: () => string;
   queue: PushQueue;
 }
 
-/** Registrations, the owners of their targets, and the jobs to push. */
+/** Makes the store of registrations, of the owners of their targets, and of the jobs to push. */
 export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue }: PushStoreParts) {
   const admit = scripts.define(pushAdmit, { RATE_LIMIT: rates.push ?? 0 });
   const register = queue.enqueuingAlways(scripts.define(pushRegister));
@@ -97,7 +97,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
   const finish = scripts.define(pushFinish);
 
   return {
-    /** Counts against the device's rate. Resolves to what it has registered there. Throws `device_required`, `rate_limited`. */
+    /** Counts against the device's rate. Resolves to its present target. Throws `device_required`, `rate_limited`. */
     async admit(
       u: string,
       deviceId: string,
@@ -108,7 +108,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
       return target === null ? null : { hash, target };
     },
 
-    /** Takes a target, whoever had it. From now on no pushes of others go there. */
+    /** Claims a target, whoever owned it. From now on no pushes of others go there. */
     async claim(hash: string, u: string, deviceId: string) {
       const { fence, account, device } = await owner(
         { owner: keys.pushOwner(hash) },
@@ -117,7 +117,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
       return { claim: { hash, fence }, before: account === '' ? null : { account, deviceId: device } };
     },
 
-    /** Whether the target is still this device's, perhaps by a later claim. A claim that the store lost is written again. */
+    /** Resolves to whether this device owns the target, perhaps by a later claim. Rewrites a claim that the store lost. */
     async owns({ hash, fence }: Claim, u: string, deviceId: string): Promise<boolean> {
       const { account, device } = await owner(
         { owner: keys.pushOwner(hash) },
@@ -126,12 +126,12 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
       return account === u && device === deviceId;
     },
 
-    /** Forgets this claim, unless the target was claimed again since. */
+    /** Deletes this claim, unless the target was claimed again since. */
     async release({ hash, fence }: Claim): Promise<void> {
       await release({ owner: keys.pushOwner(hash) }, { droppedFence: fence });
     },
 
-    /** Writes the registration; `replaced`: what the device had before. Throws `device_required`. */
+    /** Writes the registration. `replaced` holds the target that the device had before. Throws `device_required`. */
     async register(
       u: string,
       deviceId: string,
@@ -152,14 +152,14 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
       return { id: kept, replaced: hash === '' ? [] : [{ hash, fence }] };
     },
 
-    /** Drops a device's registrations: all, or that of a target which was claimed no later. */
+    /** Drops all registrations of a device, or only that of the target in `one`, if its claim is no later than `one`. */
     async drop(u: string, deviceId: string, one?: Claim & { platform: PushPlatform }): Promise<Claim[]> {
       const { platform = '', fence = '', hash = '' } = one ?? {};
       const { dropped } = await drop(keys.inAccount(u), { device: deviceId, platform, fence, hash });
       return dropped;
     },
 
-    /** Everything that the account has registered. */
+    /** Resolves to all registrations of the account. */
     async list(u: string): Promise<(Registration & { deviceId: string })[]> {
       const fields = Object.entries(await orFault(redis, () => redis.hgetall(keys.push(u))));
       return fields
@@ -167,7 +167,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
         .map(([field, stored]) => ({ ...registrationOf(stored), deviceId: field.split(':')[2] as string }));
     },
 
-    /** Removes all that the account has registered, with its jobs. */
+    /** Removes all registrations of the account, with their jobs. */
     async erase(u: string): Promise<void> {
       await orFault(redis, () => redis.del(keys.push(u)));
     },
@@ -178,13 +178,13 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
       await test(its, { device: deviceId, id });
     },
 
-    /** Where a push would go now; null when it would go nowhere. */
+    /** Resolves to the target that a push would go to now, or to null when there is none. */
     async target(u: string, { platform, deviceId }: PushJob): Promise<PushTarget | null> {
       const stored = await orFault(redis, () => redis.hget(keys.push(u), `r:${platform}:${deviceId}`));
       return stored === null ? null : registrationOf(stored).target;
     },
 
-    /** Takes a job that is due. Else resolves to `later`, or to why it was dropped. */
+    /** Takes a job that is due. If it is not taken, resolves to `later` or to why it was dropped. */
     async take(u: string, { job, platform, kind, deviceId, peer }: PushJob): Promise<Taken | string> {
       const { outcome, registration, ...taken } = await take(keys.inAccount(u), {
         job,
@@ -197,7 +197,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
       return outcome === 'taken' ? { ...taken, registration: registrationOf(registration) } : outcome;
     },
 
-    /** Writes the outcome. Resolves to the registration that it was sent to where that was deleted; null else. */
+    /** Writes the outcome. Resolves to the registration that the push was sent to if that was deleted, else to null. */
     async finish(u: string, { job, platform, deviceId }: PushJob, { registration, newest }: Taken, end: Finish) {
       const deleted = await finish(keys.inAccount(u), {
         job,
@@ -216,7 +216,7 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
 
 export type PushStore = ReturnType<typeof makePushStore>;
 
-/** A registration as its account may see it: without its secrets. */
+/** Returns a registration as its account may see it, without its secrets. */
 export const viewOf = ({
   id,
   deviceId,

@@ -28,8 +28,8 @@ const refuse = (path: string, message: string): never => {
 };
 
 /**
- * Claims the target first, with a fence that only rises. From then on no other account's pushes go there, even if this
- * replica dies before it has written the rest. Whoever had it before loses it.
+ * Returns a function that writes a registration. It claims the target first, with a fence that only rises. From then on no
+ * other account's pushes go there, even if this replica dies before it writes the rest. The previous owner loses the target.
  */
 function makeWriting({ store, onFailure }: Pick<SubscriptionsParts, 'store' | 'onFailure'>) {
   return async function write(
@@ -43,11 +43,11 @@ function makeWriting({ store, onFailure }: Pick<SubscriptionsParts, 'store' | 'o
     if (before !== null && (before.account !== account || before.deviceId !== device)) {
       await store
         .drop(before.account, before.deviceId, { ...claim, platform: target.kind })
-        // Its pushes check the owner before they are sent.
+        // A failure is harmless: each push checks the owner before it is sent.
         .catch((error: unknown) => onFailure('move push', error));
     }
     for (const old of replaced) await store.release(old);
-    // Another account may have claimed it between the two steps, when the registration was not yet written.
+    // Another account may have claimed the target between the two steps, before the registration was written.
     if (!(await store.owns(claim, account, device))) {
       await store.drop(account, device, { ...claim, platform: target.kind });
     }
@@ -55,11 +55,11 @@ function makeWriting({ store, onFailure }: Pick<SubscriptionsParts, 'store' | 'o
   };
 }
 
-/** Where the devices of an account want their pushes: one subscription for each platform of a device. */
+/** Makes the rules of subscriptions. A device has one subscription for each platform. */
 export function makeSubscriptions({ store, vapid, native, rules, onFailure }: SubscriptionsParts) {
   const write = makeWriting({ store, onFailure });
 
-  /** The key that the subscription was made with: as the client says, else as it was before, else the present one. */
+  /** Resolves to the key of the subscription: the one that the client names, else the one it had, else the current one. */
   async function keyIdOf(wanted: string | undefined, known: PushTarget | null, endpoint: string): Promise<string> {
     const keys = (await vapid()) ?? [];
     if (wanted !== undefined && !keys.some(({ id }) => id === wanted)) {
@@ -80,7 +80,7 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
     ): Promise<Subscribed> {
       if ((await vapid()) === null) throw new BatonError('feature_disabled', 'Web push is switched off');
       const known = await store.admit(caller.account, caller.deviceId as string, 'web');
-      // Whoever chooses endpoints is not told why.
+      // The client is not told why, because it chooses the endpoint.
       if (checkEndpoint(endpoint, rules) !== null) throw new BatonError('endpoint_not_allowed');
       if (!checkKeys(keys.p256dh, keys.auth))
         refuse('/body/keys', 'must be a point on P-256 and 16 bytes, in base64url');
@@ -89,7 +89,7 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
       return write(caller, { kind: 'web', endpoint, p256dh, auth, keyId }, preview);
     },
 
-    /** Throws `feature_disabled`, `invalid_request`, `rate_limited`, `device_required`. */
+    /** Registers a native token. Throws `feature_disabled`, `invalid_request`, `rate_limited`, `device_required`. */
     async register(caller: Caller, { platform, token, environment }: RegisterNativePush): Promise<Subscribed> {
       if (!native.includes(platform))
         throw new BatonError('feature_disabled', `Pushes by ${platform} are switched off`);
@@ -109,7 +109,7 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
       return (await visible(caller)).map(viewOf).sort((a, b) => a.created_at - b.created_at);
     },
 
-    /** Throws `not_found`, also for what the caller may not see. */
+    /** Removes a subscription. Throws `not_found`, also for one that the caller may not see. */
     async remove(caller: Caller, subscriptionId: string): Promise<void> {
       const found = (await visible(caller)).find(({ id }) => id === subscriptionId);
       if (!found) throw new BatonError('not_found');
@@ -118,12 +118,12 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
       await store.release({ hash, fence });
     },
 
-    /** Drops what a device has registered: it was signed out. May be repeated. */
+    /** Drops the registrations of a device that was signed out. May be repeated. */
     async dropDevice(account: string, deviceId: string): Promise<void> {
       for (const dropped of await store.drop(account, deviceId)) await store.release(dropped);
     },
 
-    /** Drops what an account has registered. May be repeated. */
+    /** Drops the registrations of an account. May be repeated. */
     async dropAccount(account: string): Promise<void> {
       const all = await store.list(account);
       await store.erase(account);

@@ -16,12 +16,12 @@ import { makeSessionCookie } from './session-answer.ts';
 import { makeSessions, type SessionsParts } from './sessions.ts';
 import { makeSessionStore } from './store.ts';
 
-/** The second is for what was offered during the first; the third is a reserve. */
+/** The most rounds: the second is for transfers that were offered during the first, and the third is a reserve. */
 const ERASE_ROUNDS = 3;
 
 interface SessionsModuleParts {
   db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
-  /** Null where nobody signs in. */
+  /** Null without an auth broker. */
   broker: BrokerClient | null;
   devices: DeviceRows & { online: (account: string) => Promise<Set<string>> };
   settings: {
@@ -29,24 +29,24 @@ interface SessionsModuleParts {
     persistSeconds: number;
     publicUrl: string;
     loginUrl: string | null;
-    /** Identity `dev`: callers are what they say. */
+    /** Whether callers are believed (identity `dev`). */
     believesCallers: boolean;
   };
-  /** Channels of all replicas, and how to publish there. */
+  /** Returns the channels of all replicas, and publishes there. */
   bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
-  /** Ends the streams of a device that was signed out (or of a session without one), and forgets what was cached of it. */
+  /** Ends the streams of a signed-out device (or of a session without one), and forgets the cached answers about it. */
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
-  /** A mint ended the secrets of a device's session before it: see `Revocations.tellReplaced`. */
+  /** Called when a mint ended the earlier secrets of a device's session: see `Revocations.tellReplaced`. */
   onReplaced: (account: string, deviceId: string, endsStreams: boolean) => void;
-  /** What other modules do about a removed device. Each may be repeated. */
+  /** The steps of other modules for a removed device. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
   /** Ends the account's transfers and removes them, also from the relay. May be repeated. */
   eraseTransfers: (account: string) => Promise<void>;
-  /** What other modules do when everything of an account is erased. Each may be repeated. */
+  /** The steps of other modules for an erased account. Each may be repeated. */
   onErased: ((account: string) => Promise<unknown>)[];
-  /** Null: the account may be erased. Else a member of its ring has to sign that, and it was announced. */
+  /** Resolves to null if the account may be erased. Else a member of its ring must sign that, and it is announced. */
   allowErase: (caller: Caller, asked: MaybeProof) => Promise<Deletion | null>;
-  /** A device renewed its session. */
+  /** Called when a device has renewed its session. */
   onShown: SessionsParts['onShown'];
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
   onFailure: (task: string, error: unknown) => void;
@@ -60,9 +60,9 @@ export function makeSessionsModule(parts: SessionsModuleParts) {
   const removal = makeRemoval({ store, revocations, broker, onRemoved, removeRow: devices.remove });
   const rows = makeSessionRows({ devices, revocations, removal, broker, nowMs: store.nowMs, scheduleDue });
   /**
-   * May be repeated after a failure at any point. Transfers end first, while their parties can get the event. One that was
-   * offered meanwhile ends in a second round; after the first no device is left to offer any. The other modules clear up
-   * after the devices are gone, so that nothing is written for them afterwards.
+   * Erases an account. May be repeated after a failure at any point. Transfers end first, while their parties can get the
+   * event. A transfer that was offered meanwhile ends in a second round; after the first, no device is left to offer one.
+   * The other modules clean up after the devices are removed, so that nothing is written for devices afterwards.
    */
   async function erase(account: string): Promise<void> {
     for (let round = 1; ; round++) {
@@ -98,9 +98,9 @@ export function makeSessionsModule(parts: SessionsModuleParts) {
     removal,
     onReplaced,
     kept: sessions.kept,
-    /** Erases an account whose time has come. */
+    /** Erases an account whose announced erasure is due. */
     eraseDue: (account: string) => sessions.erase({ account, userId: decodeURIComponent(account) }),
-    /** The auth broker reported a session as ended, maybe not by us. */
+    /** Handles a session that the auth broker reported as ended, maybe not by us. */
     ended(session: EndedSession): void {
       rows.end(session).catch((error: unknown) => onFailure('end session', error));
     },

@@ -1,8 +1,8 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 
 /**
- * The path to come back to after the login. Only one of this service: anything that some browser would read as another
- * site's address (`//host`, a backslash, a control character that is skipped) is refused.
+ * Returns the path to return to after the login. Only a path of this service is allowed. It refuses everything that some
+ * browser reads as another site's address (`//host`, a backslash, a control character that is skipped).
  * @throws invalid_request
  */
 export function localPath(text: string, origin: string): string {

@@ -12,18 +12,18 @@ import type { Issued, Sessions } from './sessions.ts';
 
 interface SessionHandlerParts {
   sessions: Sessions;
-  /** Null: the account may be erased. Else it was announced. */
+  /** Resolves to null if the account may be erased. Else the erasure is announced. */
   allowErase: (caller: Caller, asked: MaybeProof) => Promise<Deletion | null>;
   cookie: SessionCookie;
   /** Origin of the service. */
   publicUrl: string;
-  /** Where a browser logs in; null where nobody does. */
+  /** The URL at which a browser logs in; null if there is no login. */
   loginUrl: string | null;
 }
 
 type SessionHandlers = HandlersOf<typeof sessionRoutes>;
 
-/** The routes of sessions. */
+/** Makes the handlers of the routes of sessions. */
 export function makeSessionHandlers(parts: SessionHandlerParts): SessionHandlers {
   const { sessions, allowErase, cookie, publicUrl, loginUrl } = parts;
   const cookieName = sessionCookieName(publicUrl);

@@ -8,7 +8,7 @@ import {
   text,
 } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-/** A tombstone lasts longer than any token: no device id is given out again before. */
+/** The lifetime of a tombstone: longer than that of any token, and no device id is issued again before its end. */
 export const TOMBSTONE_MS = 86_400_000;
 
 export const revokedAdd = defineScript({

@@ -4,13 +4,13 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
 import type { SessionAnswer } from '../../../shared/contract/modules/sessions.ts';
 
-/** What a cookie's name and value may hold (RFC 6265, section 4.1.1): nothing that ends a header or an attribute. */
+/** The characters of a cookie's name and value (RFC 6265, section 4.1.1): none that ends a header or an attribute. */
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,64}$/;
 const VALUE = /^[\w!#$%&'()*+./:<=>?@[\]^`{|}~-]{1,4096}$/;
 
 /**
- * Over https it is sent over https alone (CONTRACT.md, "The auth broker"). `SameSite=Lax`, so that a link from elsewhere
- * finds one signed in.
+ * Returns the attributes. A cookie that was set over https is sent only over https (CONTRACT.md, "The auth broker"). With
+ * `SameSite=Lax` a user who follows a link from elsewhere is signed in.
  */
 const attributesOf = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 
@@ -19,13 +19,13 @@ interface SessionCookieParts {
   isSecure: boolean;
 }
 
-/** The session cookie, as the broker names it. */
+/** Makes the functions that set and clear the session cookie. The broker chooses its name. */
 export function makeSessionCookie({ isSecure }: SessionCookieParts) {
   const set = (res: ServerResponse, name: string, value: string, lifetime: string): void => {
     res.appendHeader('Set-Cookie', `${name}=${value}; ${attributesOf(isSecure)}${lifetime}`);
   };
   return {
-    /** Null: nothing is set. Throws `broker_contract` for what is no cookie. */
+    /** Sets the cookie; null sets nothing. Throws `broker_contract` for an invalid cookie. */
     give(res: ServerResponse, cookie: IssuedSession['cookie'] | null): void {
       if (cookie === null) return;
       const { name, value, max_age_seconds: maxAge } = cookie;
@@ -43,7 +43,7 @@ export function makeSessionCookie({ isSecure }: SessionCookieParts) {
 
 export type SessionCookie = ReturnType<typeof makeSessionCookie>;
 
-/** What a device gets when its session was minted or renewed. `device` is null for a session without one. */
+/** Returns the response for a minted or renewed session. `device` is null for a session without a device. */
 export const sessionAnswer = (issued: Omit<IssuedSession, 'cookie'>, device: DeviceRef | null): SessionAnswer => ({
   access_token: issued.access_token,
   token_type: 'Bearer',

@@ -17,17 +17,17 @@ import type { Revocations } from './revocation/revocations.ts';
 import type { RowSessions } from './rows/row-sessions.ts';
 import { type DeviceRows, isBrokerFault, type SessionRows } from './rows/rows.ts';
 
-/** Native devices, which have full scope only. */
+/** The types of native devices, which can have only full scope. */
 export const NATIVE: readonly DeviceType[] = ['macos', 'windows', 'linux', 'ios'];
 
-/** 120 random bits, base64url. */
+/** Makes a device id of 120 random bits, in base64url. */
 export const newDeviceId = (): string => randomBytes(15).toString('base64url');
 
-/** The holder of a credential, as the broker verified it. */
+/** The credential that a request carries. */
 type Shown = { credential: string } | { access_token: string };
 
 export interface Issued {
-  /** `cookie` is null where there is no auth broker. */
+  /** `cookie` is null without an auth broker. */
   issued: Omit<IssuedSession, 'cookie'> & { cookie: IssuedSession['cookie'] | null };
   device: DeviceRef | null;
 }
@@ -42,21 +42,21 @@ export interface SessionsParts {
   revocations: Revocations;
   onlineDevices: (account: string) => Promise<Set<string>>;
   erase: (account: string) => Promise<void>;
-  /** Called when a device showed its credential, so its session has reached it. Must not wait. */
+  /** Called when a device shows its credential, which proves that its session has reached it. Must not wait. */
   onShown: (device: Pick<Caller, 'account' | 'deviceId'>) => void;
-  /** Unix ms of the store: a replica's own clock may be behind, and make a session longer. */
+  /** Unix ms of the store. A replica's own clock may be behind, which would make a session longer. */
   nowMs: () => Promise<number>;
   onceSeconds: number;
   persistSeconds: number;
 }
 
-/** Throws `scope_not_allowed`, `tier_exceeded`. */
+/** Checks that a scope may be granted. Throws `scope_not_allowed`, `tier_exceeded`. */
 export function checkScope(asked: Scope, tier: Scope, type: DeviceType): void {
   if (asked === 'full' && tier !== 'full') throw new BatonError('tier_exceeded');
   if (asked === 'guest' && NATIVE.includes(type)) throw new BatonError('scope_not_allowed');
 }
 
-/** The sessions of the account's devices. The auth broker holds them; this module asks for them and passes them on. */
+/** Makes the rules of device sessions. The auth broker holds the sessions; this module asks for them and passes them on. */
 export function makeSessions(parts: SessionsParts) {
   const { devices, rows, removal, revocations, onlineDevices, erase, onShown, nowMs, onceSeconds, persistSeconds } =
     parts;
@@ -70,7 +70,7 @@ export function makeSessions(parts: SessionsParts) {
       ? { persist, ttl_seconds: onceSeconds, sliding: false }
       : { persist, ttl_seconds: persistSeconds, sliding: true };
 
-  /** What a device that renews itself keeps: its scope, and the end of a session that is not renewed. */
+  /** Resolves to what a device keeps when it renews itself: its scope, and the end of a `once` session. */
   async function kept(
     caller: Pick<Caller, 'userId' | 'deviceId'>,
   ): Promise<Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>> {
@@ -95,11 +95,11 @@ export function makeSessions(parts: SessionsParts) {
     const issued = await broker()
       .mint(body, idempotencyKey)
       .catch(async (error: unknown) => {
-        // Only the answer may be lost.
+        // The broker may have minted, and only its response was lost.
         if (isBrokerFault(error)) await tell();
         throw error;
       });
-    // Whatever fails from here on: the secrets before are over, and nothing may go on by them.
+    // The earlier secrets are void, even if something fails from here on, so nothing may go on by them.
     if (!issued.isNew) await tell();
     try {
       return { issued, device: await rows.write(caller.account, issued, 'minted', body.device_type) };
@@ -109,7 +109,7 @@ export function makeSessions(parts: SessionsParts) {
     }
   }
 
-  /** Ends a session at the broker whose device was refused, or signed out while the session was made. */
+  /** Ends a session at the broker, if its device was refused or was signed out while the session was made. */
   async function takeBack({ account }: Caller, issued: IssuedSession, error: unknown): Promise<void> {
     const { subject, session_id: sessionId, meta: deviceId } = issued;
     const code = error instanceof BatonError ? error.code : null;
@@ -168,8 +168,9 @@ export function makeSessions(parts: SessionsParts) {
   }
 
   /**
-   * Whether the account has such a session. Also true when the broker cannot be asked: then it is revoked in any case, up to
-   * a bound, since every replica remembers it for a day. Throws `broker_unavailable`, `broker_contract`.
+   * Resolves to whether the account has a session of this device. It is also true while the broker is unreachable, and the
+   * device is then revoked in any case. That is bounded, because every replica remembers a revocation for a day. Throws
+   * `broker_unavailable`, `broker_contract`.
    */
   async function hasSession(caller: Caller, deviceId: string): Promise<boolean> {
     if (caller.deviceId === deviceId) return true;
@@ -183,7 +184,7 @@ export function makeSessions(parts: SessionsParts) {
     }
   }
 
-  /** The caller's own session without a device; null where the request does not show which it is. */
+  /** Resolves to the caller's own session without a device; null if the request does not show which one it is. */
   async function ownSession({ userId, sessionId }: Caller, shown: Shown | null): Promise<string | null> {
     if (sessionId !== undefined || shown === null || parts.broker === null) return sessionId ?? null;
     const verified = await parts.broker.verify(shown);
@@ -199,8 +200,8 @@ export function makeSessions(parts: SessionsParts) {
     kept,
 
     /**
-     * Throws `invalid_device_name`, `scope_not_allowed`, `tier_exceeded`, `device_mismatch`, `guest_forbidden`,
-     * `device_limit`, and what the broker refuses.
+     * Starts or renews a device's session. Throws `invalid_device_name`, `scope_not_allowed`, `tier_exceeded`,
+     * `device_mismatch`, `guest_forbidden`, `device_limit`, and the refusals of the broker.
      */
     async start(caller: Caller, wanted: StartDeviceSession, idempotencyKey: string): Promise<Issued> {
       const name = parseDeviceName(wanted.device_name);
@@ -212,7 +213,7 @@ export function makeSessions(parts: SessionsParts) {
         if (wanted.device_id !== caller.deviceId) throw new BatonError('device_mismatch');
         return mint(caller, { ...asked, ...origin, meta: caller.deviceId, ...(await kept(caller)) }, idempotencyKey);
       }
-      // A guest would make itself a session that outlives its own.
+      // A guest could otherwise make itself a session that outlives its own.
       if (caller.scope !== 'full') throw new BatonError('guest_forbidden');
       const isTombstoned = await revocations.isTombstoned(caller.account, wanted.device_id);
       const meta = isTombstoned ? newDeviceId() : wanted.device_id;
@@ -221,7 +222,7 @@ export function makeSessions(parts: SessionsParts) {
       return parts.startByRow ? parts.startByRow(caller, body) : mint(caller, body, idempotencyKey);
     },
 
-    /** Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
+    /** Renews a session. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
     async refresh(credential: string): Promise<Issued> {
       const issued = await broker().rotate(credential);
       const account = encodeURIComponent(issued.subject);
@@ -234,7 +235,7 @@ export function makeSessions(parts: SessionsParts) {
       return { issued, device: await rows.write(account, issued, 'lost') };
     },
 
-    /** Resolves to whether the broker has ended it. A session without a device is found by what the request shows. */
+    /** Resolves to whether the broker ended the session. `shown` identifies a session without a device. */
     async logOut(caller: Caller, shown: Shown | null): Promise<boolean> {
       if (caller.deviceId !== null) return remove(caller, caller.deviceId, 'logout');
       const own = await ownSession(caller, shown);
@@ -242,7 +243,7 @@ export function makeSessions(parts: SessionsParts) {
       return true;
     },
 
-    /** `stale`: the broker could not be asked, and the rows were listed. */
+    /** Lists the sessions. `stale`: the broker was unreachable, and the list comes from the rows. */
     async list(caller: Caller): Promise<{ sessions: DeviceSession[]; stale: boolean }> {
       let there = await devices.rows(caller.account);
       const asked = parts.broker === null ? Promise.resolve(null) : parts.broker.list(caller.userId);
@@ -256,10 +257,10 @@ export function makeSessions(parts: SessionsParts) {
       return { sessions: await describe(caller, listed, there), stale: listed === null };
     },
 
-    /** Does nothing for an unknown device, or one of another account. Resolves to whether the broker has ended the session. */
+    /** Does nothing for a device that the account does not have. Resolves to whether the broker ended the session. */
     remove: (caller: Caller, deviceId: string): Promise<boolean> => remove(caller, deviceId, 'revoked'),
 
-    /** Throws `broker_unavailable` when not all sessions could be found; those of known devices are ended then. */
+    /** Ends all other sessions. If the broker cannot list them, ends those of known devices and throws its error. */
     async removeOthers(caller: Caller, shown: Shown | null): Promise<number> {
       const { account, userId, deviceId: own } = caller;
       const listed = await (parts.broker?.list(userId) ?? Promise.resolve([])).catch((error: unknown) => {
@@ -275,14 +276,14 @@ export function makeSessions(parts: SessionsParts) {
       for (const deviceId of ids) await remove(caller, deviceId, 'revoked');
       if (!Array.isArray(listed)) throw listed;
       const ownBare = own === null ? await ownSession(caller, shown) : null;
-      // Where it is not known which session without a device is the caller's own, none of them is ended.
+      // If it is unknown which session without a device is the caller's own, none of them is ended.
       const isUnknown = own === null && ownBare === null;
       const bare = sessions.filter(({ meta, session_id }) => meta === '' && !isUnknown && session_id !== ownBare);
       for (const { session_id } of bare) await endSession(caller, session_id, 'revoked');
       return ids.size + bare.length;
     },
 
-    /** Removes everything that is kept of the account, and puts the rows of its sessions back. */
+    /** Removes all data of the account, and restores the rows of its sessions. */
     async erase({ account, userId }: Pick<Caller, 'account' | 'userId'>): Promise<void> {
       const types = new Map((await devices.rows(account)).map(({ deviceId, type }) => [deviceId, type]));
       await erase(account);

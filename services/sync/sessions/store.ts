@@ -26,23 +26,23 @@ interface SessionStoreParts {
   redis: Redis;
   scripts: ScriptLoader;
   keys: Keys;
-  /** Writes the account into the index of due things. */
+  /** Writes the account into the index of due jobs. */
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
-/** Tombstones, and the jobs of removed devices. */
+/** Makes the store of tombstones, and of the jobs of removed devices. */
 export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionStoreParts) {
   const addScript = scripts.define(revokedAdd);
   const putOffScript = scripts.define(jobPutOff);
   const eraseScript = scripts.define(accountErase);
 
-  /** Unix ms of the store. */
+  /** Resolves to the Unix ms of the store. */
   async function nowMs(): Promise<number> {
     const [seconds, micros] = await orFault(redis, () => redis.time());
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
   }
 
-  /** Makes a job due in `delayMs`. The index has the account already: the job is being run, or `schedule` calls this. */
+  /** Makes a job due in `delayMs`. The index already has the account: the job is running, or `schedule` calls this. */
   async function putOff(account: string, job: string, delayMs: number): Promise<void> {
     await putOffScript({ due: keys.due(account) }, { job, delayMs });
   }
@@ -57,20 +57,20 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
       await putOff(account, job, delayMs);
     },
 
-    /** Writes tombstones; `atMs` 0: now. An existing one keeps its time. Resolves to the new version of the list, and now. */
+    /** Writes tombstones; `atMs` 0 means now. Existing ones keep their time. Resolves to the list's new version, and now. */
     addTombstones: (tombstones: Tombstone[]): Promise<{ version: string; nowMs: number }> =>
       addScript(
         { revoked: keys.revoked, version: keys.revokedVersion },
         { tombstones: tombstones.flatMap((tombstone) => [memberOf(tombstone), tombstone.atMs]) },
       ),
 
-    /** Whether it has a tombstone of after `overMs`. The list itself is shortened only when a device is signed out. */
+    /** Resolves to whether it has a tombstone since `overMs`. The list is trimmed only when a device is signed out. */
     async isTombstoned(account: string, deviceId: string, overMs: number): Promise<boolean> {
       const atMs = await orFault(redis, () => redis.zscore(keys.revoked, memberOf({ account, deviceId })));
       return atMs !== null && Number(atMs) >= overMs;
     },
 
-    /** The tombstones since `sinceMs`, and how many there are since `overMs`. */
+    /** Resolves to the tombstones since `sinceMs`, and to how many there are since `overMs`. */
     async tombstones(sinceMs: number, overMs: number): Promise<{ tombstones: Tombstone[]; count: number }> {
       const flat = orFault(redis, () =>
         redis.zrangebyscore(keys.revoked, Math.max(sinceMs, overMs), '+inf', 'WITHSCORES'),
@@ -82,12 +82,12 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
       return { tombstones: tombstonesOf(found), count };
     },
 
-    /** Removes a job that is done. */
+    /** Removes a finished job. */
     async settle(account: string, job: string): Promise<void> {
       await orFault(redis, () => redis.zrem(keys.due(account), job));
     },
 
-    /** Channels of all replicas with a lease, the newest too, and of those that hold a stream of the account. */
+    /** Resolves to the channels of all replicas with a lease, and of those that hold a stream of the account. */
     async channelsOf(account: string): Promise<string[]> {
       const [replicas, rows] = await Promise.all([
         orFault(redis, () => redis.hkeys(keys.replicas)),
@@ -96,15 +96,15 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
       return [...replicas.map(keys.bus), ...rows.map((row) => row.split('\n', 1)[0] as string)];
     },
 
-    /** Whether the device has an open stream. */
+    /** Resolves to whether the device has an open stream. */
     async hasStream(account: string, deviceId: string): Promise<boolean> {
       const rows = (await orFault(redis, () => redis.hvals(keys.routes(account)))).map((row) => row.split('\n'));
       return rows.some((row) => row[1] === deviceId && row.at(-1) === '0');
     },
 
-    /** Removes everything of an account but its open routes and records of transfers. False: there are transfers left. */
+    /** Removes all of an account except open routes and records of transfers. Resolves to false if transfers are left. */
     async erase(u: string): Promise<boolean> {
-      // No stream goes on from these, so they need not go in the same step as the rest.
+      // No position of a stream depends on these, so they need not be removed in the same step as the rest.
       await orFault(redis, () => redis.del(keys.offers(u), keys.relayFiles(u), keys.invites(u)));
       const { transfers } = await eraseScript(keys.inAccount(u), {});
       return transfers === 0;

@@ -1,19 +1,19 @@
 import { createHmac } from 'node:crypto';
 import type { IceServer } from '../../../shared/contract/modules/signal.ts';
 
-/** By far longer than the longest attempt to connect, and short enough that a stolen credential is soon worthless. */
+/** Much longer than the longest attempt to connect, and short enough that a stolen credential soon becomes worthless. */
 const TTL_SECONDS = 3_600;
 
 export interface IceSettings {
   stunUrls: readonly string[];
   turnUrls: readonly string[];
-  /** Shared with the TURN server (`static-auth-secret` of coturn); null: the TURN server asks for nothing. */
+  /** Shared with the TURN server (`static-auth-secret` of coturn); null: the TURN server asks for no credentials. */
   turnSecret: string | null;
 }
 
 /**
- * ICE servers for one device. TURN credentials are limited in time, as draft-uberti-behave-turn-rest-00 has it: the user
- * is `<unix end>:<name>`, the password its HMAC-SHA1 in base64. So nothing is stored.
+ * Returns the ICE servers for one device. TURN credentials are limited in time as in draft-uberti-behave-turn-rest-00:
+ * the user is `<unix end>:<name>`, and the password is its HMAC-SHA1 in base64. The service therefore stores nothing.
  */
 export function makeIce({ stunUrls, turnUrls, turnSecret }: IceSettings) {
   const turnFor = (deviceId: string): IceServer => {

@@ -13,7 +13,7 @@ interface SignalsModuleParts {
   replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
 }
 
-/** WebRTC between two devices of an account: their signals, and the ICE servers that they use. */
+/** Makes WebRTC between two devices of an account: their signals, and the ICE servers that they use. */
 export function makeSignalsModule({ db, ice, rateLimit, replica }: SignalsModuleParts) {
   const sendSignal = makeSignals({ ...db, rateLimit, replica });
   return { handlers: makeSignalHandlers({ sendSignal, iceFor: makeIce(ice) }) };

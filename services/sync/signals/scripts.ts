@@ -13,18 +13,18 @@ export const signalSend = defineScript({
   file: new URL('./lua/signal-send.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'operation', 'rate', 'transfer', 'accountRate'],
   args: {
-    /** Device that sends. */
+    /** Sending device. */
     sender: text,
     /** Target: `=<device id>` or `~<name>`. */
     target: text,
-    /** Transfer id, '' without. */
+    /** Transfer id, '' where there is none. */
     transferId: text,
     kind: text,
-    /** Payload as JSON. */
+    /** Payload, as JSON. */
     payload: text,
     random: randomBits,
     resentAfterMs: resentAfter,
-    /** Ms that rows may be older than usual. */
+    /** How much older than usual routes may be, in ms. */
     lateMs: number,
   },
   settings: ['RATE_LIMIT'],

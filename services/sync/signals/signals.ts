@@ -16,13 +16,13 @@ interface SignalsParts {
   replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
 }
 
-/** Sends WebRTC signals from one device of an account to another, in order, through the log. */
+/** Makes a function that sends WebRTC signals from one device of an account to another, in order, through the log. */
 export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts) {
   const script = scripts.define(signalSend, { RATE_LIMIT: rateLimit ?? 0 });
 
   /**
-   * Resolves to whether the target has a live stream now. Throws `body_too_large`, `not_found`, `not_a_party`, `name_taken`,
-   * `device_required`, `rate_limited`.
+   * Sends a signal. Resolves to whether the target has a live stream now. Throws `body_too_large`, `not_found`,
+   * `not_a_party`, `name_taken`, `device_required`, `rate_limited`.
    */
   return async function send({ account: u, deviceId }: DeviceCaller, signal: SendSignal): Promise<boolean> {
     const payload = JSON.stringify(signal.payload);

@@ -14,15 +14,15 @@ interface InvitesParts {
   redis: Redis;
   scripts: ScriptLoader;
   keys: Keys;
-  /** Invites an hour of one device; null: unlimited. */
+  /** The invites per hour of one device; null means unlimited. */
   rateLimit: number | null;
-  /** Seconds that a login request lives. */
+  /** The lifetime of a login request in seconds. */
   requestSeconds: number;
 }
 
 /**
- * Invites: a device that is signed in shows a code, and the new device that scans it starts a login request of which the
- * inviting device is told. The invite grants nothing: the request is approved or denied as any other.
+ * Makes invites. A signed-in device shows a code. The new device that scans it starts a login request, and the inviting
+ * device is told. The invite grants nothing: the request is approved or denied like any other.
  */
 export function makeInvites({ redis, scripts, keys, rateLimit, requestSeconds }: InvitesParts) {
   const addScript = scripts.define(inviteAdd, { RATE_LIMIT: rateLimit ?? 0 });
@@ -31,19 +31,19 @@ export function makeInvites({ redis, scripts, keys, rateLimit, requestSeconds }:
   const ttlMs = LIMITS.inviteSeconds * 1000;
 
   return {
-    /** A new invite of the caller's device. Throws `device_required`, `rate_limited`. */
+    /** Makes an invite of the caller's device. Throws `device_required`, `rate_limited`. */
     async invite({ account, deviceId }: Caller): Promise<{ inviteId: string; expiresAtMs: number }> {
       if (deviceId === null) throw new BatonError('device_required');
       const inviteId = randomBytes(16).toString('base64url');
       const accountKeys = keys.inAccount(account, { rate: keys.rate(account, 'qr_invite', deviceId) });
       const args = { invite: inviteId, device: deviceId, ttlMs, requestMs: requestSeconds * 1000 };
       const { expiresAtMs } = await addScript(accountKeys, args);
-      // Who scans the code is nobody yet: only this says which account it belongs to.
+      // Whoever scans the code has no identity yet, so only this key says which account the code belongs to.
       await orFault(redis, () => redis.set(keys.invite(inviteId), account, 'PX', ttlMs));
       return { inviteId, expiresAtMs };
     },
 
-    /** The account of an invite. Throws `not_found` for one that is unknown, used or over. */
+    /** Resolves to the account of an invite. Throws `not_found` for one that is unknown or expired. */
     async accountOf(inviteId: string): Promise<string> {
       const key = keys.invite(known(inviteId));
       const account = await orFault(redis, () => redis.get(key));
@@ -51,7 +51,7 @@ export function makeInvites({ redis, scripts, keys, rateLimit, requestSeconds }:
       return account;
     },
 
-    /** Uses the invite for a login request, and tells the inviting device. Throws `not_found` as `accountOf`. */
+    /** Uses the invite for a login request, and tells the inviting device. Throws `not_found`, also for a used invite. */
     async take(account: string, inviteId: string, requested: SigninRequested): Promise<void> {
       await takeScript(keys.inAccount(account), {
         invite: inviteId,
@@ -61,13 +61,13 @@ export function makeInvites({ redis, scripts, keys, rateLimit, requestSeconds }:
       });
     },
 
-    /** The requests that wait for this device, as JSON of the event `signin:requested`. */
+    /** Resolves to the requests that wait for this device, as JSON of the event `signin:requested`. */
     async pending(account: string, deviceId: string): Promise<string[]> {
       const { events } = await pendingScript(keys.inAccount(account), { device: deviceId });
       return events;
     },
 
-    /** A request of the account was decided: nobody is asked about it any more. */
+    /** Removes a request of the account that was decided, so that no device is asked about it any more. */
     async settle(account: string, requestId: string): Promise<void> {
       await orFault(redis, () => redis.hdel(keys.invites(account), `request:${requestId}`));
     },

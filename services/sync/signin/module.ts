@@ -19,7 +19,7 @@ import { makeLoginStore } from './store.ts';
 
 interface SigninModuleParts {
   db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
-  /** Null without an auth broker: then nothing makes sessions. */
+  /** Null without an auth broker, and then nothing can make a session. */
   broker: BrokerClient | null;
   sessions: SessionsModule;
   settings: {
@@ -28,15 +28,15 @@ interface SigninModuleParts {
     onceSeconds: number;
     persistSeconds: number;
     publicUrl: string;
-    /** Identity `dev`: callers are what they say. */
+    /** Whether callers are believed (identity `dev`). */
     believesCallers: boolean;
   };
   bus: { channel: () => string; publish: (channel: string, payload: string) => Promise<unknown> };
-  /** Whether the device has a row without a session of the broker. */
+  /** Resolves to whether the device has a row without a session of the broker. */
   isForeign: (account: string, deviceId: string) => Promise<boolean>;
-  /** The row of a device; null without one. */
+  /** Resolves to the row of a device; null without one. */
   ownDevice: (device: Pick<Caller, 'account' | 'deviceId'>) => Promise<DeviceRef | null>;
-  /** Invites an hour of one device; null: unlimited. */
+  /** The invites per hour of one device; null means unlimited. */
   inviteLimit: number | null;
   clientAddress: (req: IncomingMessage) => string;
   metrics: Pick<Metrics, 'login_requests_total'>;
@@ -96,10 +96,10 @@ export function makeSigninModule(parts: SigninModuleParts) {
     use: claims.use,
     wake: polls.wake,
     drain: polls.drain,
-    /** The requests that wait for a device, as its stream tells them. */
+    /** Resolves to the requests that wait for a device, as events for its stream. */
     pendingOf: invites.pending,
     handlers: makeSigninHandlers({ signin, cookie: sessions.cookie, clientAddress }),
-    /** Where signing in by a code is switched off, its routes are not there. */
+    /** All routes of this module, if sign-in by a code is switched off. */
     disabledRoutes: settings.qrEnabled ? [] : Object.keys(signinRoutes),
   };
 }

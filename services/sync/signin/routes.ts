@@ -8,13 +8,13 @@ import { askPage, outcomePage } from './approval/link-page.ts';
 import type { Signin } from './signin.ts';
 import { coarseAddress, describeAgent } from './approval/source.ts';
 
-/** 256 random bits, base64url. */
+/** The form of a poll secret: 256 random bits, in base64url. */
 const POLL_SECRET = /^[\w-]{43}$/;
 
-/** A poll that may not wait comes again after this: twelve times a minute, of the sixty that an address may. */
+/** When a poll that may not wait should come again: twelve times a minute, of the sixty that an address may make. */
 const BUSY_SECONDS = 5;
 
-/** Sentences for a person, in place of a problem document. */
+/** Sentences for the user, in place of a problem document. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
   not_found: 'This code is not known. Codes live for two minutes: show a new one on the other device.',
   login_expired: 'The time of this code is over. Show a new one on the other device.',
@@ -47,7 +47,7 @@ function show(res: ServerResponse, status: number, html: string): null {
   return null;
 }
 
-/** Shows a refusal as a page. Other errors go to the error exit. */
+/** Shows a refusal as a page, and rethrows other errors. */
 async function orExplain(res: ServerResponse, work: () => Promise<null>): Promise<null> {
   try {
     return await work();
@@ -58,7 +58,7 @@ async function orExplain(res: ServerResponse, work: () => Promise<null>): Promis
   }
 }
 
-/** The page that asks without script, and its form. */
+/** Makes the handlers of the page that asks without a client script, and of its form. */
 const linkHandlers = (signin: Signin): Pick<HandlersOf<typeof signinRoutes>, 'openLink' | 'decideLink'> => ({
   openLink: ({ caller, query, res }) =>
     orExplain(res, async () => {
@@ -85,7 +85,7 @@ const linkHandlers = (signin: Signin): Pick<HandlersOf<typeof signinRoutes>, 'op
     }),
 });
 
-/** The routes of signing in by a code. */
+/** Makes the handlers of the routes of sign-in by a code. */
 export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof signinRoutes> {
   const { signin, cookie, clientAddress } = parts;
   const sourceOf = (req: IncomingMessage) => ({

@@ -14,18 +14,18 @@ import {
 } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 const waits = { expiresAtMs: number, replaced: text };
-/** Refused for wrong codes: ms until the request ends, ms that it lives. */
+/** The reply to an account with too many wrong codes: ms until the request ends, and the request's lifetime in ms. */
 const limited = { leftMs: number, lifeMs: number };
 
 export const loginStart = defineScript({
   file: new URL('./lua/login-start.lua', import.meta.url),
   keys: ['login'],
   args: {
-    /** Ms to live. */
+    /** Lifetime in ms. */
     ttlMs: number,
     /**
-     * Field, value, ...: poll and code (SHA-256 of the secrets), name, type, address, agent, device, id; keys as JSON; owner: the account of a device
-     * that is signed in.
+     * Field, value, ...: poll and code (SHA-256 of the secrets), name, type, address, agent, device, id; keys as JSON; owner
+     * (the account, for a device that is already signed in).
      */
     fields: restOfWords,
   },
@@ -44,7 +44,7 @@ export const loginPoll = defineScript({
     isFirst: flag,
   },
   constants: {
-    /** Longer than a mint (at most 3 s) with the row after it. */
+    /** The length of the lease: longer than a mint (at most 3 s) and the write of the row after it. */
     LEASE_MS: 6_000,
   },
   reply: variants('state', {
@@ -73,9 +73,9 @@ export const loginDecide = defineScript({
   args: {
     /** SHA-256 of the approval code; '' to deny without it. */
     codeDigest: text,
-    /** Wrong codes after which the account is refused; 0: they are neither counted nor limited. */
+    /** Wrong codes after which the account is refused; 0 means neither counted nor limited. */
     tries: number,
-    /** Operation id: the same again, after a lost answer, gets the first answer. */
+    /** Operation id. The same call again, after a lost answer, gets the first answer. */
     operation: text,
     /** Account of the caller. */
     account: text,
@@ -106,9 +106,9 @@ export const inviteAdd = defineScript({
     invite: text,
     /** The device that invites. */
     device: text,
-    /** Ms that the invite lives. */
+    /** Lifetime of the invite in ms. */
     ttlMs: number,
-    /** Ms that a login request lives. */
+    /** Lifetime of a login request in ms. */
     requestMs: number,
   },
   settings: ['RATE_LIMIT'],
@@ -121,7 +121,7 @@ export const inviteTake = defineScript({
   keys: ['devices', 'invites', 'routes'],
   args: {
     invite: text,
-    /** Id of the login request, and when that ends. */
+    /** Id of the login request, and its end. */
     request: text,
     requestExpires: number,
     /** The event that the inviting device gets, as JSON. */

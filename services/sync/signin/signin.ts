@@ -33,7 +33,7 @@ const approverOf = ({ userId, account, deviceId, sessionId = '' }: Caller): Appr
   sessionId,
 });
 
-/** What a device that may approve it sees of a request. */
+/** Returns what a device that may approve a request sees of it. */
 function viewOf(
   requestId: string,
   { nowMs, login }: Awaited<ReturnType<LoginStore['read']>>,
@@ -57,20 +57,20 @@ interface SigninParts {
   store: LoginStore;
   invites: Invites;
   polls: Polls;
-  /** Null without an auth broker: then nothing can make a session. */
+  /** Null without an auth broker, and then nothing can make a session. */
   consume: Consume | null;
   grants: Pick<Grants, 'check' | 'offered'>;
   publicUrl: string;
   requestSeconds: number;
   ownDevice: (caller: Pick<Caller, 'account' | 'deviceId'>) => Promise<DeviceRef | null>;
-  /** This replica's channel, through which its polls are notified. */
+  /** Returns this replica's channel, through which its polls are notified. */
   channel: () => string;
   publish: (channel: string, payload: string) => Promise<unknown>;
   onOutcome: (outcome: string) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Notifies the poll that waits, here or on another replica: to read its request again, or to end. */
+/** Returns a function that tells a waiting poll, here or on another replica, to read its request again or to end. */
 function makeNotifying({ polls, channel, publish, onFailure }: SigninParts) {
   return (waiter: string, word: 'read' | 'end'): void => {
     const [to, pollId] = waiter.split('\n');
@@ -80,7 +80,7 @@ function makeNotifying({ polls, channel, publish, onFailure }: SigninParts) {
   };
 }
 
-/** Public keys as they are kept: two texts, and whatever else was sent is left out. Throws `invalid_request`. */
+/** Returns public keys as they are kept: the two texts, and nothing else that was sent. Throws `invalid_request`. */
 function keptKeys({ enc, sig }: DeviceKeys): string {
   const odd = oddKeyOf({ enc, sig });
   if (odd === null) return JSON.stringify({ enc, sig });
@@ -93,7 +93,7 @@ interface Source {
   agent: string;
 }
 
-/** Writes a request, and gives what its device shows and polls with. */
+/** Returns a function that writes a request, and resolves to what its device shows and polls with. */
 function makeWriting({ store, publicUrl, requestSeconds, onOutcome }: SigninParts) {
   return async function write(about: Record<string, string>) {
     const [requestId, code, secret] = [random(16), random(16), random(32)];
@@ -112,7 +112,7 @@ function makeWriting({ store, publicUrl, requestSeconds, onOutcome }: SigninPart
   };
 }
 
-/** A new login request. With `invite` the device that made that is asked. Throws `invalid_device_name`, and `not_found` for the invite. */
+/** Makes the start of a login request. `invite` asks its device. Throws `invalid_device_name`, `not_found` (the invite). */
 function makeStart({ invites }: SigninParts, write: ReturnType<typeof makeWriting>) {
   return async function start(
     wanted: { device_name: string; device_type: DeviceType; invite?: string; keys?: DeviceKeys },
@@ -140,7 +140,7 @@ function makeStart({ invites }: SigninParts, write: ReturnType<typeof makeWritin
   };
 }
 
-/** A request of a device that is signed in, for keys: only its account may look at it. Throws `device_required`, `invalid_request`. */
+/** Makes a signed-in device's request for keys, seen by its account only. Throws `device_required`, `invalid_request`. */
 function makeRelink({ ownDevice }: SigninParts, write: ReturnType<typeof makeWriting>) {
   return async function relink(caller: Caller, keys: DeviceKeys, source: Source) {
     const kept = keptKeys(keys);
@@ -152,7 +152,7 @@ function makeRelink({ ownDevice }: SigninParts, write: ReturnType<typeof makeWri
   };
 }
 
-/** Signs in a new device by a code: the new device shows it, and a device that is signed in reads it. */
+/** Makes sign-in by a code: the new device shows the code, and a signed-in device reads it. */
 export function makeSignin(parts: SigninParts) {
   const { store, invites, polls, grants, publicUrl, onOutcome, onFailure } = parts;
 
@@ -170,12 +170,12 @@ export function makeSignin(parts: SigninParts) {
       account,
       state,
       fields,
-      // A guest can approve nothing. Its wrong codes must not keep the others of its account from approving.
+      // A guest can approve nothing, so its wrong codes must not keep the other devices of its account from approving.
       countsTries: scope === 'full',
     });
     onOutcome(state);
     notify(waiter, 'read');
-    // It lapses with the request; until then a stream that opens would ask once more.
+    // If this fails, the entry expires with the request. Until then a stream that opens may ask once more.
     await invites.settle(account, requestId).catch((error: unknown) => onFailure('settle invite', error));
   }
 
@@ -183,7 +183,7 @@ export function makeSignin(parts: SigninParts) {
     start: makeStart(parts, write),
     relink: makeRelink(parts, write),
 
-    /** Throws `device_required`, `rate_limited`. */
+    /** Makes an invite. Throws `device_required`, `rate_limited`. */
     async invite(caller: Caller) {
       const { inviteId, expiresAtMs } = await invites.invite(caller);
       return { invite_id: inviteId, invite_payload: `${publicUrl}/join?i=${inviteId}`, expires_at: expiresAtMs };
@@ -191,15 +191,15 @@ export function makeSignin(parts: SigninParts) {
 
     poll: makePolling({ ...parts, notify }),
 
-    /** Throws `not_found` (also for a wrong code), `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
+    /** Throws `not_found` (or a wrong code), `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
     async read(caller: Caller, requestId: string, code: string): Promise<LoginRequestView> {
       const read = await store.read(known(requestId), digest(code), caller.account);
       return { ...viewOf(requestId, read), allowed_persist: await grants.offered(approverOf(caller)) };
     },
 
     /**
-     * `sealed` waits with the request for its device. Throws as `read`, and `scope_not_allowed`, `tier_exceeded`,
-     * `broker_unavailable`, `broker_contract`, `invalid_request`, `body_too_large`.
+     * Approves a request. `sealed` is kept with the request for its device. Throws the errors of `read`, and
+     * `scope_not_allowed`, `tier_exceeded`, `broker_unavailable`, `broker_contract`, `invalid_request`, `body_too_large`.
      */
     async approve(caller: Caller, wanted: ApproveLogin, operation: Operation): Promise<void> {
       const { request_id: requestId, approval_code: code, scope, persist, sealed } = wanted;
@@ -212,7 +212,7 @@ export function makeSignin(parts: SigninParts) {
       await decide(caller, { requestId, code }, { operation, state: 'approved', fields });
     },
 
-    /** Also without the code: whoever knows the request's id has seen it, and can only keep a device out. Throws as `read`. */
+    /** Denies a request. The code may be missing: whoever knows the id may keep a device out. Throws as `read`. */
     deny: (caller: Caller, requestId: string, code: string | undefined, operation: Operation): Promise<void> =>
       decide(caller, { requestId, code }, { operation, state: 'denied', fields: {} }),
 

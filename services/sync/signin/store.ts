@@ -4,7 +4,7 @@ import type { Keys } from '../redis/keys.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { loginDecide, loginFinish, loginPoll, loginRead, loginStart } from './scripts.ts';
 
-/** A login request as its script returned it. */
+/** The fields of a login request, as its script returns them. */
 export type LoginFields = Readonly<Record<string, string>>;
 
 export type PollState =
@@ -13,7 +13,7 @@ export type PollState =
 
 interface Decision {
   operationId: string;
-  /** Account of the caller who decides. */
+  /** The account of the caller that decides. */
   account: string;
   /** Whether a wrong code of this caller is counted and limited. */
   countsTries: boolean;
@@ -21,7 +21,7 @@ interface Decision {
   fields: Record<string, string>;
 }
 
-/** Refused for wrong codes until the request's time is over; answered as a rate limit. */
+/** Throws a rate limit for too many wrong codes, until the request ends. */
 function refuseTries({ leftMs, lifeMs }: { leftMs: number; lifeMs: number }): never {
   const [leftSeconds, lifeSeconds] = [Math.ceil(leftMs / 1000), Math.ceil(lifeMs / 1000)];
   throw new BatonError('rate_limited', 'Too many wrong codes were tried for this request', {
@@ -35,7 +35,7 @@ function refuseTries({ leftMs, lifeMs }: { leftMs: number; lifeMs: number }): ne
 
 const flatOf = (fields: Record<string, string>): string[] => Object.entries(fields).flat();
 
-/** Login requests. Secrets reach it only as their SHA-256. */
+/** Makes the store of login requests. It gets secrets only as their SHA-256. */
 export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys: Keys }) {
   const [start, poll, read] = [scripts.define(loginStart), scripts.define(loginPoll), scripts.define(loginRead)];
   const [decide, finish] = [scripts.define(loginDecide), scripts.define(loginFinish)];
@@ -49,17 +49,17 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
       return await start({ login: keys.login(requestId) }, { ttlMs, fields: flatOf(fields) });
     },
 
-    /** Throws `not_found`, `access_denied`, `login_expired`, `login_consumed`. */
+    /** Reads a request for a poll. Throws `not_found`, `access_denied`, `login_expired`, `login_consumed`. */
     poll: (requestId: string, pollDigest: string, waiter: string, isFirst: boolean): Promise<PollState> =>
       poll({ login: keys.login(requestId) }, { pollDigest, waiter, isFirst }),
 
-    /** Throws `not_found`, `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
+    /** Reads a request. Throws `not_found`, `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
     async read(requestId: string, codeDigest: string, account: string): Promise<{ nowMs: number; login: LoginFields }> {
       const found = await read(keysOf(requestId, account), { codeDigest, account });
       return found.outcome === 'limited' ? refuseTries(found) : found;
     },
 
-    /** Resolves to the waiting poll to notify, '' for none. Throws as `read`, and `scope_not_allowed`. */
+    /** Decides a request. Resolves to the poll to notify, '' for none. Throws as `read`, and `scope_not_allowed`. */
     async decide(requestId: string, codeDigest: string, decision: Decision): Promise<string> {
       const { operationId, account, countsTries, state, fields } = decision;
       const tries = countsTries ? LIMITS.wrongCodes : 0;
@@ -74,7 +74,7 @@ export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys:
       return done.outcome === 'limited' ? refuseTries(done) : done.waiter;
     },
 
-    /** False: the lease was lost meanwhile. */
+    /** Ends a lease. Resolves to false if it was lost meanwhile. */
     async finish(requestId: string, fence: string, state: 'consumed' | 'denied' | 'approved'): Promise<boolean> {
       const { done } = await finish({ login: keys.login(requestId) }, { fence, outcome: state });
       return done;

@@ -33,12 +33,12 @@ const JOB_PREFIX = 'transfer:';
 
 /** A transfer as its scripts return it. */
 export interface StoredTransfer {
-  /** JSON object without its end, and without the parts that depend on which party asks. */
+  /** JSON object without its end, and without the fields that depend on which party asks. */
   openJson: string;
-  /** JSON array of the files as they were offered, with their index; null: a long list, which was not read. */
+  /** JSON array of the offered files, with their index. Null: a long list, which was not read. */
   files: string | null;
   relayInUse: boolean;
-  /** Files that have begun in the relay: generation, and the offset at which it began. */
+  /** Files that have begun in the relay, with generation and the offset at which it began. */
   generations: ReadonlyMap<number, Generation>;
 }
 
@@ -52,7 +52,7 @@ export interface NewTransfer {
   operation: Operation;
 }
 
-/** One file as the relay asks for it. */
+/** A file as the relay needs it. */
 export interface StoredFile {
   role: 'sender' | 'receiver';
   state: string;
@@ -65,15 +65,15 @@ export interface StoredFile {
 export type TransferAction = 'accept' | 'reject' | 'p2p' | 'relay' | 'complete' | 'fail' | 'cancel';
 
 export interface PhaseReport {
-  /** Null forwards the pending one. */
+  /** Null: forwards the pending phase. */
   phase: string | null;
   sentBytes?: number | undefined;
   receivedBytes?: number | undefined;
-  /** A file up to where the receiver has stored it. */
+  /** A file, and how many of its bytes the receiver has stored. */
   acknowledged?: { index: number; bytes: number };
 }
 
-/** `1 0:2:4096 3:0:0`: in use, then file, generation, offset. */
+/** Parses `1 0:2:4096 3:0:0`: whether the relay is in use, then file, generation and offset of each file. */
 function generationsOf(relay: string): ReadonlyMap<number, Generation> {
   const [, ...begun] = relay.split(' ');
   const rows = begun.map((word) => word.split(':').map(Number) as [number, number, number]);
@@ -85,7 +85,7 @@ function storedOf({ openJson, files, relay }: { openJson: string; files: string;
   return { openJson, files: files || null, relayInUse: relay.startsWith('1'), generations };
 }
 
-/** Rounds of eviction, each of eight. Another one is needed only when as many ended in between. */
+/** Rounds of eviction, each of eight transfers. A further round is needed only when as many ended in between. */
 const EVICTIONS = 5;
 
 function checkAllowed(refusingState: string): void {
@@ -114,7 +114,7 @@ interface TransferStoreParts {
   pushQueue: PushQueue;
 }
 
-/** Records of transfers, and the lists that lead to them. */
+/** Makes the store of transfer records and of the lists that lead to them. */
 export function makeTransferStore(parts: TransferStoreParts) {
   const { redis, scripts, keys, rateLimit, redeliveryMs, replica, scheduleDue, pushQueue } = parts;
   const init = pushQueue.enqueuing(scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 }));
@@ -132,8 +132,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
   return {
     /**
-     * Schedules first: a record without its account in the index would never expire. Throws `not_found`, `invalid_request`
-     * (to oneself), `transfer_limit`, `rate_limited`, `device_required`.
+     * Schedules first: a record whose account is not in the index would never expire. Throws `not_found`,
+     * `invalid_request` (to oneself), `transfer_limit`, `rate_limited`, `device_required`.
      */
     async init(u: string, deviceId: string, transfer: NewTransfer) {
       await scheduleDue(u, LIMITS.transferSeconds * 1000);
@@ -145,15 +145,15 @@ export function makeTransferStore(parts: TransferStoreParts) {
           const stored = { openJson, files: shown, relayInUse: false, generations: new Map() };
           return { stored, receiver, routes };
         }
-        // The oldest ended ones are removed. Other offers at this moment remove the same ones.
+        // The oldest ended ones are removed. Concurrent offers remove the same ones.
         await Promise.all(surplus.map((id) => evict(keysOf(u, id), { transferId: id })));
       }
       throw new BatonError('transfer_limit');
     },
 
     /**
-     * `isNew`: the state is another one than before. Throws `not_found`, `not_a_party`, `invalid_transition` with the state
-     * that refuses. Device '' may cancel.
+     * `isNew`: the state has changed. Throws `not_found`, `not_a_party`, `invalid_transition` with the state that
+     * refuses. Device '' may cancel.
      */
     async act(
       u: string,
@@ -183,8 +183,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
 
     /**
-     * As `act`; `waitMs`: after which to call again without a phase, 0 when it was forwarded. Throws `invalid_request` for the
-     * other side's number, and for more than the total.
+     * As `act`. `waitMs`: after how long to call again without a phase; 0 when it was forwarded. Throws `invalid_request`
+     * for the other side's number, and for a number above the total.
      */
     async tell(u: string, deviceId: string, transferId: string, report: PhaseReport) {
       const { phase, sentBytes, receivedBytes, acknowledged } = report;
@@ -205,18 +205,18 @@ export function makeTransferStore(parts: TransferStoreParts) {
       return { stored: storedOf(reply), waitMs: reply.waitMs };
     },
 
-    /** With all files of a live one. Throws `not_found`, `not_a_party`. */
+    /** Reads a transfer, with all files of a live one. Throws `not_found`, `not_a_party`. */
     async read(u: string, deviceId: string, transferId: string): Promise<StoredTransfer> {
       return storedOf(await read(keysOf(u, transferId), { device: deviceId }));
     },
 
-    /** Without a long list of files. Null when it is in another state. Throws `not_found`, `not_a_party`. */
+    /** Reads a transfer without a long list of files; null if in another state. Throws `not_found`, `not_a_party`. */
     async glance(u: string, deviceId: string, transferId: string, state = ''): Promise<StoredTransfer | null> {
       const stored = await glance(keysOf(u, transferId), { device: deviceId, state });
       return stored.openJson === '' ? null : storedOf(stored);
     },
 
-    /** One file, without reading a long list. Throws `not_found`, `not_a_party`. */
+    /** Reads one file, without reading a long list. Throws `not_found`, `not_a_party`. */
     async file(u: string, deviceId: string, { transferId, index }: FileOf): Promise<StoredFile> {
       const { begun, file, files, ...stored } = await oneFile(keysOf(u, transferId), { device: deviceId, file: index });
       const found = file ?? files?.[index];
@@ -230,47 +230,47 @@ export function makeTransferStore(parts: TransferStoreParts) {
       };
     },
 
-    /** `<created>-<transfer>` of the device's transfers, newest first, after `cursor`. */
+    /** Returns `<created>-<transfer>` of the device's transfers, newest first, after `cursor`. */
     async list(u: string, deviceId: string, cursor: string, count: number): Promise<string[]> {
       return (await list(keys.inAccount(u), { device: deviceId, cursor, count })).transfers;
     },
 
-    /** Takes ended transfers, entries of `list`, off a device's list. */
+    /** Takes ended transfers off a device's list. They are entries of `list`. */
     async unlist(u: string, deviceId: string, entries: string[]): Promise<void> {
       const members = entries.map((entry) => `${deviceId} all ${entry}`);
       if (members.length > 0) await orFault(redis, () => redis.zrem(keys.offers(u), ...members));
     },
 
-    /** Ids of the offers that the device has not accepted, and that its stream does not get from the log. */
+    /** Returns the ids of offers that the device has not accepted and that its stream does not get from the log. */
     async pending(u: string, deviceId: string, position: string): Promise<string[]> {
       return (await pending(keys.inAccount(u), { device: deviceId, position })).transfers;
     },
 
     /**
-     * The relay's first generation of a file has begun. This and the next three resolve to the generation that the file
-     * has then, and throw `not_found`; this and the next also `invalid_transition` where the transfer has ended.
+     * Records that the relay's first generation of a file has begun. This method and the next three resolve to the file's
+     * generation, and throw `not_found`. This and the next also throw `invalid_transition` where the transfer has ended.
      */
     beginGeneration: (u: string, file: FileOf) => moveTo(u, file, { from: null, to: 0, offset: 0, tells: false }),
 
-    /** Generation `to`, which begins at `offset`, follows `from`, if that still is the one; its sender is notified. */
+    /** Replaces generation `from`, if it is still current, by `to`, which begins at `offset`. Notifies the sender. */
     rewindGeneration: (u: string, file: FileOf, change: { from: number; to: number; offset: number }) =>
       moveTo(u, file, { ...change, tells: true }),
 
-    /** The sender of a generation is notified again of where to go on; of the same offset once in half a minute. */
+    /** Notifies a generation's sender again of where to go on; of the same offset only once in half a minute. */
     notifySender: (u: string, file: FileOf, now: number, offset: number) =>
       moveTo(u, file, { from: now, to: now, offset, tells: true }),
 
-    /** Marks a file as delivered by the relay, if it still is in this generation. */
+    /** Marks a file as delivered by the relay, if this generation is still current. */
     setDelivered: (u: string, file: FileOf, now: number, size: number) =>
       moveTo(u, file, { from: now, to: now, offset: size, tells: false }),
 
-    /** Ids of all records of the account, ended ones included: each has its expiry among the due things. */
+    /** Returns the ids of all records of the account, including ended ones: the expiry of each is a due job. */
     async all(u: string): Promise<string[]> {
       const jobs = await orFault(redis, () => redis.zrangebyscore(keys.due(u), '-inf', '+inf'));
       return jobs.filter((job) => job.startsWith(JOB_PREFIX)).map((job) => job.slice(JOB_PREFIX.length));
     },
 
-    /** Removes the record first and what leads to it last, so that it can be repeated. */
+    /** Removes the record first, and the entries that lead to it last, so that a repetition finds them. */
     async erase(u: string, transferId: string): Promise<void> {
       await orFault(redis, () =>
         redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId), keys.transferSealed(u, transferId)),

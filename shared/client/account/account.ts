@@ -113,8 +113,8 @@ export function makeAccountCalls(
     },
     async invite(settings) {
       const { body } = await caller.call('inviteLogin', settings);
-      const { invite_id: inviteId, invite_payload: payload, expires_at: expiresAt } = body;
-      return { inviteId, link: ownInvite(payload, inviteId, await origins()), expiresAt };
+      const { invite_id, invite_payload, expires_at } = body;
+      return { invite_id, link: ownInvite(invite_payload, invite_id, await origins()), expires_at };
     },
     async deny(link, settings) {
       await caller.call('denyLogin', { body: partsOf(link, await origins()), ...settings });

@@ -47,7 +47,7 @@ export interface ErrorDetails {
   readonly action?: ErrorAction;
   /** Default `none`. */
   readonly outcome?: Outcome;
-  readonly requestId?: string | null;
+  readonly request_id?: string | null;
   readonly status?: number | null;
   readonly retryAfterMs?: number | null;
   readonly fields?: readonly { path: string; message: string }[];
@@ -59,7 +59,7 @@ const UNSAID = {
   ...{
     action: 'tell-user',
     outcome: 'none',
-    requestId: null,
+    request_id: null,
     status: null,
     retryAfterMs: null,
     fields: [],
@@ -78,7 +78,7 @@ export class BatonClientError extends Error {
    */
   declare readonly outcome: Outcome;
   /** The id of the request in the service's log; null without a response. */
-  declare readonly requestId: string | null;
+  declare readonly request_id: string | null;
   /** The HTTP status; null without a response. */
   declare readonly status: number | null;
   /** How long the service asks to wait; null when it did not say. */

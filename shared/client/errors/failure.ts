@@ -27,7 +27,7 @@ function ofService(error: BatonError): BatonClientError {
     action: actionOf(code, status),
     outcome: outcomeOf(error),
     status,
-    requestId: typeof members['request_id'] === 'string' ? members['request_id'] : null,
+    request_id: typeof members['request_id'] === 'string' ? members['request_id'] : null,
     retryAfterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1_000,
     fields: errors ?? [],
     cause: error,
@@ -49,9 +49,8 @@ export function failureOf(error: unknown): BatonClientError {
 export function abortedBy(signal: AbortSignal | undefined): BatonClientError {
   const reason: unknown = signal?.reason;
   if (reason instanceof BatonClientError) return reason;
-  return new BatonClientError('aborted', 'This was not wanted any more', {
-    ...{ outcome: 'unknown', cause: reason },
-  });
+  if ((reason as Partial<Error>)?.name === 'TimeoutError') return failureOf(new NoAnswerError('timeout', reason));
+  return new BatonClientError('aborted', 'This was not wanted any more', { outcome: 'unknown', cause: reason });
 }
 
 export const signedOut = (): BatonClientError =>
@@ -59,4 +58,4 @@ export const signedOut = (): BatonClientError =>
 
 /** Tells whether a transfer that stopped here with this error can be resumed, by this program later or by another one. */
 export const goesOn = ({ code }: Pick<BatonClientError, 'code'>): boolean =>
-  ['aborted', 'signed_out', 'superseded', 'taken'].includes(code);
+  ['aborted', 'timeout', 'signed_out', 'superseded', 'taken'].includes(code);

@@ -65,9 +65,9 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
   function refused(error: unknown): unknown {
     const retryAfterMs = keeper?.refusalPauseMs() ?? null;
     if (retryAfterMs === null || !(error instanceof BatonError) || error.code !== 'unauthenticated') return error;
-    const { requestId, status } = failureOf(error);
+    const { request_id, status } = failureOf(error);
     const message = 'The service renews and refuses this session';
-    const details = { action: 'retry', retryAfterMs, requestId, status, cause: error } as const;
+    const details = { action: 'retry', retryAfterMs, request_id, status, cause: error } as const;
     return new BatonClientError('unauthenticated', message, details);
   }
 

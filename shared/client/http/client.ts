@@ -4,7 +4,7 @@ import { fillPath, type Route } from '../../contract/vocabulary/route.ts';
 import { ROUTES } from '../../contract/routes.ts';
 import { backoffMs } from '../time/backoff.ts';
 import type { AnyCall, CallAnswer, CallArguments, CallName } from './call.ts';
-import { type Clock, systemClock, untilAborted } from '../time/clock.ts';
+import { type Clock, pause, systemClock, untilAborted } from '../time/clock.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
 import { noteUnknown, outcomeOf } from '../errors/outcome.ts';
 import { readRefusal, readText } from '../errors/refusal.ts';
@@ -95,7 +95,7 @@ export function makeClient(options: ClientOptions): Client {
       if (!('error' in outcome)) return outcome;
       if (failures >= allowed || outcome.pauseMs > LONGEST_PAUSE_MS) throw failed(outcome.error);
       isUnknown ||= outcomeOf(outcome.error) === 'unknown';
-      await pause(outcome.pauseMs + backoffMs(RETRY_BACKOFF, failures, random), clock, call.signal);
+      await pause(outcome.pauseMs + backoffMs(RETRY_BACKOFF, failures, random), call.signal, clock);
     }
   }
 
@@ -183,14 +183,6 @@ async function readBody({ answers }: Route, response: Response): Promise<unknown
   if (flaw !== null)
     throw new BatonError('internal', `The answer is not what the contract says at ${flaw}`, { members });
   return body;
-}
-
-function pause(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-  let cancel = () => {};
-  const over = new Promise<void>((resolve) => {
-    cancel = clock.after(ms, resolve);
-  });
-  return signal === undefined ? over : untilAborted(over, signal).finally(cancel);
 }
 
 /** Returns 128 random bits. `crypto.randomUUID` is missing on pages served over plain http from another machine. */

@@ -212,7 +212,7 @@ export interface SealedFiles {
 export interface KeyRequest {
   /** The link for whoever approves the device. */
   readonly link: string;
-  readonly expiresAt: number;
+  readonly expires_at: number;
   /**
    * Waits for the approval. False: the device was let in without keys. Call `makeSealing` again afterwards, because the
    * session is a new one.

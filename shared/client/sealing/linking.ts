@@ -79,7 +79,7 @@ export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingSt
       };
       return {
         link: await asking.linkWith(ownLink(qr_payload, request_id, base)),
-        expiresAt: expires_at,
+        expires_at,
         async approved() {
           for (;;) {
             const answer = await poll().catch((error: unknown) => {

@@ -6,7 +6,7 @@ import type { SessionAnswer } from '../../contract/modules/sessions.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { type Client, makeClient } from '../http/client.ts';
 import { backoffMs } from '../time/backoff.ts';
-import { systemClock } from '../time/clock.ts';
+import { pause } from '../time/clock.ts';
 import { abortedBy, failureOf, SESSION_OVER } from '../errors/failure.ts';
 import { headersOf, platformFetch } from '../http/request.ts';
 import type { Session, SessionStore } from './session.ts';
@@ -36,11 +36,11 @@ export interface RequestOptions extends SignInOptions {
 
 /** A device that waits to be let in. */
 export interface SignInRequest {
-  readonly requestId: string;
+  readonly request_id: string;
   /** The link for whoever approves, shown as a QR code and as text. By itself it signs nobody in. */
   readonly link: string;
   /** The end of the request, in Unix milliseconds. */
-  readonly expiresAt: number;
+  readonly expires_at: number;
   /**
    * Waits for the approval. Resolves with the session when it is saved and the service has seen it in use, which must happen
    * within two minutes. Rejects with `access_denied`, `login_expired`, `login_consumed`, and with `not_confirmed` when the
@@ -184,20 +184,6 @@ async function told<T>(work: Promise<T>, signal: AbortSignal | undefined): Promi
   }
 }
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = systemClock.after(ms, resolve);
-    signal?.addEventListener(
-      'abort',
-      () => {
-        cancel();
-        resolve();
-      },
-      { once: true },
-    );
-  });
-}
-
 /** Asks a device that is signed in to let this one in. Throws `not_found` for an invite that was used, or is over. */
 export async function requestSignIn(options: RequestOptions): Promise<SignInRequest> {
   const { deviceName, deviceType, invite, keys } = options;
@@ -238,9 +224,9 @@ export async function requestSignIn(options: RequestOptions): Promise<SignInRequ
   }
 
   return {
-    requestId: started.request_id,
+    request_id: started.request_id,
     link: ownLink(started.qr_payload, started.request_id, connection.base()),
-    expiresAt: started.expires_at,
+    expires_at: started.expires_at,
     async approved({ signal = options.signal } = {}) {
       const made = await told(pollAgain(signal), signal);
       return told(confirm(options, made, signal), signal);

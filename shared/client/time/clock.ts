@@ -26,3 +26,12 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
+
+/** Resolves after `ms`; rejects with the reason of the signal as soon as that is aborted. */
+export function pause(ms: number, signal: AbortSignal | undefined, clock: Clock = systemClock): Promise<void> {
+  let cancel = () => {};
+  const over = new Promise<void>((resolve) => {
+    cancel = clock.after(ms, resolve);
+  });
+  return signal === undefined ? over : untilAborted(over, signal).finally(cancel);
+}

@@ -1,8 +1,12 @@
-/** The files of a transfer that move at a time: several small ones, or a large one alone. */
+/**
+ * The files of a transfer that move at a time: several small ones, or a large one alone. They move in their order, and none
+ * is further ahead of the first one than that: a receiver fetches the first files first, and the relay has few places. If
+ * later files took them, each side would wait for the other.
+ */
 export interface FileQueue {
   /** Begins to move files. Done where there is nothing to move. */
   pump(): void;
-  /** Moves a file after all, or again. */
+  /** Moves a file after all, or again, and at once: the receiver waits for it, however many others move. */
   reopen(index: number): void;
 }
 
@@ -20,12 +24,12 @@ interface Parts {
 
 export function makeFileQueue({ sizes, concurrency, move, onDone, onFailed }: Parts): FileQueue {
   const waiting = new Set(sizes.keys());
-  const moving = new Map<number, number>();
+  const moving = new Set<number>();
   const again = new Set<number>();
   let hasFailed = false;
 
   const costOf = (index: number): number => ((sizes[index] ?? 0) >= LARGE_BYTES ? concurrency : 1);
-  const load = (): number => [...moving.values()].reduce((sum, cost) => sum + cost, 0);
+  const load = (): number => [...moving].reduce((sum, index) => sum + costOf(index), 0);
 
   async function run(index: number): Promise<void> {
     try {
@@ -36,19 +40,25 @@ export function makeFileQueue({ sizes, concurrency, move, onDone, onFailed }: Pa
       return;
     } finally {
       moving.delete(index);
-      // The file was reopened while it moved, so it is moved once more. Mostly there is nothing to do.
-      if (again.delete(index)) waiting.add(index);
     }
-    if (waiting.size > 0) pump();
+    // The file was reopened while it moved, so it is moved once more. Mostly there is nothing to do.
+    if (again.delete(index)) start(index);
+    else if (waiting.size > 0) pump();
     else if (moving.size === 0) onDone();
+  }
+
+  function start(index: number): void {
+    if (hasFailed) return;
+    waiting.delete(index);
+    moving.add(index);
+    void run(index);
   }
 
   function pump(): void {
     for (const index of waiting) {
-      if (hasFailed || (moving.size > 0 && load() + costOf(index) > concurrency)) return;
-      waiting.delete(index);
-      moving.set(index, costOf(index));
-      void run(index);
+      const ahead = index - Math.min(index, ...moving);
+      if (ahead >= concurrency || (moving.size > 0 && load() + costOf(index) > concurrency)) return;
+      start(index);
     }
   }
 
@@ -58,8 +68,8 @@ export function makeFileQueue({ sizes, concurrency, move, onDone, onFailed }: Pa
       if (waiting.size === 0 && moving.size === 0) onDone();
     },
     reopen(index) {
-      (moving.has(index) ? again : waiting).add(index);
-      pump();
+      if (moving.has(index)) again.add(index);
+      else start(index);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { Off, Progress } from '../api.ts';
 import type { Clock } from '../time/clock.ts';
 import type { FileSource } from '../files/files.ts';
+import { makeEmitter } from '../emitter.ts';
 import { filesIn } from '../files/pack.ts';
 
 /** Ten times a second. */
@@ -31,7 +32,7 @@ export function makeMeter(all: readonly Measured[], clock: Clock, onThrow: (erro
   const totalBytes = sum(all.map(({ size }) => size));
   const totalFiles = sum(all.map(filesIn));
   const at = all.map(() => 0);
-  const listeners = new Set<(progress: Progress) => void>();
+  const emitter = makeEmitter<{ progress: Progress }>(onThrow);
   const samples: { ms: number; bytes: number }[] = [];
   let bytes = 0;
   let files = sum(all.filter(({ size }) => size === 0).map(filesIn));
@@ -67,19 +68,13 @@ export function makeMeter(all: readonly Measured[], clock: Clock, onThrow: (erro
     cancel = null;
     isSoon = false;
     const progress = now();
-    for (const listener of [...listeners]) {
-      try {
-        listener(progress);
-      } catch (error) {
-        onThrow(error);
-      }
-    }
+    emitter.emit('progress', progress);
     // A listener may have caused a change, which is then reported soon anyway.
     if (!isOver && !isSoon && progress.bytesPerSecond > 0) cancel = clock.after(STILL_MS, tell);
   }
 
   function tellSoon(): void {
-    if (isOver || isSoon || listeners.size === 0) return;
+    if (isOver || isSoon) return;
     cancel?.();
     isSoon = true;
     cancel = clock.after(TELL_MS, tell);
@@ -108,11 +103,7 @@ export function makeMeter(all: readonly Measured[], clock: Clock, onThrow: (erro
       samples.length = 0;
       tellSoon();
     },
-    onProgress(listener) {
-      const own = (progress: Progress) => listener(progress);
-      listeners.add(own);
-      return () => void listeners.delete(own);
-    },
+    onProgress: (listener) => emitter.on('progress', listener),
     end() {
       if (isOver) return;
       isOver = true;

@@ -4,7 +4,7 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
-/** Everything that is wrong with the configuration, at once; and what may be the reason: keys that are not known. */
+/** All problems of the configuration at once, with the unknown keys that may be their cause. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** The value of a setting, or what is wrong with its text, as the end of the sentence "<KEY> ...". */
+/** The value of a setting, or the problem of its text, as the end of the sentence "<KEY> ...". */
 export type Parsed<T> = { value: T } | { problem: string };
 
 /** Turns the text of a setting into its value. The text is never empty. */
@@ -42,7 +42,7 @@ export const matching =
 
 export const anyText: Kind<string> = accept;
 
-/** What may be shown of a text that may be a URL: credentials stand before the last `@`, well formed or not. */
+/** Returns a text that may be a URL without its credentials, which are before the last `@`, well-formed or not. */
 export const withoutUserInfo = (text: string): string => text.replace(/^(?!mailto:).*@/s, '***@');
 
 const urlOf = (text: string, ...protocols: string[]): URL | null => {
@@ -53,14 +53,14 @@ const urlOf = (text: string, ...protocols: string[]): URL | null => {
 export const httpUrl: Kind<string> = (text) =>
   urlOf(text, 'http:', 'https:') ? accept(text.replace(/\/+$/, '')) : refuse('must be an http:// or https:// URL');
 
-/** Scheme, host and port, in the spelling that browsers use in `Origin`. */
+/** Parses an origin: scheme, host and port, in the spelling that browsers use in `Origin`. */
 export const origin: Kind<string> = (text) => {
   const url = urlOf(text, 'http:', 'https:');
   const bare = url !== null && url.pathname === '/' && !/[?#@]/.test(text);
   return bare ? accept(url.origin) : refuse('must be an origin such as https://baton.example, without a path');
 };
 
-/** Up to `most` comma-separated origins, each once. */
+/** Parses up to `most` comma-separated origins, and keeps each once. */
 export const origins =
   (most: number): Kind<readonly string[]> =>
   (text) => {
@@ -81,7 +81,7 @@ const cidrOf = (text: string): string | null => {
   return ipaddr.IPv4.isValidCIDRFourPartDecimal(text) || ipaddr.IPv6.isValidCIDR(text) ? text : null;
 };
 
-/** Comma-separated networks; a single address stands for itself. */
+/** Parses comma-separated networks. A single address is a network of one. */
 export const cidrs: Kind<readonly string[]> = (text) => {
   const parts = text.split(',').map((part) => part.trim());
   const wrong = parts.filter((part) => cidrOf(part) === null);
@@ -90,7 +90,7 @@ export const cidrs: Kind<readonly string[]> = (text) => {
   return accept(parts.map((part) => cidrOf(part) ?? part));
 };
 
-/** Comma-separated `stun:`, `stuns:`, `turn:` or `turns:` addresses (RFC 7064, RFC 7065). */
+/** Parses comma-separated `stun:`, `stuns:`, `turn:` or `turns:` addresses (RFC 7064, RFC 7065). */
 export const iceUrls =
   (...schemes: string[]): Kind<readonly string[]> =>
   (text) => {
@@ -100,7 +100,7 @@ export const iceUrls =
     return parts.every(fits) ? accept(parts) : refuse(`must be comma-separated ${schemes.join(': or ')}: addresses`);
   };
 
-/** One secret, or two while it is being rotated. They travel in a header, hence visible ASCII. */
+/** Parses one secret, or two during a rotation. They travel in a header, so they are visible ASCII. */
 export const rotatingSecret: Kind<readonly string[]> = (text) => {
   const parts = text.split(',').map((part) => part.trim());
   const fit = parts.length <= 2 && parts.every((part) => /^[\x21-\x7e]{32,512}$/.test(part));

@@ -5,10 +5,10 @@ import type { Setting } from './setting.ts';
 export type Env = Readonly<Record<string, string | undefined>>;
 export type Report = (key: string, message: string) => void;
 
-/** What a file of a setting holds, without its last line end; null when that is nothing. Throws what reading throws. */
+/** Returns the content of a setting's file without its last line end; null if it is empty. Throws the errors of reading. */
 export const readFileText = (path: string): string | null => readFileSync(path, 'utf8').replace(/\r?\n$/, '') || null;
 
-/** An empty variable counts as absent: that is what compose files and charts make of an unset value. */
+/** Returns the text of a setting. An empty variable counts as absent, because compose files and charts write it for none. */
 function textOf(env: Env, key: string, report: Report): string | null {
   const own = env[key]?.trim() || null;
   const file = env[`${key}_FILE`]?.trim() || null;
@@ -35,7 +35,7 @@ function readValue(env: Env, key: string, row: Setting<unknown>, report: Report)
   return null;
 }
 
-/** The value of every setting, by its key; null for one that is absent or was reported. */
+/** Reads the value of every setting, by its key; null for one that is absent or was reported. */
 export const readSettings = (
   env: Env,
   settings: Readonly<Record<string, Setting<unknown>>>,

@@ -5,10 +5,10 @@ export interface RedisNode {
   readonly port: number;
 }
 
-/** Where a store is, and who we are there. */
+/** The address of a store, and our users there. */
 export interface RedisAddress {
   readonly mode: 'standalone' | 'sentinel' | 'cluster';
-  /** The server; the sentinels; or some nodes of the cluster, which name the others. */
+  /** The server, the sentinels, or some nodes of the cluster, which name the others. */
   readonly nodes: readonly RedisNode[];
   /** The name under which the sentinels know the primary; '' without sentinels. */
   readonly master: string;
@@ -20,7 +20,7 @@ export interface RedisAddress {
   readonly sentinelUser: Credentials;
 }
 
-/** Who somebody is at a store. Read it when it is needed: it may come from a file that changes. */
+/** A user of a store. Read it only when it is needed, because it may come from a file that changes. */
 export interface Credentials {
   readonly username: string | null;
   readonly password: string | null;
@@ -30,11 +30,11 @@ const NOBODY: Credentials = { username: null, password: null };
 const SENTINEL_PORT = 26_379;
 const REDIS_PORT = 6_379;
 
-/** scheme, user info, hosts, path, query. What is special inside a part is percent-encoded there. */
+/** Scheme, user info, hosts, path and query. Special characters inside a part are percent-encoded. */
 const URL_PARTS = /^(rediss?)(\+sentinel)?:\/\/(?:([^@/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
 const HOST = /^(?:\[([\da-f:]+)\]|([\w.-]+))(?::(\d{1,5}))?$/i;
 
-/** In a text with user info any part may be a piece of a password that was not encoded. */
+/** Advice for a text with user info, because any part of it may be a piece of a password that was not encoded. */
 const ENCODE =
   'in its user name and password percent-encode what is not a letter, a digit or one of - . _ ~, or set them by themselves (..._USERNAME, ..._PASSWORD)';
 
@@ -58,7 +58,7 @@ function decode(text: string): string {
   }
 }
 
-/** `user:password`, `:password` or `user`. */
+/** Parses `user:password`, `:password` or `user`. */
 function credentialsOf(text: string | undefined): Credentials {
   if (!text) return NOBODY;
   const [username = '', ...rest] = text.split(':');
@@ -93,7 +93,7 @@ function sentinelAddress([, scheme, , user, hosts = '', path = '', search]: RegE
   };
 }
 
-/** One URL, or several nodes: each a URL, or after the first only `host:port`. They share user, TLS and database. */
+/** Parses one URL, or several nodes: each a URL, or after the first only `host:port`. They share user, TLS and database. */
 function nodesAddress(text: string): RedisAddress {
   const [first = '', ...others] = text.split(',').map((part) => part.trim());
   const head = URL_PARTS.exec(first);
@@ -122,9 +122,9 @@ function nodesAddress(text: string): RedisAddress {
 }
 
 /**
- * `redis://user:password@host:port/db`, with TLS `rediss://`; `redis+sentinel://user:password@host,host,host/master`;
- * or nodes of a cluster, comma-separated. The mode is what the text looks like: `withMode` compares it with what was
- * asked for.
+ * Parses `redis://user:password@host:port/db`, with TLS `rediss://`; `redis+sentinel://user:password@host,host,host/master`;
+ * or comma-separated nodes of a cluster. The mode follows from the form of the text, and `withMode` compares it with the
+ * mode that was asked for.
  */
 export const redisAddress: Kind<RedisAddress> = (text): Parsed<RedisAddress> => {
   try {
@@ -137,7 +137,7 @@ export const redisAddress: Kind<RedisAddress> = (text): Parsed<RedisAddress> => 
   }
 };
 
-/** The address in the mode that was asked for (null: none was), or the keys' problems. */
+/** Returns the address in the mode that was asked for (null for none), or the key with its problem. */
 export function withMode(
   address: RedisAddress,
   asked: RedisAddress['mode'] | null,

@@ -1,30 +1,30 @@
 import type { RedisAddress } from './redis.ts';
 
 /*
- * What the configurations of replica and broker refuse alike, so that a mistake cannot switch a protection off.
+ * Rules of the configurations of both replica and broker, so that a mistake cannot switch a protection off.
  */
 
 const LOOPBACK_NAME = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]|[\w.-]+\.localhost)$/;
 
-/** Whether only this machine reaches a process that listens there. */
+/** Returns whether only this machine reaches a process that listens on this host. */
 export const listensOnLoopback = (host: string): boolean => /^(127\.|::1$|localhost$)/.test(host);
 
-/** Browsers take http to these for as good as https, and no other site can point one of them elsewhere. */
+/** Returns whether browsers treat http to this name like https. No other site can point such a name elsewhere. */
 export const isLoopbackName = (hostname: string): boolean => LOOPBACK_NAME.test(hostname);
 
-/** A cookie or a login that crosses the network in the clear is anybody's. */
+/** Returns whether the URL sends cookies and logins in the clear, where anybody on the network can read them. */
 export const isOpenHttp = (url: string | null): url is string =>
   url?.startsWith('http:') === true && !isLoopbackName(new URL(url).hostname);
 
-/** The host names, beside those of loopback, under which a process with these public URLs may be asked. */
+/** Returns the host names, besides those of loopback, that requests to a process with these public URLs may use. */
 export const hostsOf = (...publicUrls: readonly string[]): string[] => [
   ...new Set(publicUrls.map((url) => new URL(url).hostname)),
 ];
 
-/** Values that stand in the samples and documents of this repository: everybody knows them. */
+/** Values from the samples and documents of this repository, which everybody knows. */
 const PUBLISHED: ReadonlySet<string> = new Set(['put-a-secret-of-your-own-here-00', 'password']);
 
-/** The passwords in the address of a store. */
+/** Returns the passwords in the address of a store. */
 export const passwordsOf = (address: RedisAddress | null): (string | null)[] =>
   address === null ? [] : [address.user.password, address.sentinelUser.password];
 

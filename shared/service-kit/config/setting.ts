@@ -1,18 +1,18 @@
 import type { Kind } from './kinds.ts';
 
-/** One row of the table of a service's settings. */
+/** A row of the table of a service's settings. */
 export interface Setting<T> {
   kind: Kind<T>;
-  /** The text that stands in for an absent one. */
+  /** The text that replaces an absent one. */
   default?: string;
-  /** What the documentation says instead, where the default depends on other settings. */
+  /** The default for the documentation, if it depends on other settings. */
   defaultSays?: string;
   meaning: string;
-  /** Never printed, not even when it is malformed. */
+  /** Whether the value is never printed, not even if it is malformed. */
   secret?: true;
 }
 
-/** A row whose type keeps whether it has a default. */
+/** Makes a row whose type records whether it has a default. */
 export const setting = <T, const S extends Omit<Setting<T>, 'kind'>>(
   kind: Kind<T>,
   rest: S,

@@ -4,18 +4,18 @@ import type { Credentials, RedisAddress } from './redis.ts';
 import { setting } from './setting.ts';
 
 /*
- * Users and passwords of a store as settings of their own. A password needs no encoding there, and one that comes from a file
- * is read again, so that it can be changed while the process runs.
+ * Users and passwords of a store as separate settings. A password needs no encoding there. A password from a file is read
+ * again, so that it can be changed while the process runs.
  */
 
-/** The row of a user name; `url` is the key of the address that may hold one too. */
+/** Makes the row of a user name. `url` is the key of the address that may also have one. */
 export const usernameRow = (url: string, whose: string) =>
   setting(matching(/^\S{1,255}$/, '1 to 255 characters without spaces'), {
     defaultSays: `what \`${url}\` says`,
     meaning: `User ${whose}; goes before one in \`${url}\`. A file is read again for each connection.`,
   });
 
-/** The row of a password. */
+/** Makes the row of a password. */
 export const passwordRow = (url: string, whose: string) =>
   setting(anyText, {
     defaultSays: `what \`${url}\` says`,
@@ -23,7 +23,7 @@ export const passwordRow = (url: string, whose: string) =>
     secret: true,
   });
 
-/** The parts of the keys behind that of their store. */
+/** The ends of the keys, after the prefix of their store. */
 const PARTS = ['USERNAME', 'PASSWORD', 'SENTINEL_USERNAME', 'SENTINEL_PASSWORD'] as const;
 
 type UserKey<P extends string> = `${P}_${(typeof PARTS)[number]}`;
@@ -31,8 +31,8 @@ type UserKey<P extends string> = `${P}_${(typeof PARTS)[number]}`;
 type UserValues<P extends string> = { readonly [K in UserKey<P>]: string | null };
 
 /**
- * The text of a setting as it is now: of a file what it holds at this moment. While the file is missing or empty, as it may be
- * while it is replaced, it is what was read last.
+ * Returns a function that reads the present text of a setting, which may come from a file. While the file is missing or
+ * empty, as during its replacement, it returns the text that it read last.
  */
 function currentText(env: Env, key: string, atStart: string | null): () => string | null {
   const file = env[`${key}_FILE`]?.trim();
@@ -42,13 +42,13 @@ function currentText(env: Env, key: string, atStart: string | null): () => strin
     try {
       last = readFileText(file) ?? last;
     } catch {
-      // The connection that is being made is refused if this one is outdated, and its next try reads again.
+      // If the last text is outdated, the connection that is being made is refused, and its next try reads again.
     }
     return last;
   };
 }
 
-/** Where the values come from: the environment, and what was read of it at the start. */
+/** The source of the values: the environment, and what was read from it at the start. */
 interface UserSource<P extends string> {
   env: Env;
   values: UserValues<P>;
@@ -56,7 +56,7 @@ interface UserSource<P extends string> {
   prefix: P;
 }
 
-/** The address with the users that the settings name. Whoever asks for a part of `user` has what its file says then. */
+/** Returns the address with the users of the settings. A read of a part of `user` gets the present content of its file. */
 export function withUsers<P extends string>(
   address: RedisAddress,
   { env, values, prefix }: UserSource<P>,
@@ -81,8 +81,8 @@ export function withUsers<P extends string>(
 }
 
 /**
- * Reports users of a store that is not there. `address` is null where the URL was refused, which has been reported, or is absent:
- * `absent` says what that means.
+ * Reports users of a store that is not configured. `address` is null if the URL was refused, which is already reported, or
+ * if it is absent, for which `absent` is the text to report.
  */
 export function checkUsers<P extends string>(
   address: RedisAddress | null,

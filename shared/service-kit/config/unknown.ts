@@ -1,12 +1,12 @@
-/** Read by `npm start` alone, which hands its whole environment to the replicas. */
+/** The keys that only `npm start` reads. It passes its whole environment to the replicas. */
 const READ_BY_NPM_START = ['APP_REPLICAS', 'APP_LAN_ADDRESS', 'APP_LAN_PORT', 'APP_DATA_DIR'];
 
-/** The tests' own. */
+/** The keys of the tests. */
 const TESTS = /^APP_TEST_/;
 
 /**
- * How many letters have to be inserted, left out, replaced or exchanged with their neighbour to make one word of the other
- * (Damerau-Levenshtein distance, each place changed once).
+ * Returns how many letters must be inserted, deleted, replaced or swapped with their neighbour to turn one word into the
+ * other (Damerau-Levenshtein distance, each place changed once).
  */
 function distance(one: string, other: string): number {
   let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, i) => i)];
@@ -25,7 +25,7 @@ function distance(one: string, other: string): number {
   return last[other.length] ?? Number.POSITIVE_INFINITY;
 }
 
-/** The known key that is most like this one; null where none is like it: more than a fourth of it would be wrong. */
+/** Returns the known key that is most similar; null if more than a quarter of the letters would be wrong. */
 function nearest(key: string, known: readonly string[]): string | null {
   const ranked = known.map((candidate) => ({ candidate, far: distance(key, candidate) }));
   const best = ranked.sort((a, b) => a.far - b.far)[0];
@@ -33,8 +33,8 @@ function nearest(key: string, known: readonly string[]): string | null {
 }
 
 /**
- * A sentence for each key of the environment with this prefix that nobody reads, neither by itself nor as `_FILE`: a
- * misspelt key is otherwise a default that nobody chose. The values are not looked at.
+ * Returns a sentence for each key of the environment with this prefix that nothing reads, neither as it is nor as `_FILE`. A
+ * misspelt key would otherwise silently leave a default in force. The values are not read.
  */
 export function unknownKeys(
   env: Readonly<Record<string, string | undefined>>,

@@ -1,13 +1,13 @@
 import type { Server } from 'node:http';
 
-/** A turn of the event loop in which next to nothing is done takes some 0.02 ms. */
+/** The longest time of an idle round. A round in which nearly nothing is done takes some 0.02 ms. */
 const SHORT_TURN_MS = 0.25;
 const GIVE_UP_MS = 1_000;
 
 /**
- * Calls `then` in a moment in which nobody waits to be accepted. The system resets the connections that still wait when a
- * server stops listening, and a balancer that has sent a request over one cannot know whether it was carried out. So this
- * is a turn of the event loop that found nobody waiting and was over at once. After a second it is any turn.
+ * Calls `then` when no connection waits to be accepted. When a server stops listening, the system resets the connections
+ * that still wait, and a balancer that has sent a request over one cannot know whether it was carried out. So `then` runs
+ * after a short round that accepted no connection. After a second it runs after any round.
  */
 export function whenNobodyWaits(server: Server, then: () => void): void {
   const giveUpAtMs = performance.now() + GIVE_UP_MS;

@@ -11,22 +11,22 @@ import { setVersion } from './api-version.ts';
 
 export interface Readiness {
   ready: boolean;
-  /** Why not, in words for an operator. */
+  /** The reasons why it is not ready, for an operator. */
   reasons: readonly string[];
 }
 
 interface AdminDeps {
-  /** Started and not draining. Must not ask the store: a failover there must not empty every endpoint. */
+  /** Returns whether it has started and is not draining. Must not ask the store: a failover must not end every endpoint. */
   isReady: () => Readiness;
-  /** What each dependency looks like now; may take as long as asking them does. Null: there is no `/statusz`. */
+  /** Asks each dependency for its present state, and may take as long as that does. Null if there is no `/statusz`. */
   status: (() => Promise<object>) | null;
   registry: Registry;
-  /** Host names that requests may ask for; null: any. */
+  /** The host names that requests may use; null allows any. */
   allowedHosts?: readonly string[] | null;
   logger: Logger;
 }
 
-/** The admin port (contract, "Operations"): for the platform and its operators, never for the public. */
+/** Makes the app of the admin port (contract, "Operations"): for the platform and its operators, never for the public. */
 export function makeAdminApp({ isReady, status, registry, allowedHosts = null, logger }: AdminDeps): Express {
   const paths = ['/livez', '/readyz', ...(status === null ? [] : ['/statusz']), '/metrics'];
   const app = makeExpress();
@@ -35,7 +35,7 @@ export function makeAdminApp({ isReady, status, registry, allowedHosts = null, l
     res.setHeader('Cache-Control', 'no-store');
     next();
   });
-  // What is probed and scraped all day long is not logged.
+  // Probes and scrapes come all the time, so they are not logged.
   app.use(logRequests({ logger, ignored: new Set(paths) }), checkHead, ...hostChecks(allowedHosts));
   app.get('/livez', (_req, res) => {
     res.json({ live: true });

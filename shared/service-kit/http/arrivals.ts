@@ -1,16 +1,16 @@
 import type { RequestListener } from 'node:http';
 
-/** Who uses the public port: whether a request is under way, and when somebody came or left last. */
+/** The use of the public port: whether a request is under way, and when a client last came or left. */
 export class Arrivals {
   #lastMs = Number.NEGATIVE_INFINITY;
   #underWay = 0;
 
-  /** A connection was made: by a client, or by a balancer that looks whether somebody listens. */
+  /** Notes a new connection, by a client or by a balancer that probes the port. */
   connected(): void {
     this.#lastMs = performance.now();
   }
 
-  /** The application, with its requests counted. */
+  /** Returns the app, with its requests counted. */
   count(app: RequestListener): RequestListener {
     const left = (): void => {
       this.#lastMs = performance.now();
@@ -24,7 +24,7 @@ export class Arrivals {
     };
   }
 
-  /** Nothing is under way, and for so long nobody came. */
+  /** Returns whether nothing is under way, and nobody came or left for `forMs`. */
   isQuiet(forMs: number): boolean {
     return this.#underWay === 0 && performance.now() - this.#lastMs >= forMs;
   }

@@ -2,8 +2,8 @@ import { BatonError } from '../../contract/errors.ts';
 import type { Middleware } from './middleware.ts';
 
 /**
- * Refuses what Node would refuse before the app sees it, so that these answers too carry the headers of all answers. An
- * HTTP/1.1 request must name its host (RFC 9112, section 3.2). `100-continue` is the only expectation that there is
+ * Refuses what Node would otherwise refuse before the app sees it, so that these responses also have the headers of all
+ * responses. An HTTP/1.1 request must name its host (RFC 9112, section 3.2). `100-continue` is the only defined expectation
  * (RFC 9110, section 10.1.1).
  */
 export const checkHead: Middleware = ({ headers: { host, expect }, httpVersion }, res, next) => {

@@ -2,12 +2,12 @@ import { BatonError } from '../../contract/errors.ts';
 import { isLoopbackName } from '../config/rules.ts';
 import type { Middleware } from './middleware.ts';
 
-/** `host` or `host:port` (RFC 9110, section 7.2); the port may be that of a tunnel. */
+/** `host` or `host:port` (RFC 9110, section 7.2). The port may be that of a tunnel. */
 const HOST = /^(\[[\da-f:.]+\]|[^:[\]]+)(?::\d*)?$/i;
 
 /**
- * Refuses requests for a host that this process is not: loopback, and `allowedHosts`. Without `Host` it was no browser
- * that asked, and so no page of another site.
+ * Makes the refusal of requests for any host but loopback and `allowedHosts`. A request without `Host` does not come from a
+ * browser, and so not from a page of another site.
  */
 function makeHostCheck(allowedHosts: readonly string[]): Middleware {
   const allowed = new Set(allowedHosts.map((host) => host.toLowerCase()));
@@ -22,6 +22,6 @@ function makeHostCheck(allowedHosts: readonly string[]): Middleware {
   };
 }
 
-/** What goes before everything else on a port; nothing where any host may be asked for. */
+/** Returns the host check of a port, which goes first; nothing if any host is allowed. */
 export const hostChecks = (allowedHosts: readonly string[] | null): Middleware[] =>
   allowedHosts === null ? [] : [makeHostCheck(allowedHosts)];

@@ -1,15 +1,15 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 
-/** RFC 9112, section 9.6: whoever gets it sends nothing more over this connection. */
+/** Tells the client to send nothing more over this connection (RFC 9112, section 9.6). */
 const endConnection = (res: ServerResponse): void => void res.setHeader('Connection', 'close');
 
 /**
- * Makes each answer the last one of its connection, from a moment on. A server that closes a kept connection by itself may
- * do so while the next request is on its way, and that request is lost. A client that was told before opens another
- * connection, which a balancer leads elsewhere.
+ * Makes a listener that ends the connection of each response, once `begin` is called. A server that closes a kept connection
+ * by itself may do so while the next request is on its way, and that request is lost. A client that is told before opens
+ * another connection, which a balancer routes elsewhere.
  */
 export function makeLastAnswers(app: RequestListener) {
-  /** Answers that may not have begun. */
+  /** Responses that may not have begun. */
   const underWay = new Set<ServerResponse>();
   let isBegun = false;
   const forget = function (this: ServerResponse): void {
@@ -24,9 +24,9 @@ export function makeLastAnswers(app: RequestListener) {
     app(req, res);
   };
   return {
-    /** The application, with its answers watched. */
+    /** The app, with its responses watched. */
     listener,
-    /** From now on, requests that are under way included. */
+    /** Ends the connection of each response from now on, also of requests that are under way. */
     begin(): void {
       isBegun = true;
       for (const res of underWay) if (!res.headersSent) endConnection(res);

@@ -1,9 +1,9 @@
 import { counter, histogram } from '../telemetry/metrics.ts';
 
-/** Seconds. A poll waits 25 s at most, a body may stand still for 30 s: a quantile past the last bucket would be no figure. */
+/** Seconds. A poll waits 25 s at most, and a body may take 30 s. A quantile beyond the last bucket would have no value. */
 const REQUEST_BUCKETS = [0.01, 0.05, 0.1, 0.25, 1, 5, 30];
 
-/** What the answers of a port are counted by. */
+/** The metrics of the responses of a port. */
 export const HTTP_METRICS = {
   http_requests_total: counter('Requests answered, by route of the route table', ['route', 'method', 'status']),
   http_request_duration_seconds: histogram(

@@ -3,16 +3,16 @@ import type { Socket } from 'node:net';
 
 type Begin = [req: IncomingMessage, res: ServerResponse];
 
-/** Requests that may wait on one connection. A client that pipelines at all sends a few ahead. */
+/** The most requests that may wait on one connection. A client that pipelines sends only a few ahead. */
 const MOST_WAITING = 16;
 
 /**
- * Begins each request of a connection when the answer before it is complete. Node begins pipelined requests at once and
- * holds back only their answers: one behind an event stream would take effect and never be answered. After an answer that
- * ends its connection nothing more is carried out (RFC 9112, section 9.6).
+ * Makes a listener that begins each request of a connection when the response before it is complete. Node begins pipelined
+ * requests at once and holds back only their responses, so a request behind an event stream would take effect and never be
+ * answered. After a response that ends its connection nothing more is carried out (RFC 9112, section 9.6).
  */
 export function oneAtATime(app: RequestListener): RequestListener {
-  /** Connections with a request under way, and what waits behind it. */
+  /** Connections with a request under way, and the requests that wait behind it. */
   const lines = new WeakMap<Socket, Begin[] | null>();
 
   function begin(req: IncomingMessage, res: ServerResponse): void {
@@ -29,7 +29,7 @@ export function oneAtATime(app: RequestListener): RequestListener {
 
   return (req, res) => {
     const { socket } = req;
-    // It lay behind a body that nobody read, and came to light when the answer had ended the connection.
+    // The request was behind a body that nobody read, and was parsed only after the response had ended the connection.
     if (!socket.writable) return;
     const line = lines.get(socket);
     if (line === undefined) {

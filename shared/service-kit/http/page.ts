@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The only style there is; the content security policy lets it in by its hash. */
+/** The only style. The content security policy allows it by its hash. */
 const STYLE = `
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 38rem; margin: 0 auto; padding: 2.5rem 1rem; overflow-wrap: anywhere;
@@ -26,7 +26,7 @@ export const PAGE_STYLE_HASH = `sha256-${createHash('sha256').update(STYLE).dige
 export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-/** A whole page without script and without anything from elsewhere. `body` is HTML. */
+/** Returns a whole page without script and without anything from other origins. `body` is HTML. */
 export const page = (title: string, body: string): string => `<!doctype html>
 <html lang="en">
 <head>

@@ -7,7 +7,7 @@ import type { MetricsOf } from '../telemetry/metrics.ts';
 import type { HTTP_METRICS } from './metrics.ts';
 import { contextOf, type RequestContext } from './request-context.ts';
 
-/** What the body parser calls its errors, but for the one with a number in its text: it reads a form of the reference broker. */
+/** The errors of the body parser, which reads a form of the reference broker, except the one with a number in its text. */
 const BODY_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   'encoding.unsupported': ['unsupported_media_type', 'Send the body without Content-Encoding'],
   'charset.unsupported': ['unsupported_media_type', 'JSON is UTF-8'],
@@ -30,7 +30,7 @@ function ofBodyParser({ type, limit }: BodyError): BatonError | null {
 const isBodyError = (error: unknown): error is BodyError =>
   error instanceof Error && 'type' in error && typeof error.type === 'string';
 
-/** Every failure as an error of the registry. What is not ours becomes `internal`, with the failure as its cause. */
+/** Returns every failure as an error of the registry. An unknown one becomes `internal`, with the failure as its cause. */
 function asBatonError(error: unknown): BatonError {
   if (error instanceof BatonError) return error;
   if (error instanceof URIError) return new BatonError('invalid_request', 'The path is not valid percent-encoding');
@@ -39,8 +39,8 @@ function asBatonError(error: unknown): BatonError {
 }
 
 /**
- * The text of an unforeseen failure is for the log, where its cause stands. `not_found` has the text of the route's row,
- * which is the same whatever was wrong with the name.
+ * Returns the detail of a problem. The text of an unforeseen failure goes only to the log. `not_found` has the route's own
+ * text, which is the same whatever was wrong with the name.
  */
 function detailOf({ code, message }: BatonError, route: Route | undefined): string {
   const { title } = ERRORS[code];
@@ -48,7 +48,7 @@ function detailOf({ code, message }: BatonError, route: Route | undefined): stri
   return code === 'not_found' && message === title ? (route?.notFound ?? title) : message;
 }
 
-/** RFC 9457. The type is where the code is explained; a further member `type` replaces it. */
+/** Returns the problem document (RFC 9457). The type is the address that explains the code; a member `type` replaces it. */
 function problemOf(error: BatonError, { requestId, route }: RequestContext): Problem & Record<string, unknown> {
   const { code, status, extras } = error;
   const { title } = ERRORS[code];
@@ -66,7 +66,7 @@ function problemOf(error: BatonError, { requestId, route }: RequestContext): Pro
 
 const waits = (status: number): boolean => status === 429 || status === 503;
 
-/** RFC 6750, section 3: who shows no token is told the scheme alone, who shows one what is wrong with it. */
+/** Returns the challenge (RFC 6750, section 3): only the scheme without a token, else also what is wrong with the token. */
 function challenge(authorization: string | undefined, { message }: BatonError): string {
   const scheme = 'Bearer realm="baton"';
   if (!/^bearer /i.test(authorization ?? '')) return scheme;
@@ -86,7 +86,7 @@ function answer(req: IncomingMessage, res: ServerResponse, error: BatonError): v
   res.end(body);
 }
 
-/** 503 is how a replica says that something it needs is away: expected, and told once by whoever noticed. */
+/** Logs a 5xx. A 503 means that a dependency is unreachable: it is expected, and whoever noticed it logs it once. */
 function log(logger: Logger, req: IncomingMessage, res: ServerResponse, error: BatonError): void {
   if (error.status < 500) return;
   const level = error.status === 503 ? 'warn' : 'error';
@@ -97,7 +97,7 @@ function log(logger: Logger, req: IncomingMessage, res: ServerResponse, error: B
   );
 }
 
-/** As Express takes the exit for errors, of which it asks for nothing else. */
+/** The error exit, with the parameters that Express expects. */
 type ErrorExit = (thrown: unknown, req: IncomingMessage, res: ServerResponse, next?: unknown) => void;
 
 type ProblemMetrics = Pick<MetricsOf<typeof HTTP_METRICS>, 'problems_total' | 'rate_limited_total'>;
@@ -112,9 +112,9 @@ function count(
 }
 
 /**
- * The one error exit: turns whatever a route threw into an answer, counts it by code, where a service has metrics, and
- * picks its level in the log (4xx appear only in the request log, with their code). An answer that has already begun is
- * cut off instead.
+ * Makes the one error exit. It turns whatever a route threw into a response, counts it by code if the service has metrics,
+ * and picks its log level (4xx appear only in the request log, with their code). A response that has already begun is cut
+ * off instead.
  */
 export const makeProblemHandler =
   ({ logger, metrics }: { logger: Logger; metrics?: ProblemMetrics }): ErrorExit =>

@@ -3,32 +3,32 @@ import type { Logger } from 'pino';
 import { type HttpLogger, pinoHttp } from 'pino-http';
 import { contextOf, isEventStream } from './request-context.ts';
 
-/** Whether the answer is an event stream that was opened. */
+/** Returns whether the response is an event stream that was opened. */
 export const isOpenStream = (res: ServerResponse): boolean => {
   const { route } = contextOf(res);
   return route !== undefined && isEventStream(route) && res.statusCode === 200;
 };
 
-/** The error exit tells the cause of a 5xx; here it only must not be missed. Streams are told when they open. */
+/** Returns the log level. `warn` is enough for a 5xx, whose cause the error exit logs. Streams are logged when they open. */
 function levelOf(res: ServerResponse): 'silent' | 'warn' | 'info' | 'debug' {
   if (isOpenStream(res)) return 'silent';
   if (res.statusCode >= 500) return 'warn';
   return contextOf(res).route?.path === '/healthz' ? 'debug' : 'info';
 }
 
-/** As pino-http says it of other answers. */
+/** Returns the same message as pino-http has for other responses. */
 const messageOf = (req: IncomingMessage, res: ServerResponse): string =>
   !req.readableAborted && res.writableEnded ? 'request completed' : 'request aborted';
 
 interface RequestLogParts {
   logger: Logger;
-  /** Paths of which nothing is written. */
+  /** Paths that are not logged. */
   ignored?: ReadonlySet<string>;
 }
 
 /**
- * pino-http: one line for each answer that is over, with what the serializers of the logger read of request and response.
- * `customProps`, `quietReqLogger` and `quietResLogger` stay unused: each makes one more logger a request (20 to 40 us).
+ * Makes the request log by pino-http: one line for each response that has ended, with what the logger's serializers read.
+ * It avoids `customProps`, `quietReqLogger` and `quietResLogger`, because each adds a logger per request (20 to 40 us).
  */
 export const logRequests = ({ logger, ignored = new Set() }: RequestLogParts): HttpLogger =>
   pinoHttp({
@@ -38,6 +38,6 @@ export const logRequests = ({ logger, ignored = new Set() }: RequestLogParts): H
     autoLogging: { ignore: ({ url = '' }) => ignored.has(url) },
     customLogLevel: (_req, res) => levelOf(res),
     customErrorMessage: messageOf,
-    // Without the error that pino-http makes up for a 5xx.
+    // Removes the error that pino-http invents for a 5xx.
     customErrorObject: (_req, _res, _error, line: object) => ({ ...line, err: undefined }),
   });

@@ -6,38 +6,38 @@ import { originFormOf } from './request/target.ts';
 import { makeStuckCutter } from './stuck-sockets.ts';
 
 /**
- * Idle time of a connection: above that of the balancers in front (nginx and ALB 60 s), so that it is they who close,
- * and no request meets a closing socket. Headers must be allowed longer than that.
+ * The idle time of a connection. It is longer than that of the balancers in front (nginx and ALB 60 s), so that they close
+ * first and no request meets a closing socket. The timeout of headers must be longer still.
  */
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 76_000;
-/** A body may take as long as it likes here: whoever reads it has timers of its own. */
+/** No limit for bodies here, because the code that reads a body has its own timers. */
 const REQUEST_MS = 0;
-/** Connections that wait to be accepted, as many as come back at once after a restart of the edge. */
+/** The most connections that wait to be accepted: as many as return at once after a restart of the edge. */
 const BACKLOG = 4_096;
 /**
- * What a connection may hold before its writer is told to wait, the same on every Node: of itself Node 20 takes 16 KiB and
- * Node 24 64 KiB, which a stream that nobody reads would cost. Measured on Node 24: 69,180 bytes a stream without this.
+ * The bytes that a connection may hold before its writer must wait, the same on every Node. The default is 16 KiB on Node 20
+ * and 64 KiB on Node 24, which each unread stream would cost. Measured on Node 24: 69,180 bytes per stream without this.
  */
 const BUFFER_BYTES = 16 * 1_024;
 const IDLE_CHECK_MS = 50;
-/** A connection over which nothing has come after so many checks is closed. */
+/** The number of checks after which a connection that has received nothing is closed. */
 const SILENT_LOOKS = 10;
 const STUCK_MS = 120_000;
 
 export interface RunningServer {
-  /** The port in use, also when 0 was asked for. */
+  /** The port in use, also if 0 was asked for. */
   readonly port: number;
-  /** From now on each answer ends its connection; new connections are accepted. */
+  /** Makes each response end its connection from now on. New connections are still accepted. */
   endAfterAnswers(): void;
   /**
-   * Accepts nothing more and lets running requests finish; connections still open after `deadlineMs` are cut.
-   * Resolves when all are closed. Repeated calls are one.
+   * Accepts nothing more and lets running requests finish. Connections still open after `deadlineMs` are cut.
+   * Resolves when all are closed. Repeated calls share one close.
    */
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Host and port as one word, as in a URL. */
+/** Returns host and port as in a URL. */
 export const addressText = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 function describe(error: NodeJS.ErrnoException, host: string, port: number): Error {
@@ -50,7 +50,7 @@ function describe(error: NodeJS.ErrnoException, host: string, port: number): Err
   return new Error(says[error.code ?? ''] ?? `cannot listen on ${where}: ${error.message}`, { cause: error });
 }
 
-/** Every connection of the server, for as long as it is open. Those that are not admitted are closed without a word. */
+/** Returns the set of open connections of the server. Connections that are not admitted are closed without a response. */
 function connectionsOf(server: Server, admits: (socket: Socket) => boolean): ReadonlySet<Socket> {
   const sockets = new Set<Socket>();
   const forget = function (this: Socket): void {
@@ -68,9 +68,9 @@ function connectionsOf(server: Server, admits: (socket: Socket) => boolean): Rea
 }
 
 /**
- * Closes the connections over which nothing is under way. Node does not count those on which nothing has come yet, and
- * clients open some in advance: they are closed at the tenth look, so that a request that is just arriving is heard, on a
- * busy machine too.
+ * Returns a function that closes idle connections. Node does not count those that have received nothing yet, and clients
+ * open some in advance. Those are closed at the tenth check, so that a request that is just arriving is still answered, also
+ * on a busy machine.
  */
 function makeIdleCloser(server: Server, sockets: ReadonlySet<Socket>): () => void {
   const looks = new WeakMap<Socket, number>();
@@ -88,7 +88,7 @@ function makeIdleCloser(server: Server, sockets: ReadonlySet<Socket>): () => voi
 function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
     const closeIdle = makeIdleCloser(server, sockets);
-    // A connection becomes idle after the look of `close()` at them: look again until none is left.
+    // A connection may become idle after `close()` has checked, so check again until none is left.
     const idle = setInterval(closeIdle, IDLE_CHECK_MS);
     const stopListening = (): void => {
       const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
@@ -103,7 +103,7 @@ function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: n
   });
 }
 
-/** The classes with which the server makes requests and responses; by default Node's own. */
+/** The classes that the server uses for requests and responses; by default Node's own. */
 export type MessageClasses = Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>;
 
 interface ServerParts {
@@ -111,17 +111,17 @@ interface ServerParts {
   classes?: MessageClasses;
   host: string;
   port: number;
-  /** Whether a connection that has just been made may stay. */
+  /** Returns whether a new connection may stay. */
   admits?: (socket: Socket) => boolean;
-  /** More connections than this are closed at once, so that there are descriptors for what serves the others. */
+  /** The most connections. Further ones are closed at once, so that file descriptors are left for serving the others. */
   maxConnections?: number;
-  /** One was. */
+  /** Called when a connection was closed because of `maxConnections`. */
   onFull?: () => void;
-  /** A client that takes nothing of its answer for so long is cut off. */
+  /** How long a client may read nothing of its response before it is cut off. */
   stuckMs?: number;
 }
 
-/** Before the app: routers look for a path in the target before any middleware has seen the request. */
+/** Rewrites the target before the app runs, because routers parse its path before any middleware sees the request. */
 const withPlainTarget =
   (app: RequestListener): RequestListener =>
   (req, res) => {
@@ -129,7 +129,7 @@ const withPlainTarget =
     app(req, res);
   };
 
-/** Listens; rejects with a text that names host and port when that is not possible. */
+/** Starts listening. Rejects with a text that names host and port if that fails. */
 export async function startServer(parts: ServerParts) {
   const { classes, host, port, admits = () => true, stuckMs = STUCK_MS } = parts;
   const answers = makeLastAnswers(withPlainTarget(parts.app));
@@ -140,17 +140,17 @@ export async function startServer(parts: ServerParts) {
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
-      // The app refuses a request without a host, with the headers of all its answers.
+      // The app refuses a request without a host, with the headers of all its responses.
       requireHostHeader: false,
       highWaterMark: BUFFER_BYTES,
       noDelay: true,
     },
     app,
   );
-  // A limit in number drops what comes after it without a word, the second of two identity headers too. What a request's
-  // head may weigh (16 KiB) bounds their number.
+  // A limit on the number of headers would silently drop later ones, such as the second of two identity headers. The size
+  // limit of a request's head (16 KiB) bounds their number.
   server.maxHeadersCount = 0;
-  // The same for an expectation that the app does not know.
+  // The app also answers an expectation that it does not know.
   server.on('checkExpectation', app);
   server.maxConnections = parts.maxConnections ?? Number.POSITIVE_INFINITY;
   server.on('drop', () => parts.onFull?.());

@@ -7,9 +7,9 @@ interface Sample {
 }
 
 /**
- * Cuts connections whose client takes nothing of what is written to it: else whoever asks for large answers and never
- * reads holds them in memory for as long as it likes. Streams and relays have shorter times of their own. A write counts
- * as taken when it is taken whole.
+ * Makes a timer that cuts connections whose client reads nothing of what is written to it. Otherwise a client that requests
+ * large responses and never reads them could keep them in memory forever. Streams and relays have shorter times of their
+ * own. A write counts as read only when all of it is.
  */
 export function makeStuckCutter(sockets: ReadonlySet<Socket>, patienceMs: number) {
   const samples = new WeakMap<Socket, Sample>();

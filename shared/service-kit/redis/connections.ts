@@ -2,44 +2,44 @@ import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from
 import type { RedisAddress, RedisNode } from '../config/redis.ts';
 import { joinWrites, refreshSlots } from './work-arounds.ts';
 
-/** No command waits longer for its answer; a client gets its 503 within 3 s. */
+/** The longest time a command waits for its answer, so that a client gets its 503 within 3 s. */
 export const COMMAND_TIMEOUT_MS = 2_000;
 
 /**
- * A connection on which an answer is pending and that has been silent for this long is thrown away: a half-open one
- * would swallow commands until the kernel gives up on it, a quarter of an hour later. Later than the command's own timeout, so that
- * a slow answer is not taken for a dead peer.
+ * How long a connection may be silent while an answer is pending. Then it is closed, because a half-open one would swallow
+ * commands until the kernel gives it up after a quarter of an hour. It is longer than the timeout of a command, so that a
+ * slow answer is not mistaken for a dead peer.
  */
 const SILENT_SOCKET_MS = 2_500;
 
-/** A connection to a cluster counts as well again when none of its nodes failed for so long. */
+/** How long no node of a cluster must fail until its connection counts as working again. */
 const QUIET_MS = 10_000;
 
-/** Full jitter between 50 ms and 1 s: replicas that lost a store together must not come back together. */
+/** Returns a delay with full jitter, from 50 ms to 1 s: replicas that lose a store together must not return together. */
 const retryDelayMs = (attempt: number): number => 50 + Math.random() * Math.min(950, 50 * 2 ** Math.min(attempt, 6));
 
 /**
- * The one type of connection other folders hold; they never import the Redis client itself. It may stand for a
- * cluster: beside scripts, modules use commands with one key, which mean the same there.
+ * The one type of connection that other folders use. They never import the Redis client itself. It may be a cluster, because
+ * besides scripts modules use only commands with one key, which work the same there.
  */
 export type { Redis } from 'ioredis';
 
-/** The two kinds that it really is. */
+/** The two actual kinds of a connection. */
 export type Connection = Server | Cluster;
 
 interface ConnectionParts {
   address: RedisAddress;
-  /** Shown by CLIENT LIST. */
+  /** The name in CLIENT LIST. */
   name: string;
   onError: (error: Error) => void;
-  /** It is connected, whatever it was before. */
+  /** Called when it is connected, whatever it was before. */
   onWell?: () => void;
 }
 
-/** With `replyMapping` the client's types would take the shape of every reply from the options. */
+/** The options without `replyMapping`, by which the client's types would derive the form of every reply. */
 type ServerOptions = Omit<RedisOptions, 'replyMapping'>;
 
-/** Who we are now, at the servers and at the sentinels. */
+/** Returns our present users at the servers and at the sentinels. */
 function currentUsers({ address: { user, sentinelUser, mode } }: ConnectionParts) {
   const sentinel = { sentinelUsername: sentinelUser.username, sentinelPassword: sentinelUser.password };
   const own = { username: user.username, password: user.password };
@@ -48,8 +48,8 @@ function currentUsers({ address: { user, sentinelUser, mode } }: ConnectionParts
 }
 
 /**
- * The library has no provider of credentials (https://github.com/redis/ioredis/pull/2039, on hold): it takes them from
- * `options`, which are public, at each connect.
+ * Renews the users of a connection. The library has no provider of credentials
+ * (https://github.com/redis/ioredis/pull/2039, on hold): it reads them from the public `options` at each connect.
  */
 const renewUsers = (server: Server, parts: ConnectionParts): void => {
   Object.assign(server.options, currentUsers(parts));
@@ -66,7 +66,7 @@ function sharedOptions({ address: { tls }, name }: ConnectionParts) {
   };
 }
 
-/** One server, or the one that the sentinels call primary. */
+/** Returns the options for one server, or for the one that the sentinels name as primary. */
 function serverOptions(parts: ConnectionParts): ServerOptions {
   const { nodes, mode, master, db, tls } = parts.address;
   const users = currentUsers(parts);
@@ -76,12 +76,12 @@ function serverOptions(parts: ConnectionParts): ServerOptions {
     ...shared,
     sentinels: nodes.map((node) => ({ ...node })),
     name: master,
-    // Follows +switch-master: a primary that was cut off, not killed, keeps its connections open.
+    // Follows +switch-master, because a primary that was cut off, not killed, keeps its connections open.
     failoverDetector: true,
     sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
     sentinelRetryStrategy: retryDelayMs,
     sentinelReconnectStrategy: retryDelayMs,
-    // A demoted primary that still has us refuses writes: ask the sentinels again.
+    // If we are still connected to a demoted primary, it refuses writes, so ask the sentinels again.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     ...(tls && { sentinelTLS: {}, enableTLSForSentinelMode: true }),
   };
@@ -93,8 +93,8 @@ const revivals = new WeakMap<Connection, NodeJS.Timeout>();
 const refreshes = new WeakMap<Connection, NodeJS.Timeout>();
 
 /**
- * Tells what keeps a server connection from being used. The library is silent about a server that closes the connection
- * before it has said anything, as one that wants TLS does, and hides what a sentinel answered.
+ * Reports why a server connection cannot be used. The library reports nothing if a server closes the connection before it
+ * has sent anything, as one that expects TLS does, and it hides the answers of sentinels.
  */
 function reportServer(server: Server, { onError, onWell }: ConnectionParts): void {
   let isExplained = false;
@@ -119,7 +119,7 @@ function reportServer(server: Server, { onError, onWell }: ConnectionParts): voi
   });
 }
 
-/** The same of a cluster, whose nodes fail each for itself. */
+/** Reports why a cluster cannot be used. Its nodes fail independently. */
 function reportCluster(cluster: Cluster, { onError, onWell }: ConnectionParts): void {
   let failedAtMs = Number.NEGATIVE_INFINITY;
   const failed = (error: Error): void => {
@@ -130,7 +130,7 @@ function reportCluster(cluster: Cluster, { onError, onWell }: ConnectionParts): 
   cluster.on('error', failed);
   cluster.on('node error', failed);
   cluster.on('ready', () => onWell?.());
-  // The map of the slots is fetched again and again, from a node that answers.
+  // The slot map is fetched regularly, from a node that answers.
   cluster.on('refresh', () => {
     if (performance.now() - failedAtMs > QUIET_MS) onWell?.();
   });
@@ -145,10 +145,10 @@ function openCluster(
     parts.address.nodes.map((node) => ({ ...node })),
     {
       lazyConnect: true,
-      // It would keep a cluster that lost one primary from all the others.
+      // With this check a cluster that lost one primary could not use the others.
       enableReadyCheck: false,
       clusterRetryStrategy: retryDelayMs,
-      // Names stay names: certificates are issued to them, and a node that moves keeps its name.
+      // Names are not resolved here: certificates are issued to names, and a node that moves keeps its name.
       dnsLookup: (host, done) => done(null, host),
       redisOptions: { ...sharedOptions(parts), ...nodeOptions },
       ...options,
@@ -169,15 +169,15 @@ export function close(connection: Connection): void {
 }
 
 /**
- * A server connection that comes back whatever happens. The library's own watch for a new primary can end one for good:
- * when the sentinels announce it while a reconnect is under way (measured: one client of twelve at the second failover).
+ * Opens a server connection that always comes back. The library's own watch for a new primary can end a connection for
+ * good, if the sentinels announce it while a reconnect is under way (measured: one client of twelve at the second failover).
  */
 function openServer(parts: ConnectionParts, options: ServerOptions): Server {
   const retry = (attempt: number): number => {
     renewUsers(server, parts);
     return retryDelayMs(attempt);
   };
-  /** The watch for a new primary keeps the password with which it was made: it is made anew with the connection. */
+  /** Renews the watch for a new primary. It keeps the password of its making, so it is made again with the connection. */
   const retryWatch = (attempt: number): number => {
     const { sentinelPassword } = server.options;
     renewUsers(server, parts);
@@ -194,7 +194,7 @@ function openServer(parts: ConnectionParts, options: ServerOptions): Server {
   reportServer(server, parts);
   server.on('end', () => {
     if (closed.has(server)) return;
-    // A failure ends in another `end`, or in the library's own next try.
+    // A failure causes another `end`, or the library's own next try.
     revivals.set(
       server,
       setTimeout(() => void server.connect().catch(parts.onError), retry(1)),
@@ -204,10 +204,10 @@ function openServer(parts: ConnectionParts, options: ServerOptions): Server {
 }
 
 /**
- * The connection for commands and scripts. Nothing waits for a connection that is away: a command then fails at once
- * (no offline queue). The library sends nothing again after a reconnect (`maxRetriesPerRequest`, and in a cluster
- * `retryDelayOnFailover`): `sendUntilAnswered` does, and tells a script so. A cluster still follows MOVED and ASK, which say
- * that the command did not run. Auto-pipelining stays off: it halves the rate of scripts (measured).
+ * Opens the connection for commands and scripts. Without a connection a command fails at once (no offline queue). The
+ * library resends nothing after a reconnect (`maxRetriesPerRequest`, and in a cluster `retryDelayOnFailover`).
+ * `sendUntilAnswered` resends, and tells the script so. A cluster still follows MOVED and ASK, which mean that the command
+ * did not run. Auto-pipelining is off, because it halves the rate of scripts (measured).
  */
 export function connectCommands(parts: ConnectionParts): Connection {
   if (parts.address.mode === 'cluster') {
@@ -226,8 +226,9 @@ export function connectCommands(parts: ConnectionParts): Connection {
 }
 
 /**
- * The connection on which replicas are waited for, which holds up whatever comes behind: to this node of a cluster, or
- * to the primary. It ends with its socket and sends nothing again: on another one WAIT would not know what it is about.
+ * Opens the connection on which replicas are waited for, to this node of a cluster or to the primary. The wait holds up all
+ * later commands of that connection. It ends with its socket and resends nothing, because on another connection WAIT would
+ * not refer to the same writes.
  */
 export function connectWaiting(parts: ConnectionParts, node: RedisNode | null, timeoutMs: number): Server {
   const address: RedisAddress = node === null ? parts.address : { ...parts.address, mode: 'standalone', nodes: [node] };
@@ -240,9 +241,9 @@ export function connectWaiting(parts: ConnectionParts, node: RedisNode | null, t
   return server;
 }
 
-/** The connection that listens. It keeps its subscription over a reconnect; the bus checks that it really hears. */
+/** Opens the connection that subscribes. It subscribes again after a reconnect, and the bus checks that it hears. */
 export const connectSubscriber = (parts: ConnectionParts): Server => openServer(parts, { maxRetriesPerRequest: null });
 
-/** The same in a cluster: it connects to the node that owns the channel, wherever that goes. */
+/** Opens the subscriber in a cluster. It connects to the node that owns the channel, and follows the channel's slot. */
 export const connectShardedSubscriber = (parts: ConnectionParts): Cluster =>
   openCluster(parts, { shardedSubscribers: true });

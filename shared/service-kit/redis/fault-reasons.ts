@@ -1,6 +1,6 @@
 import type { RedisAddress } from '../config/redis.ts';
 
-/** What an operator can do about it, by what the system, the client library or Redis says. The first that fits. */
+/** Hints for an operator, by the message of the system, the client library or Redis. The first match counts. */
 const HINTS: readonly (readonly [RegExp, (address: RedisAddress) => string])[] = [
   [
     /No such master|invalid reply: null/,
@@ -35,7 +35,7 @@ const HINTS: readonly (readonly [RegExp, (address: RedisAddress) => string])[] =
   ],
 ];
 
-/** The innermost message: of the last node of a cluster, of all addresses of a name. */
+/** Returns the innermost message: of the last node of a cluster, or of all addresses of a name. */
 function detailOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ('lastNodeError' in error && error.lastNodeError instanceof Error) return detailOf(error.lastNodeError);
@@ -46,8 +46,8 @@ function detailOf(error: unknown): string {
 }
 
 /**
- * Without what a message may hold of the URL's user info or of a command's arguments, without line ends, and the same
- * each time: the client library tells how long it waits before its next try.
+ * Returns the message without the URL's user info, without arguments of commands and without line ends. It also removes the
+ * library's wait before its next try, so that the text is the same each time.
  */
 function clean(detail: string, { user, sentinelUser }: RedisAddress): string {
   const secrets = [user.password, sentinelUser.password].filter((text): text is string => Boolean(text));
@@ -59,7 +59,7 @@ function clean(detail: string, { user, sentinelUser }: RedisAddress): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, 300);
 }
 
-/** Why a store cannot be used, as one sentence for whoever runs it, without secrets. The same fault has the same text. */
+/** Says why a store cannot be used, in one sentence for its operator, without secrets. The same fault has the same text. */
 export function reasonOf(error: unknown, address: RedisAddress): string {
   const detail = clean(detailOf(error), address);
   const hint = HINTS.find(([pattern]) => pattern.test(detail))?.[1](address);

@@ -3,7 +3,7 @@ import type { Connection } from './connections.ts';
 import { sendUntilAnswered } from './resend.ts';
 
 /**
- * Replies that mean that nothing more can be written, and what is said then. Redis refuses before the first write of a
+ * The replies that mean that nothing more can be written, and the text for each. Redis refuses before the first write of a
  * command or script, so nothing was done.
  */
 const FULL: readonly (readonly [RegExp, string])[] = [
@@ -12,36 +12,36 @@ const FULL: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Replies that mean "not now", whatever the command was. `BUSY`: another script runs too long. `NOSCRIPT`: what is sent
+ * The replies that mean "not now" for any command. `BUSY`: another script runs too long. `NOSCRIPT`: the command was sent
  * without the script loader, as a transaction is.
  */
 const TRANSIENT = /^(LOADING|READONLY|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|UNBLOCKED|NOSCRIPT)\b/;
 
 const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError';
 
-/** A cluster node says so when it cannot reach the others: it speaks, but not for the data. */
+/** The replies of a cluster node that cannot reach the others: it answers, but not for the data. */
 const SPEAKS_FOR_NOTHING = /^(CLUSTERDOWN|MASTERDOWN)\b/;
 
-/** A slot that is being moved: the client has asked both ends until it had enough, and each time one answered. */
+/** The error for a slot that is being moved: the client asked both nodes until it gave up, and one always answered. */
 const WAS_MOVING = /Last error: ReplyError: TRYAGAIN\b/;
 
-/** Whether the part of the store that was asked is there, whatever it said. */
+/** Returns whether the part of the store that was asked has answered, whatever the answer. */
 export const isAnswer = (error: unknown): boolean =>
   (isReply(error) && !SPEAKS_FOR_NOTHING.test(error.message)) ||
   (error instanceof Error && WAS_MOVING.test(error.message));
 
-/** The client refused before it sent anything: there was no connection to send it on. */
+/** The client's refusal before it sent anything, because there was no connection. */
 const NOT_SENT = /enableOfflineQueue/;
 
-/** Whether a command that failed so may have taken effect all the same. */
+/** Returns whether a command that failed with this error may still have taken effect. */
 export const mayHaveRun = (error: unknown): boolean =>
   !isReply(error) && !(error instanceof Error && NOT_SENT.test(error.message));
 
 /**
- * What a failed command means to modules. Replies of the store that are our own mistake (a wrong type, a script
- * error) stay `internal`; a store without room is `store_full`, and nothing was done; a connection that is away, slow or
- * refusing is `store_unavailable`. Whether the command took effect is unknown then: who has sent an `Idempotency-Key`
- * may ask again.
+ * Returns the error of a failed command for modules. Replies of the store that are our own mistake (a wrong type, a script
+ * error) stay `internal`. A store without space is `store_full`, and nothing was done. A connection that is lost, slow or
+ * refused is `store_unavailable`. It is then unknown whether the command took effect, and a client that sent an
+ * `Idempotency-Key` may retry.
  */
 export function storeFault(error: unknown): BatonError {
   const text = error instanceof Error ? error.message : String(error);
@@ -54,11 +54,11 @@ export function storeFault(error: unknown): BatonError {
 export const isStoreAway = (error: unknown): boolean =>
   error instanceof BatonError && error.code === 'store_unavailable';
 
-/** The store answers, and takes nothing more. */
+/** Returns whether the store answers but accepts no more data. */
 export const isStoreFull = (error: unknown): boolean => error instanceof BatonError && error.code === 'store_full';
 
 /**
- * Sends plain commands, again if their connection is lost meanwhile: sending them twice must do no harm. Throws what
+ * Sends plain commands, and resends them if their connection is lost, so sending them twice must do no harm. Throws what
  * `storeFault` makes of a failure.
  */
 export async function orFault<T>(redis: Connection, send: () => Promise<T>): Promise<T> {

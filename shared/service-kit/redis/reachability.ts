@@ -2,26 +2,26 @@ import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis.ts';
 import { reasonOf } from './fault-reasons.ts';
 
-/** How often a reason that lasts is logged. */
+/** The pause after which a lasting reason is logged again. */
 const REMIND_MS = 60_000;
 
-/** A reason may hold what a server says; no server may fill our memory. */
+/** The most reasons kept. A reason may contain text of a server, and no server may fill our memory. */
 const MAX_REASONS = 100;
 
-/** The client had no connection to send on: why it has none is known from the connection itself. */
+/** The client's error without a connection. The connection itself reports why there is none. */
 const NO_CONNECTION = /enableOfflineQueue/;
 
 const isReply = (error: unknown): boolean => error instanceof Error && error.name === 'ReplyError';
 
-/** Behind an error of the registry stands the one that the client library raised. */
+/** Returns the error of the client library that is the cause of an error of the registry. */
 const innermost = (error: unknown): unknown =>
   error instanceof Error && error.name === 'BatonError' ? error.cause : error;
 
-/** The part of those who ask, over whatever connection. */
+/** The part for commands, over whatever connection. */
 const REQUESTS = 'requests';
 
 interface ReachabilityParts {
-  /** Which store, for the log. */
+  /** The name of the store, for the log. */
   store: 'main' | 'relay' | 'broker';
   address: RedisAddress;
   logger: Logger;
@@ -29,9 +29,9 @@ interface ReachabilityParts {
 }
 
 /**
- * Whether a store can be used, part by part: each connection is a part, and the commands over them another. What fails
- * is logged at `error` with its reason: once, again with each other reason, and each minute while it lasts; and once
- * more when all parts work again.
+ * Tracks whether a store can be used. Each connection is a part, and the commands over all connections are another part. A
+ * failure is logged at `error` with its reason: once, again with each other reason, and each minute while it lasts. It is
+ * logged once more when all parts work again.
  */
 export class Reachability {
   readonly #parts: ReachabilityParts;
@@ -39,7 +39,7 @@ export class Reachability {
   /** Commands in a row that failed without an answer. */
   #unexplained = 0;
   readonly #failing = new Map<string, string>();
-  /** When each reason was logged, since all was well. */
+  /** When each reason was logged, since all parts last worked. */
   readonly #loggedAt = new Map<string, number>();
 
   constructor(parts: ReachabilityParts) {
@@ -47,16 +47,16 @@ export class Reachability {
     this.#at = parts.address.nodes.map(({ host, port }) => `${host}:${port}`).join(',');
   }
 
-  /** The latest of a part that fails now; null while none does. */
+  /** The latest reason of a part that fails now; null if none does. */
   get reason(): string | null {
     return [...this.#failing.values()].at(-1) ?? null;
   }
 
-  /** A connection could not be made, or was lost. */
+  /** Notes that a connection could not be made, or was lost. */
   failed(part: string, error: unknown): void {
     const { store, address, logger, now = () => performance.now() } = this.#parts;
     const reason = reasonOf(error, address);
-    // To the end, where the latest is.
+    // Moves the part to the end, where the latest is.
     this.#failing.delete(part);
     this.#failing.set(part, reason);
     const loggedAt = this.#loggedAt.get(reason);
@@ -66,8 +66,8 @@ export class Reachability {
   }
 
   /**
-   * A command failed. Only what the connections do not know is news: an answer of the store; or none in time, twice, since
-   * a connection that is being made may soon say more.
+   * Notes that a command failed. Only what the connections do not report counts: an error reply of the store, or a second
+   * command without an answer in time. One alone does not count, because a new connection may soon report more.
    */
   commandFailed(error: unknown): void {
     const cause = innermost(error);
@@ -88,11 +88,11 @@ export class Reachability {
     const { store, logger } = this.#parts;
     if (this.#loggedAt.size === 0) return;
     this.#loggedAt.clear();
-    // At `warn`, so that whoever saw the error in the log also sees its end.
+    // The level is `warn`, so that an operator who sees the error in the log also sees its end.
     logger.warn({ store, at: this.#at }, 'store can be used again');
   }
 
-  /** Those of another store, or these where it is the same. */
+  /** Returns the reachability of another store, or this one if the address is the same. */
   of(store: 'relay', address: RedisAddress): Reachability {
     const isSame = JSON.stringify(address) === JSON.stringify(this.#parts.address);
     return isSame ? this : new Reachability({ ...this.#parts, store, address });

@@ -1,20 +1,20 @@
 import { Cluster } from 'ioredis';
 import { COMMAND_TIMEOUT_MS, type Connection } from './connections.ts';
 
-/** A cluster stays `ready` while one of its nodes is away: the map of its slots is read again, and the call made again. */
+/** The pause in a cluster, which stays `ready` while a node is lost. The slot map is read again, and the call made again. */
 const CLUSTER_RETRY_MS = 100;
 
-/** ioredis rejects a command with one of these if its connection is lost before the answer comes. */
+/** The errors of ioredis for a command whose connection is lost before the answer comes. */
 const WAS_CUT = /^(Connection is closed\.|Command aborted due to connection close)$/;
 
-/** The connection was lost. The command may have run. */
+/** Returns whether the connection was lost. The command may have run. */
 const wasCut = (error: unknown): error is Error =>
   error instanceof Error && (error.name === 'MaxRetriesPerRequestError' || WAS_CUT.test(error.message));
 
-/** There was no connection to send the command on. */
+/** Returns whether there was no connection to send the command on. */
 const wasNotSent = (error: unknown): boolean => error instanceof Error && error.message.includes('enableOfflineQueue');
 
-/** One listener for each connection, however many calls wait for it. */
+/** One promise, and so one listener, for each connection, however many calls wait for it. */
 const readiness = new WeakMap<Connection, Promise<void>>();
 
 function untilReady(connection: Connection): Promise<void> {
@@ -36,7 +36,7 @@ function untilWorthTrying(connection: Connection): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, CLUSTER_RETRY_MS));
 }
 
-/** Rejects with `error` when `promise` is not settled in time. */
+/** Rejects with `error` if `promise` does not settle in time. */
 async function within<T>(ms: number, promise: Promise<T>, error: Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -50,12 +50,12 @@ async function within<T>(ms: number, promise: Promise<T>, error: Error): Promise
 }
 
 /**
- * Makes a call, and makes it again when its connection is lost before the answer comes: on the next connection, and only
- * until `COMMAND_TIMEOUT_MS` after the first call. The connections for commands are told to send nothing again by themselves
- * (`connectCommands`), because only here is it known that a call is repeated.
+ * Makes a call, and repeats it on the next connection if its connection is lost before the answer comes, but only until
+ * `COMMAND_TIMEOUT_MS` after the first call. The connections for commands resend nothing by themselves (`connectCommands`),
+ * because only this function knows that a call is repeated.
  *
- * `send` is given how many ms ago it was first called, or null the first time. The first call may have run. A call that
- * could not be sent the first time fails at once, so that nothing queues up while the store is away.
+ * `send` gets how many ms ago it was first called, or null the first time. The first call may have run. A call that could
+ * not be sent the first time fails at once, so that nothing queues up while the store is unreachable.
  */
 export async function sendUntilAnswered<T>(
   connection: Connection,

@@ -3,38 +3,38 @@ import type { Logger } from 'pino';
 import type { RedisAddress } from '../config/redis.ts';
 import type { Connection } from './connections.ts';
 
-/** What deploy/redis/redis.conf gives subscribers; with less, one that stalls for a moment is cut off and lacks events. */
+/** The buffers of subscribers in deploy/redis/redis.conf. With less, one that stalls briefly is cut off and loses events. */
 const PUBSUB_HARD_BYTES = 64 * 1024 * 1024;
 const PUBSUB_SOFT_BYTES = 16 * 1024 * 1024;
 
 const MIB = 1024 * 1024;
 
-/** What was changed while all goes on is known after so long. */
+/** The pause between two checks, which find changes while the servers run. */
 const AGAIN_MS = 30_000;
 
 const REFUSED =
   'the password that was read anew is refused: connections that are open go on as they were, and new ones will fail';
 
-/** What the servers say of themselves: of several, the one that is nearest to its end. */
+/** The state that the servers report. The sizes are those of the fullest server. */
 export interface ServersFound {
-  /** The store may drop data by itself. */
+  /** Whether the store may drop data by itself. */
   evicts: boolean;
   usedBytes: number;
-  /** 0: without a limit. */
+  /** The limit; 0 means none. */
   maxBytes: number;
-  /** It takes no more: at `maxmemory`, or because its disk refuses. */
+  /** Whether it accepts no more data: it is at `maxmemory`, or cannot write to its disk. */
   isFull: boolean;
 }
 
 interface ServerCheckParts {
-  /** Which store, for the log. */
+  /** The name of the store, for the log. */
   store: 'main' | 'relay' | 'broker';
   connection: Connection;
   address: RedisAddress;
   logger: Logger;
-  /** Whether what is written there has to survive a restart of the server. */
+  /** Whether its data must survive a restart of the server. */
   keeps: boolean;
-  /** Whether somebody listens to channels there. */
+  /** Whether there are subscribers. */
   announces: boolean;
   onChecked?: (found: ServersFound) => void;
   onFailure?: (error: Error) => unknown;
@@ -47,14 +47,14 @@ const fieldOf = (info: string, name: string): string | null =>
 
 const bytesOf = (info: string, name: string): number => Number(fieldOf(info, name) ?? 0);
 
-/** What Redis holds against `maxmemory`: buffers of its own replicas and of the append-only file do not count. */
+/** Returns the bytes that Redis counts against `maxmemory`, without buffers of its replicas and of the append-only file. */
 const countedBytes = (info: string): number =>
   bytesOf(info, 'used_memory') - bytesOf(info, 'mem_not_counted_for_evict');
 
-/** The part that is used; a server without a limit has none. */
+/** Returns the used share of the limit; 0 for a server without a limit. */
 const shareOf = ({ usedBytes, maxBytes }: ServersFound): number => (maxBytes === 0 ? 0 : usedBytes / maxBytes);
 
-/** One server of several stands for all: the fullest. */
+/** Combines several servers: the sizes of the fullest, and the flags of any. */
 function worstOf(found: readonly ServersFound[]): ServersFound {
   const [fullest] = [...found].sort((a, b) => shareOf(b) - shareOf(a));
   return {
@@ -65,7 +65,7 @@ function worstOf(found: readonly ServersFound[]): ServersFound {
   };
 }
 
-/** `pubsub <hard> <soft> <seconds>` among the classes of clients; 0 is no limit. Null: it does not say. */
+/** Parses `pubsub <hard> <soft> <seconds>` among the classes of clients; 0 is no limit. Null if it is absent. */
 function pubsubLimits(text: string): { hard: number; soft: number } | null {
   const [, hard, soft] = /\bpubsub (\d+) (\d+) \d+/.exec(text) ?? [];
   return hard === undefined || soft === undefined ? null : { hard: Number(hard), soft: Number(soft) };
@@ -74,15 +74,15 @@ function pubsubLimits(text: string): { hard: number; soft: number } | null {
 const isBelow = (limit: number, least: number): boolean => limit !== 0 && limit < least;
 
 /**
- * Whether the servers are set as deploy/redis says. All that a replica's user may do is read INFO; the limits of output
- * buffers are in CONFIG, which shows passwords too, and are asked for only by the default user: a refusal would be noted
- * on the server as an attempt to break in.
+ * Checks whether the servers are configured as in deploy/redis. A replica's user may read only INFO. The limits of output
+ * buffers are in CONFIG, which also shows passwords. Only the default user reads them, because the server would log a
+ * refusal as an attempted intrusion.
  */
 export class ServerCheck {
   readonly #parts: ServerCheckParts;
   readonly #logged = new Set<string>();
   #warnings: readonly string[] = [];
-  /** With which the servers have let us in. */
+  /** The user and password that the servers have accepted. */
   #accepted: string;
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
@@ -92,7 +92,7 @@ export class ServerCheck {
     this.#accepted = this.#user();
   }
 
-  /** Looks now, and again and again until `stop`. */
+  /** Checks now, and then regularly until `stop`. */
   watch(): void {
     clearTimeout(this.#timer);
     const { onFailure = () => undefined } = this.#parts;
@@ -109,12 +109,12 @@ export class ServerCheck {
     clearTimeout(this.#timer);
   }
 
-  /** What was found last, in sentences. */
+  /** The warnings of the last check, as sentences. */
   get warnings(): readonly string[] {
     return this.#warnings;
   }
 
-  /** Asks every primary, and logs what was not said before. Rejects when one cannot be asked. */
+  /** Checks every primary, and logs new warnings. Rejects if one does not answer. */
   async run(): Promise<void> {
     const { store, connection, logger } = this.#parts;
     const servers = connection instanceof Cluster ? connection.nodes('master') : [connection];
@@ -135,8 +135,8 @@ export class ServerCheck {
   }
 
   /**
-   * Shows a changed password to the servers. A mistake in it is found now, and not when a failover makes every connection anew;
-   * a refused one takes nothing away from a connection.
+   * Sends a changed password to the servers. So a mistake in it is found now, and not when a failover renews every
+   * connection. A refused password does not affect open connections.
    */
   async #showUser(servers: readonly Server[]): Promise<string[]> {
     const { address, store, logger } = this.#parts;
@@ -179,7 +179,7 @@ export class ServerCheck {
   async #askBuffers(server: Server): Promise<string[]> {
     const { username } = this.#parts.address.user;
     if (username !== null && username !== 'default') return [];
-    // A server that has no CONFIG, as some that are hired, says nothing wrong.
+    // A server without CONFIG, as some hosted ones are, is no reason for a warning.
     const answer: unknown = await server.config('GET', 'client-output-buffer-limit').catch(() => []);
     const limits = pubsubLimits(Array.isArray(answer) ? answer.join(' ') : JSON.stringify(answer));
     if (limits === null) return [];

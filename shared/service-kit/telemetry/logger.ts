@@ -1,6 +1,6 @@
 import { type DestinationStream, type Level, type Logger, pino } from 'pino';
 
-/** Headers that carry a credential or an identity. What is asked for by name is removed by name. */
+/** Headers that carry a credential or an identity. Their values are removed by these names and prefixes. */
 const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'x-edge-secret', 'x-poll-secret'];
 const SECRET_PREFIXES = ['x-auth-', 'x-dev-'];
 const REMOVED = '[removed]';
@@ -15,7 +15,7 @@ const withoutSecrets = (headers: unknown): unknown =>
     ? headers
     : Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, isSecret(name) ? REMOVED : value]));
 
-/** The path alone: a query can hold login codes. Also cuts the origin of an absolute-form request target. */
+/** Returns only the path, because a query can contain login codes. Also removes the origin of an absolute-form target. */
 export const pathOf = (url: string): string =>
   url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
 
@@ -45,8 +45,8 @@ const responseOf = ({ statusCode, locals }: LoggedResponse): object => ({
 });
 
 /**
- * Only what names the failure. Errors of the Redis client carry the arguments of the command (texts of users), errors
- * of the body parser the body.
+ * Returns only what identifies the failure. Errors of the Redis client carry the arguments of the command (texts of users),
+ * and errors of the body parser carry the body.
  */
 function errorOf(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error === 'string' ? error : undefined;
@@ -56,8 +56,8 @@ function errorOf(error: unknown, depth = 0): unknown {
 }
 
 /**
- * The logger of the process: JSON lines, to `destination` or standard output. Bodies, query strings, credentials and
- * identity headers do not get through it under the names that are logged here: `req`, `res`, `headers`, `err`.
+ * Makes the logger of the process, which writes JSON lines to `destination` or standard output. Under the names that are
+ * logged here (`req`, `res`, `headers`, `err`) it leaves out bodies, query strings, credentials and identity headers.
  */
 export const makeLogger = (
   { level, server }: { level: Level | 'silent'; server: string },
@@ -73,7 +73,7 @@ export const makeLogger = (
         headers: withoutSecrets,
         err: (error: unknown) => errorOf(error),
       },
-      // Only the top level: deeper patterns cost half of the speed of a line, and headers have their serializer.
+      // Only the top level is covered: deeper patterns halve the speed of logging, and headers have their serializer.
       redact: { paths: SECRET_HEADERS.map((name) => `["${name}"]`), censor: REMOVED },
     },
     destination ?? pino.destination(1),

@@ -17,7 +17,7 @@ type Declared =
       readonly buckets: number[];
     };
 
-/** Metrics by their names without the prefix. */
+/** Metrics by name, without the prefix. */
 type Declarations = Readonly<Record<string, Declared>>;
 
 type MetricOf<D extends Declared> = D['kind'] extends 'counter'
@@ -36,7 +36,7 @@ function make(name: string, declared: Declared, registry: Registry): Counter | G
   return declared.kind === 'counter' ? new Counter(settings) : new Gauge(settings);
 }
 
-/** The declared metrics, on this registry. */
+/** Makes the declared metrics on this registry. */
 export const registerMetrics = <D extends Declarations>(declarations: D, registry: Registry): MetricsOf<D> =>
   Object.fromEntries(
     Object.entries(declarations).map(([name, declared]) => [name, make(name, declared, registry)]),
@@ -50,6 +50,6 @@ interface MetricRow {
   help: string;
 }
 
-/** The declared metrics as rows of a table. */
+/** Returns the declared metrics as rows of a table. */
 export const rowsOf = (declarations: Declarations): MetricRow[] =>
   Object.entries(declarations).map(([name, { kind, labels, help }]) => ({ name: PREFIX + name, kind, labels, help }));

@@ -7,14 +7,14 @@ import { gauge, type MetricsOf } from './metrics.ts';
 const GC_BUCKETS = [0.1];
 
 /**
- * How often the delay of the event loop is sampled. The library's 10 ms wake an idle process 100 times a second, 0.8 % of a
- * processor. What is measured is the time between two samples: the delay is what goes beyond this.
+ * How often the delay of the event loop is sampled. The library's 10 ms wake an idle process 100 times a second, which takes
+ * 0.8 % of a processor. Node measures the time between two samples, and the delay is what exceeds this interval.
  */
 const DELAY_SAMPLED_EVERY_MS = 100;
 
 /**
- * Of Node's own: a series for each space of the heap and each kind of handle, of which the sums stay; of the delay of the event
- * loop what says less than its p99 and its maximum; and what `build_info` has.
+ * Node's own metrics that are left out: series for each space of the heap and each kind of handle, because their sums stay;
+ * figures of the event loop's delay that say less than its p99 and its maximum; and what `build_info` has.
  */
 const NOT_OF_USE = [
   ...['_min', '_mean', '_stddev', '_p50', '_p90'].map((what) => `nodejs_eventloop_lag${what}_seconds`),
@@ -23,7 +23,7 @@ const NOT_OF_USE = [
   ...['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}`),
 ];
 
-/** The process. */
+/** The metrics of the process. */
 export const PROCESS_METRICS = {
   memory_limit_bytes: gauge('Memory that this process may take: that of its container, or of the machine'),
   event_loop_utilization_ratio: gauge('Share of time in which the event loop was busy, since the last scrape'),
@@ -43,7 +43,7 @@ function eventLoopUtilization(): () => number {
 export function collectProcess(metrics: MetricsOf<typeof PROCESS_METRICS>, registry: Registry): void {
   const { event_loop_utilization_ratio: ratio, memory_limit_bytes: limit } = metrics;
   const utilization = eventLoopUtilization();
-  // Asked for on every scrape.
+  // Read on every scrape.
   Object.assign(ratio, { collect: () => ratio.set(utilization()) });
   limit.set(Math.min(process.constrainedMemory() || totalmem(), totalmem()));
   collectDefaultMetrics({

@@ -1,8 +1,8 @@
 const WINDOW_MS = 1_000;
 
 /**
- * Lets the first `most` of each second through, and tells each of them how many were left out before it; null for those
- * that are.
+ * Makes a sampler that lets the first `most` calls of each second through. It returns how many calls were left out before
+ * this one, or null for a call that is left out.
  */
 export function makeSampler(most: number, now: () => number = () => performance.now()): () => number | null {
   let [windowAtMs, taken, leftOut] = [Number.NEGATIVE_INFINITY, 0, 0];

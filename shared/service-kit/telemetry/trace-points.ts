@@ -2,8 +2,8 @@ import { channel, tracingChannel } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 
 /*
- * Where a program that is loaded before the service (services/tracing) can watch it. While nobody does, they cost one
- * comparison.
+ * Points at which a program that is loaded before the service (services/tracing) can observe it. While nothing does, a point
+ * costs one comparison.
  */
 
 export interface ScriptCall {
@@ -14,11 +14,11 @@ export interface ScriptCall {
 /** One call of a script of the store. */
 export const scriptCalls = tracingChannel<'baton:script', ScriptCall>('baton:script');
 
-/** The channel on which the head of an event stream is told, a `ServerResponse`: the request is answered, whatever comes after. */
+/** The channel for the head of an event stream, a `ServerResponse`. From then on the request counts as answered. */
 export const STREAM_OPENED = 'baton:stream-opened';
 const streamOpenings = channel(STREAM_OPENED);
 
-/** Asked before a call is described: nothing is made for nobody. */
+/** Returns whether anything subscribes. It is asked before a call is described, so that no description is made in vain. */
 export const areScriptsTraced = (): boolean => scriptCalls.start.hasSubscribers;
 
 export function traceOpening(res: ServerResponse): void {

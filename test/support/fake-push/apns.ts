@@ -11,7 +11,7 @@ import { jwtVerify } from 'jose';
 import type { TestCertificate } from './certificate.ts';
 import { Script, type Scripted } from './scripted.ts';
 
-/** A notification that was well made, whatever it was answered. */
+/** A well-formed notification, whatever the response was. */
 export interface ApnsNotification {
   readonly token: string;
   readonly payload: Record<string, unknown>;
@@ -36,24 +36,24 @@ export interface FakeApns {
   readonly notifications: readonly ApnsNotification[];
   readonly complaints: readonly string[];
   readonly script: Script;
-  /** Provider tokens that were good when they came. */
+  /** Provider tokens that were valid when they came. */
   readonly providerTokens: ReadonlySet<string>;
-  /** Connections that were made to it so far. */
+  /** Connections made to it so far. */
   readonly sessions: number;
-  /** The app with this device token is gone: 410 Unregistered. */
+  /** Answers 410 Unregistered from now on, because the app with this device token is gone. */
   unregister(token: string): void;
-  /** Tokens that were used until now are ExpiredProviderToken. */
+  /** Answers ExpiredProviderToken from now on for all tokens used so far. */
   expireProviderTokens(): void;
-  /** GOAWAY on every connection. */
+  /** Sends GOAWAY on every connection. */
   goAway(): void;
   /** Breaks every connection. */
   breakConnections(): void;
-  /** Resolves when so many notifications have come. */
+  /** Resolves when this many notifications have come. */
   received(count: number): Promise<readonly ApnsNotification[]>;
   stop(): Promise<void>;
 }
 
-/** An error in the form of APNs. */
+/** Makes an error in the form of APNs. */
 export const apnsError = (status: number, reason: string, more: object = {}): Exclude<Scripted, number> => ({
   status,
   headers: { 'apns-id': randomUUID() },
@@ -81,7 +81,7 @@ async function bodyOf(req: Http2ServerRequest): Promise<string> {
 
 const PUSH_TYPES = ['alert', 'background', 'voip'];
 
-/** The headers that Apple documents, of a request whose provider token is good. */
+/** Checks the headers that Apple documents, of a request with a valid provider token. */
 function verifyHeaders(req: Http2ServerRequest, topic: string) {
   const header = (name: string): string | null => (req.headers[name] as string | undefined) ?? null;
   demand(header('apns-topic') !== null, 400, 'MissingTopic');
@@ -98,7 +98,7 @@ function verifyHeaders(req: Http2ServerRequest, topic: string) {
   };
 }
 
-/** The Apple Push Notification service on loopback: HTTP/2 over TLS, provider tokens (ES256), and its reasons. */
+/** Starts a fake Apple Push Notification service on loopback: HTTP/2 over TLS, provider tokens (ES256), and its reasons. */
 export async function startFakeApns({ certificate }: { certificate: TestCertificate }): Promise<FakeApns> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const account = {
@@ -129,7 +129,7 @@ export async function startFakeApns({ certificate }: { certificate: TestCertific
     sessions++;
     open.add(session);
     session.on('close', () => open.delete(session));
-    // A client that breaks the connection is part of the tests.
+    // The tests include clients that break the connection.
     session.on('error', () => undefined);
   });
   server.listen(0, '127.0.0.1');
@@ -198,7 +198,7 @@ export async function startFakeApns({ certificate }: { certificate: TestCertific
     },
     async stop() {
       for (const session of open) session.destroy();
-      // A session with a stream that nobody reads would wait for its reader.
+      // A session with an unread stream would wait for its reader.
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');

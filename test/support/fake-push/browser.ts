@@ -1,10 +1,10 @@
 import { createDecipheriv, createECDH, type ECDH, hkdfSync, randomBytes } from 'node:crypto';
 
 /*
- * The browser's side of RFC 8291 and RFC 8188, written from the RFCs, so that sender and receiver do not share a mistake.
+ * The browser's side of RFC 8291 and RFC 8188. It is written from the RFCs, so that sender and receiver share no mistake.
  */
 
-/** What a page sends the server after it subscribed. */
+/** What a page sends to the server after it has subscribed. */
 export interface BrowserKeys {
   readonly p256dh: string;
   readonly auth: string;
@@ -22,7 +22,7 @@ const TAG_BYTES = 16;
 const derive = (secret: Buffer, salt: Buffer, info: Buffer, bytes: number): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, salt, info, bytes));
 
-/** RFC 8188: one record, its delimiter 2, then padding of zeros. */
+/** Removes the padding (RFC 8188): the last record ends in the delimiter 2 and zeros. */
 function unpadded(record: Buffer): Buffer {
   const delimiter = record.findLastIndex((byte) => byte !== 0);
   if (record[delimiter] !== 2) throw new Error('the last record does not end in the delimiter 2');
@@ -45,7 +45,7 @@ function decrypt(body: Buffer, own: ECDH, auth: Buffer): Buffer {
   return unpadded(Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()]));
 }
 
-/** A browser that has just subscribed; or one with known keys (base64url). */
+/** Makes a browser that has just subscribed, or one with known keys (base64url). */
 export function makeBrowser(known?: { privateKey: string; auth: string }): Browser {
   const own = createECDH('prime256v1');
   if (known) own.setPrivateKey(Buffer.from(known.privateKey, 'base64url'));

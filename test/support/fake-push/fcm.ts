@@ -7,7 +7,7 @@ import { jwtVerify } from 'jose';
 import type { TestCertificate } from './certificate.ts';
 import { Script, type Scripted } from './scripted.ts';
 
-/** What Google gives out as a JSON file. */
+/** What Google provides as a JSON file. */
 export interface ServiceAccount {
   readonly type: 'service_account';
   readonly project_id: string;
@@ -17,7 +17,7 @@ export interface ServiceAccount {
   readonly token_uri: string;
 }
 
-/** The `message` of a request that was well made, whatever it was answered. */
+/** The `message` of a well-formed request, whatever the response was. */
 export interface FcmMessage {
   readonly token: string;
   readonly data?: Record<string, string>;
@@ -32,27 +32,27 @@ export interface FakeFcm {
   /** For `APP_FCM_SERVICE_ACCOUNT`. */
   readonly serviceAccount: ServiceAccount;
   readonly messages: readonly FcmMessage[];
-  /** Whole bodies, for what must not be in them. */
+  /** Whole bodies, for checks of what must not be in them. */
   readonly bodies: readonly string[];
-  /** How many access tokens were given out. */
+  /** How many access tokens were issued. */
   readonly tokensGiven: number;
   readonly complaints: readonly string[];
-  /** For sends. */
+  /** Responses to sends. */
   readonly script: Script;
-  /** For access tokens. */
+  /** Responses to requests for access tokens. */
   readonly tokenScript: Script;
-  /** The app with this registration token is gone: 404 UNREGISTERED. */
+  /** Answers 404 UNREGISTERED from now on, because the app with this registration token is gone. */
   unregister(token: string): void;
-  /** No access token given out so far is good any more. */
+  /** Makes all access tokens issued so far invalid. */
   revokeAccessTokens(): void;
-  /** Resolves when so many messages have come. */
+  /** Resolves when this many messages have come. */
   received(count: number): Promise<readonly FcmMessage[]>;
   stop(): Promise<void>;
 }
 
 const FCM_ERROR = 'type.googleapis.com/google.firebase.fcm.v1.FcmError';
 
-/** An error in the form of FCM: the canonical status, and the code of the FcmError among the details. */
+/** Makes an error in the form of FCM: the canonical status, and the code of the FcmError among the details. */
 export const fcmError = (status: number, canonical: string, errorCode?: string): Exclude<Scripted, number> => ({
   status,
   headers: { 'content-type': 'application/json; charset=UTF-8' },
@@ -101,10 +101,10 @@ function messageIn(body: string): FcmMessage {
 
 const generateRsaPair = () => generateKeyPairSync('rsa', { modulusLength: 2_048 });
 
-/** For every service account of a test process: to make one takes a third of a second of a processor. */
+/** Key pair for all service accounts of a test process, because making one takes a third of a second of processor time. */
 let keyPair: ReturnType<typeof generateRsaPair> | undefined;
 
-/** Firebase Cloud Messaging on loopback: the token endpoint of Google (RFC 7523), and `messages:send` of HTTP v1. */
+/** Starts a fake Firebase Cloud Messaging on loopback: Google's token endpoint (RFC 7523) and `messages:send` of HTTP v1. */
 export async function startFakeFcm({ certificate }: { certificate: TestCertificate }): Promise<FakeFcm> {
   const { publicKey, privateKey } = (keyPair ??= generateRsaPair());
   const [messages, bodies, complaints]: [FcmMessage[], string[], string[]] = [[], [], []];
@@ -162,7 +162,7 @@ export async function startFakeFcm({ certificate }: { certificate: TestCertifica
     const path = `/v1/projects/${serviceAccount.project_id}/messages:send`;
     if (req.method !== 'POST' || req.url !== path) throw new Refused(fcmError(404, 'NOT_FOUND'), `no ${req.url}`);
     const bearer = /^Bearer (\S+)$/.exec(req.headers.authorization ?? '')?.[1] ?? '';
-    // Nothing to complain of: that tokens end is part of the protocol.
+    // This is no mistake of the client: the protocol lets tokens expire.
     if (!accessTokens.has(bearer)) return void script.give(res, fcmError(401, 'UNAUTHENTICATED'));
     const message = messageIn(body);
     messages.push(message);

@@ -6,9 +6,9 @@ import ipaddr from 'ipaddr.js';
 export interface FakeNameServer {
   /** For a resolver: `address:port`. */
   readonly address: string;
-  /** What every name leads to from now on, both families in one list. Null: it does not answer. */
+  /** The addresses of every name from now on, both families in one list. Null: it does not answer. */
   answer: readonly string[] | null;
-  /** Questions of either family so far. */
+  /** Questions so far, by family. */
   readonly asked: { A: number; AAAA: number };
   stop(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface FakeNameServer {
 const [TYPE_A, TYPE_AAAA] = [1, 28];
 const HEADER_BYTES = 12;
 
-/** One record (RFC 1035, section 4.1.3), named by a pointer to the question, with a TTL of 0. */
+/** Makes one record (RFC 1035, section 4.1.3), named by a pointer to the question, with a TTL of 0. */
 function recordOf(type: number, address: string): Buffer {
   const data = Buffer.from(ipaddr.parse(address).toByteArray());
   const head = Buffer.alloc(12);
@@ -27,7 +27,7 @@ function recordOf(type: number, address: string): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** A name server on loopback, by UDP, that has the same addresses for every name. */
+/** Starts a name server on loopback, by UDP, that has the same addresses for every name. */
 export async function startFakeNameServer(): Promise<FakeNameServer> {
   const socket = createSocket('udp4');
   const asked = { A: 0, AAAA: 0 };

@@ -8,10 +8,10 @@ import { type Browser, type BrowserKeys, makeBrowser } from './browser.ts';
 import type { TestCertificate } from './certificate.ts';
 import { Script } from './scripted.ts';
 
-/** A push that was well made, whatever it was answered. */
+/** A well-formed push, whatever the response was. */
 export interface ReceivedPush {
   readonly subscriptionId: string;
-  /** What the service worker of the page would get. */
+  /** What the service worker of the page gets. */
   readonly payload: Record<string, unknown>;
   readonly ttl: number;
   readonly urgency: string | null;
@@ -21,7 +21,7 @@ export interface ReceivedPush {
   readonly authorization: string;
   readonly bytes: number;
   readonly atMs: number;
-  /** What it was answered; 0 for nothing. */
+  /** Status of the response; 0 when there was none. */
   readonly status: number;
 }
 
@@ -42,24 +42,24 @@ export interface FakePushService {
   readonly url: string;
   /** An entry for `APP_PUSH_ENDPOINTS`. */
   readonly host: string;
-  /** All, in the order in which they came. */
+  /** All pushes, in the order of their arrival. */
   readonly pushes: readonly ReceivedPush[];
-  /** What was wrong with requests; a sender that keeps to the protocols leaves it empty. */
+  /** Faults of requests. It stays empty if the sender keeps to the protocols. */
   readonly complaints: readonly string[];
   readonly script: Script;
-  /** Connections that were made to it so far. */
+  /** Connections made to it so far. */
   readonly connections: number;
-  /** The most requests that were under way at once. */
+  /** The most requests in progress at once. */
   readonly mostAtOnce: number;
-  /** A browser subscribes; with the `applicationServerKey` only pushes of that key are taken (RFC 8292, section 4). */
+  /** Subscribes a browser. With `applicationServerKey` it takes only pushes of that key (RFC 8292, section 4). */
   subscribe(applicationServerKey?: string): FakeSubscription;
-  /** Answers of this subscription alone; those of `script` come first. */
+  /** Returns the responses for this subscription alone. Those of `script` come first. */
   scriptOf(subscription: FakeSubscription): Script;
-  /** From now on 410. */
+  /** Answers 410 from now on. */
   expire(subscription: FakeSubscription): void;
-  /** What waits for a browser that is away: of pushes with one topic the last. */
+  /** Returns what waits for a browser that is away: of the pushes with one topic only the last. */
   held(subscription: FakeSubscription): ReceivedPush[];
-  /** Resolves when so many pushes (of this subscription) have come. */
+  /** Resolves when this many pushes (of this subscription) have come. */
   received(count: number, subscription?: FakeSubscription): Promise<ReceivedPush[]>;
   stop(): Promise<void>;
 }
@@ -85,7 +85,7 @@ const header = (req: IncomingMessage, name: string): string | null => {
 const MOST_BYTES = 4_096;
 const DAY_SECONDS = 86_400;
 
-/** RFC 8292: the token in the `vapid` scheme, its key, and who is meant. */
+/** Checks the token in the `vapid` scheme (RFC 8292), its key, and its audience. */
 async function verifyVapid(req: IncomingMessage, origin: string): Promise<{ claims: JWTPayload; vapidKey: string }> {
   const [, token, vapidKey] = /^vapid t=([\w.-]+), ?k=([\w-]+)$/.exec(header(req, 'authorization') ?? '') ?? [];
   demand(token !== undefined && vapidKey !== undefined, 401, 'no vapid authorization');
@@ -104,7 +104,7 @@ async function verifyVapid(req: IncomingMessage, origin: string): Promise<{ clai
   return { claims, vapidKey: vapidKey as string };
 }
 
-/** RFC 8030, section 5. */
+/** Checks the headers (RFC 8030, section 5). */
 function verifyHeaders(req: IncomingMessage) {
   const [ttl, urgency, topic] = [header(req, 'ttl'), header(req, 'urgency'), header(req, 'topic')];
   demand(/^\d{1,10}$/.test(ttl ?? ''), 400, 'TTL is missing or no number');
@@ -121,8 +121,8 @@ async function bodyOf(req: IncomingMessage): Promise<Buffer> {
 }
 
 /**
- * A push service (RFC 8030) on loopback with the browsers behind it: it checks the sender's VAPID token and headers, opens
- * what was encrypted (RFC 8291), keeps one push per topic, and answers as it is told.
+ * Starts a push service (RFC 8030) on loopback, with the browsers behind it. It checks the sender's VAPID token and
+ * headers, decrypts the content (RFC 8291), keeps one push per topic, and answers as it is told.
  */
 export async function startFakePushService({
   certificate,

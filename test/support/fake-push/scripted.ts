@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { constants, type Http2ServerResponse } from 'node:http2';
 import type { Writable } from 'node:stream';
 
-/** An answer in place of the right one; a number is a status alone. */
+/** A response that replaces the right one. A number is only a status. */
 export type Scripted =
   | number
   | {
@@ -14,7 +14,7 @@ export type Scripted =
        * `reset`: breaks the connection.
        */
       readonly manner?: 'silent' | 'stalled' | 'endless' | 'huge' | 'reset';
-      /** The answer is held back until this resolves; the request counts as received before. */
+      /** Holds the response back until this resolves. The request already counts as received. */
       readonly until?: Promise<unknown>;
     };
 
@@ -23,7 +23,7 @@ type Response = ServerResponse | Http2ServerResponse;
 const HUGE_BYTES = 67_108_864;
 const CHUNK = Buffer.alloc(16_384, 'x');
 
-/** Writes as fast as the other side takes it. Resolves to the bytes written when it took all or went away. */
+/** Writes as fast as the other side reads. Resolves to the bytes written when it has read all or gone away. */
 async function pour(out: Writable, most: number): Promise<number> {
   let bytes = 0;
   while (bytes < most && !out.destroyed && out.writable) {
@@ -42,30 +42,30 @@ async function pour(out: Writable, most: number): Promise<number> {
   return bytes;
 }
 
-/** What a fake was told to answer, and what it has poured out. */
+/** The responses that a fake is told to give, and the bytes that it has poured out. */
 export class Script {
   readonly #queue: Scripted[] = [];
   readonly #pours: Promise<number>[] = [];
 
-  /** These are the next answers, in this order. */
+  /** Sets the next responses, in this order. */
   next(...answers: Scripted[]): void {
     this.#queue.push(...answers);
   }
 
-  /** The bytes of `huge` and `endless` bodies that were written before the other side had enough. */
+  /** Resolves to the bytes of `huge` and `endless` bodies that were written before the other side had enough. */
   async poured(): Promise<number> {
     const each = await Promise.all(this.#pours);
     return each.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Takes the next answer and gives it. Returns its status, 0 for none at all; null when nothing was written. */
+  /** Takes and gives the next response. Returns its status, 0 for no response, null when none was set. */
   play(res: Response): number | null {
     const scripted = this.#queue.shift();
     if (scripted === undefined) return null;
     return this.give(res, scripted);
   }
 
-  /** Gives this answer, whatever comes next. Returns its status, 0 for none at all. */
+  /** Gives this response, whatever comes next. Returns its status, 0 for no response. */
   give(res: Response, scripted: Scripted): number {
     const { until, ...answer } = typeof scripted === 'number' ? { status: scripted } : scripted;
     const { status = 200, headers = {}, body, manner } = answer;
@@ -73,7 +73,7 @@ export class Script {
       void until.then(() => this.give(res, answer));
       return status;
     }
-    // The two kinds of response have the same methods, with other types.
+    // The two kinds of response have the same methods with different types.
     const [out, plain] = ['stream' in res ? res.stream : res, res as ServerResponse];
     if (manner === 'silent') return 0;
     if (manner === 'reset') {

@@ -5,26 +5,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../../deploy/local/setup/redis.mjs';
 
-/** A Redis of the test's own, to be paused, killed, started again or emptied. */
+/** A Redis of one test, which the test can pause, kill, restart or empty. */
 export interface OwnRedis {
   readonly url: string;
   pause(): void;
   resume(): void;
   kill(): Promise<void>;
-  /** Starts it again on the same port, with what it had made durable. */
+  /** Starts it again on the same port, with its durable data. */
   start(): Promise<void>;
-  /** Gives the disk of one with `diskBytes` room again. */
+  /** Removes the limit of `diskBytes`, as if the disk had free space again. */
   clearDisk(): void;
   stop(): Promise<void>;
 }
 
-/** In blocks of 512 bytes, as a shell counts them. A write beyond that fails as on a full disk, in place of a signal. */
+/** Limits files in blocks of 512 bytes, as a shell counts them. A write beyond fails as on a full disk, without a signal. */
 const onSmallDisk = (bytes: number) => ['-c', `trap '' XFSZ; ulimit -S -f ${Math.ceil(bytes / 512)}; exec "$0" "$@"`];
 
 interface OwnRedisOptions {
-  /** Every write is on disk before it is answered, so that a kill loses nothing. */
+  /** Puts every write on disk before its reply, so that a kill loses nothing. */
   persistent?: boolean;
-  /** A file may become no larger: with more written, Redis answers MISCONF. Its writes reach the disk within a second. */
+  /** Largest size of a file. Beyond it Redis answers MISCONF. Its writes reach the disk within a second. */
   diskBytes?: number;
 }
 
@@ -46,7 +46,7 @@ export async function startOwnRedis({ persistent = true, diskBytes }: OwnRedisOp
     resume: () => child?.kill('SIGCONT'),
     kill: () => end('SIGKILL'),
     async start() {
-      // With `always` a full disk ends Redis.
+      // A full disk ends Redis with `always`.
       const fsync = diskBytes === undefined ? 'always' : 'everysec';
       const persistence = persistent ? ['--appendonly', 'yes', '--appendfsync', fsync] : ['--appendonly', 'no'];
       const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...persistence];

@@ -1,49 +1,49 @@
 import { type RedisProcess, redisCli, type Settings, startRedisProcess, until } from './redis-processes.ts';
 
-/** A node as `CLUSTER NODES` of another one describes it. */
+/** A node as another node's `CLUSTER NODES` describes it. */
 interface ClusterNode {
   id: string;
   port: number;
   isPrimary: boolean;
   isFailed: boolean;
-  /** Id of its primary; `-` for a primary. */
+  /** Id of its primary; `-` if it is a primary. */
   primary: string;
-  /** Ranges of slots, as written: `0-5460`. */
+  /** Ranges of slots, as Redis writes them: `0-5460`. */
   slots: string[];
 }
 
-/** Three primaries with a replica each, on loopback. */
+/** Three primaries with one replica each, on loopback. */
 export interface RedisCluster {
   /** For APP_REDIS_URL. */
   readonly url: string;
   readonly nodes: readonly RedisProcess[];
-  /** The primary that serves this key or channel. */
+  /** Resolves to the primary that serves this key or channel. */
   primaryOf(key: string): Promise<RedisProcess>;
   slotOf(key: string): Promise<number>;
-  /** The slots that a primary serves. */
+  /** Resolves to the slots that a primary serves. */
   slotsOf(server: RedisProcess): Promise<Set<number>>;
-  /** The primary of a slot and a replica of it. */
+  /** Resolves to the primary of a slot and a replica of it. */
   shardOf(slot: number): Promise<[primary: RedisProcess, replica: RedisProcess]>;
-  /** Kills the primary of a key, in the moment in which `when` resolves; resolves when a replica has taken over. */
+  /** Kills the primary of a key at the moment when `when` resolves. Resolves when a replica has taken over. */
   killPrimaryOf(key: string, when?: Promise<unknown>): Promise<{ killed: RedisProcess; promoted: RedisProcess }>;
-  /** Has a replica of the key's primary take over in good order. */
+  /** Makes a replica of the key's primary take over in good order. */
   failover(key: string): Promise<void>;
   /**
-   * Moves a slot with everything in it to another primary, as `redis-cli --cluster reshard` does, step by step. Resolves
-   * to the number of keys.
+   * Moves a slot with all its keys to another primary, step by step as `redis-cli --cluster reshard` does. Resolves to
+   * the number of keys.
    */
   moveSlot(slot: number): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** How long a silent node is waited for before the others call it dead. */
+/** How long the others wait for a silent node before they call it dead. */
 export const NODE_TIMEOUT_MS = 1_500;
 
 const SETTINGS = {
   'cluster-enabled': 'yes',
   'cluster-node-timeout': NODE_TIMEOUT_MS,
   'cluster-replica-validity-factor': 0,
-  // What lost a primary and has no replica leaves the others alone.
+  // A shard that lost its primary and has no replica does not stop the others.
   'cluster-require-full-coverage': 'no',
   'repl-diskless-sync-delay': 0,
   'maxmemory-policy': 'noeviction',
@@ -63,7 +63,7 @@ function parseNodes(text: string): ClusterNode[] {
   });
 }
 
-/** As a node sees it: three primaries have slots, and each of them has a replica. */
+/** Whether a node sees three primaries with slots, each with a replica. */
 function isPaired(text: string): boolean {
   const nodes = parseNodes(text);
   const primaries = nodes.filter(({ isPrimary, slots }) => isPrimary && slots.length > 0);
@@ -107,14 +107,14 @@ export async function startRedisCluster({ settings = {} }: { settings?: Settings
 
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
   await redisCli('--cluster', 'create', ...addresses, '--cluster-replicas', 1, '--cluster-yes');
-  // The creator sees the cluster at once; each node must, and each replica must have its data, before it is used.
+  // The creator sees the cluster at once. Before use each node must see it, and each replica must have its data.
   for (const node of nodes) {
     await until(
       () => node.cli('cluster', 'info'),
       (text) => text.includes('cluster_state:ok'),
       'the cluster',
     );
-    // One that has not yet been told whose replica it is calls itself a primary too.
+    // A replica that does not know its primary yet calls itself a primary too.
     await until(() => node.cli('cluster', 'nodes'), isPaired, 'a replica for each primary');
     await until(
       () => node.cli('info', 'replication'),

@@ -9,23 +9,23 @@ import { pickPort } from '../../../deploy/local/setup/free-port.mjs';
 const SERVER = process.env.APP_TEST_REDIS_SERVER ?? 'redis-server';
 const CLI = SERVER.includes('/') ? join(dirname(SERVER), 'redis-cli') : 'redis-cli';
 
-/** Longer than anything takes here; only a failing test waits so long. */
+/** Longer than anything takes here. Only a failing test waits this long. */
 const PATIENCE_MS = 80_000;
 
-/** A redis-server of the test's own, as a process of its own. */
+/** A redis-server of one test, in its own process. */
 export interface RedisProcess {
   readonly port: number;
-  /** Also while it is paused. */
+  /** Whether it runs, even if it is paused. */
   isAlive(): boolean;
-  /** redis-cli against it; resolves to what it prints. Rejects when Redis answers with an error. */
+  /** Runs redis-cli against it, and resolves to the output. Rejects when Redis answers with an error. */
   cli(...words: (string | number)[]): Promise<string>;
   pause(): void;
   resume(): void;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again with what it had made durable. */
+  /** Starts it again with its durable data. */
   start(env?: Record<string, string>): Promise<void>;
-  /** While it is down: what it had made durable is gone. */
+  /** Deletes its durable data while it is down. */
   forget(): void;
   /** Kills it and removes its folder. */
   stop(): Promise<void>;
@@ -36,7 +36,7 @@ export async function redisCli(...words: (string | number)[]): Promise<string> {
   return stdout.trim();
 }
 
-/** Asks again until the answer is as wanted: for what Redis itself does in its own time. */
+/** Asks again until the answer is right. For what Redis does in its own time. */
 export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean, what: string): Promise<T> {
   const giveUpAt = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -48,20 +48,20 @@ export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => bo
 }
 
 /**
- * Below the ephemeral ports, so that no outgoing connection takes one between the look and the start. A cluster node also
- * listens on its port + 10,000.
+ * Below the ephemeral ports, so that no outgoing connection takes one between the probe and the start. A cluster node
+ * also listens on its port + 10,000.
  */
 const PORTS = { first: 10_000, count: 6_000, offsets: [0, 10_000] };
 
 export type Settings = Record<string, string | number>;
 
 interface ProcessOptions {
-  /** Beside port, bind and folder. */
+  /** Settings in addition to port, bind and folder. */
   settings?: Settings;
-  /** Lines of a configuration file, which this process rewrites: sentinels do, and have those do whom they promote. */
+  /** Lines of a configuration file that this process rewrites. Sentinels do, and make promoted servers do so. */
   file?: string[];
   isSentinel?: boolean;
-  /** What its log says once it serves. */
+  /** The log text that shows that it serves. */
   readyWhen?: string;
 }
 

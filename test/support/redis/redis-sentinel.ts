@@ -4,20 +4,20 @@ import { type RedisProcess, type Settings, startRedisProcess, until } from './re
 export interface SentinelSite {
   /** For APP_REDIS_URL. */
   readonly url: string;
-  /** What the sentinels call it. */
+  /** The sentinels' name for it. */
   readonly master: string;
   readonly servers: readonly RedisProcess[];
   readonly sentinels: readonly RedisProcess[];
-  /** The one that the sentinels call primary now. */
+  /** Resolves to the server that the sentinels call primary now. */
   primary(): Promise<RedisProcess>;
   /**
-   * All others that are alive, once they follow the primary: after a failover that is by and by, and one that does not yet
-   * has nothing of what came since, but could be promoted.
+   * Resolves to all other living servers once they follow the primary. After a failover they do so one by one. A server
+   * that does not follow yet lacks everything since, but could be promoted.
    */
   replicas(): Promise<RedisProcess[]>;
-  /** Resolves when another server than `old` is primary. */
+  /** Resolves when a server other than `old` is primary. */
   promotedInsteadOf(old: RedisProcess): Promise<RedisProcess>;
-  /** Asks the sentinels for a failover in good order; resolves when it is over. */
+  /** Asks the sentinels for a failover in good order. Resolves when it is over. */
   failover(): Promise<RedisProcess>;
   stop(): Promise<void>;
 }
@@ -32,11 +32,11 @@ const SERVER_SETTINGS = {
 interface SentinelOptions {
   replicas?: number;
   /**
-   * Not down to the second between two pings: a sentinel that has just heard of another primary pings it a second later
-   * for the first time, counts from when it heard, and would have the healthy one replaced at once (Redis 7.0).
+   * Must exceed the second between two pings. A sentinel that has just heard of another primary pings it for the first
+   * time a second later, counts from when it heard, and would replace a healthy primary at once (Redis 7.0).
    */
   downAfterMs?: number;
-  /** Of the servers. */
+  /** Settings of the servers. */
   settings?: Settings;
 }
 
@@ -80,7 +80,7 @@ export async function startRedisSentinel(options: SentinelOptions = {}): Promise
     return found;
   };
   const primary = async () => withPort(await portOf(sentinels[0] as RedisProcess));
-  /** All sentinels must have heard: a client may ask any of them. */
+  /** Waits for all sentinels, because a client may ask any of them. */
   async function promotedInsteadOf(old: RedisProcess): Promise<RedisProcess> {
     for (const sentinel of sentinels) {
       await until(
@@ -116,7 +116,7 @@ export async function startRedisSentinel(options: SentinelOptions = {}): Promise
     async failover() {
       const old = await primary();
       const [asked] = sentinels as [RedisProcess];
-      // Refused, or given up by the sentinel, while a replica is still catching up from the failover before.
+      // The sentinel refuses or gives up while a replica is still catching up from the failover before.
       await until(
         async () => {
           const port = await portOf(asked);

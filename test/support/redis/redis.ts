@@ -1,22 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { Cluster, Redis } from 'ioredis';
 
-/** The Redis that all test files share; nothing in it may be flushed. */
+/** Returns the URL of the Redis that all test files share. Nothing in it may be flushed. */
 export function sharedRedisUrl(): string {
   const url = process.env.APP_TEST_REDIS_URL;
   if (!url) throw new Error('Run the tests with `npm test`, which starts the Redis that they need');
   return url;
 }
 
-/** What a replica needs beside the URL: a cluster behind several proxies, or with a user, does not look like one. */
+/** Returns what a replica needs besides the URL, because the URL of a cluster with proxies or a user hides the mode. */
 export const sharedRedisEnv = (redisUrl: string): Record<string, string> =>
   process.env.APP_TEST_REDIS_MODE === 'cluster' && redisUrl === sharedRedisUrl() ? { APP_REDIS_MODE: 'cluster' } : {};
 
-/** Keeps the keys of one test file apart from all others; below the one prefix that the Redis user may use. */
+/** Returns a prefix that separates the keys of one test file from all others, within the Redis user's prefix. */
 export const randomPrefix = (): string => `baton:t${randomBytes(5).toString('hex')}`;
 
 /**
- * A plain connection, to look at what is stored. To the shared store it goes past sentinels and users; for a cluster
+ * Opens a plain connection that shows what is stored. It bypasses sentinels and users of the shared store. For a cluster
  * it has the same commands, as long as they have one key.
  */
 export function connectTo(url: string): Redis {
@@ -26,7 +26,7 @@ export function connectTo(url: string): Redis {
   return new Cluster(nodes) as unknown as Redis;
 }
 
-/** Every key under the prefix; `rest`: a pattern for what follows. */
+/** Returns every key under the prefix. `rest` is a pattern for the part after it. */
 export async function keysUnder(redis: Redis, prefix: string, rest = ':*'): Promise<string[]> {
   const keys: string[] = [];
   const servers =

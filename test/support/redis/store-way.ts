@@ -3,21 +3,21 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 const ADDRESS = /127\.0\.0\.1:(\d+)/g;
 
-/** Where servers name each other: CLUSTER SLOTS, MOVED and ASK, SENTINEL get-master-addr-by-name and SENTINEL sentinels. */
+/** How servers name each other: CLUSTER SLOTS, MOVED, ASK, SENTINEL get-master-addr-by-name, SENTINEL sentinels. */
 const NAMED_PORT = /(127\.0\.0\.1(?:\r\n\$5\r\n|\r\n:|:| )|\nport\r\n\$5\r\n)(\d{5})/g;
 
-/** The way of one replica to the store that all test files share, through a proxy before each server, and no way around. */
+/** One replica's way to the shared store, with a proxy in front of each server and no way around them. */
 export interface StoreWay {
-  /** For the replica. */
+  /** The URL for the replica. */
   readonly redisUrl: string;
   readonly env: Record<string, string>;
-  /** As of each proxy. */
+  /** As in each proxy. */
   silence(marker: string): void;
   swallowAnswers(): void;
   stop(): Promise<void>;
 }
 
-/** Whatever kind of store it is; behind Sentinel to the sentinels and the primary. */
+/** Starts the proxies for any kind of store. Behind Sentinel they cover the sentinels and the primary. */
 export async function startStoreWay(): Promise<StoreWay> {
   const { APP_TEST_REDIS_LOOK: look = '', APP_TEST_REDIS_MODE: mode } = process.env;
   const ports = new Set([...`${sharedRedisUrl()} ${look}`.matchAll(ADDRESS)].map(([, port = '']) => port));
@@ -26,8 +26,8 @@ export async function startStoreWay(): Promise<StoreWay> {
     const proxy = proxies.get(port);
     return proxy ? new URL(proxy.url).port : port;
   };
-  // Ports have five digits here, so that lengths stay. One that falls on the border of two chunks is left as it is, and
-  // that connection goes round the proxies.
+  // Ports have five digits here, so that lengths stay the same. A port that is split between two chunks is not rewritten,
+  // and that connection bypasses the proxies.
   const rewrite = (bytes: Buffer): Buffer => {
     const text = bytes.toString('latin1');
     const changed = text.replace(NAMED_PORT, (_, before: string, port: string) => `${before}${insteadOf(port)}`);

@@ -2,17 +2,17 @@ import type { Redis } from 'ioredis';
 import { keysUnder } from './redis.ts';
 
 /**
- * What moves by itself: what belongs to replicas, the index of due things, and what the streams of earlier tests write
- * when their grace is over. What a request changes of a device shows in its row and in the log.
+ * Keys that change on their own: those of replicas, the index of due things, and what streams of earlier tests write when
+ * their grace is over. A request's change of a device shows in its row and in the log.
  */
 const MOVING = /:\{sys\}:|:replica:\{|:due:\{|:(presence|routes)$/;
 
-/** What a request did is remembered for a minute, and then no more; nothing else removes it. */
+/** Keys that remember what a request did, for a minute. Nothing else removes them. */
 const EXPIRING = /:op:/;
 
 /**
- * Every key under the prefix with its serialised value, but for those of the replicas themselves: two such pictures
- * are equal when nothing was written in between. What expired since `before` is shown as it was there.
+ * Returns every key under the prefix with its serialised value, except those of the replicas themselves. Two pictures are
+ * equal when nothing was written in between. Keys that expired since `before` are shown as they were there.
  */
 export async function picture(
   redis: Redis,
@@ -37,7 +37,7 @@ async function readAll(redis: Redis, key: string): Promise<unknown> {
   throw new Error(`No test knows how to read the ${type} ${key}`);
 }
 
-/** The keys under the prefix whose name or value, of whatever type, holds the text. */
+/** Returns the keys under the prefix whose name or value, of any type, contains the text. */
 export async function keysHolding(redis: Redis, prefix: string, text: string): Promise<string[]> {
   const holding: string[] = [];
   for (const key of await keysUnder(redis, prefix)) {
@@ -46,7 +46,7 @@ export async function keysHolding(redis: Redis, prefix: string, text: string): P
   return holding;
 }
 
-/** The keys under the prefix whose name, or value as the store serialises it or as it is read, holds the text. */
+/** Returns the keys under the prefix whose name or value, serialised or as read, contains the text. */
 export async function dumpsHolding(redis: Redis, prefix: string, text: string): Promise<string[]> {
   const holding = new Set(await keysHolding(redis, prefix, text));
   for (const key of await keysUnder(redis, prefix)) {

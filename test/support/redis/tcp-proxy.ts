@@ -6,25 +6,25 @@ export interface TcpProxy {
   /** The Redis URL to give to a replica. */
   readonly url: string;
   /**
-   * The next request that holds `marker` reaches Redis, but its answer does not come back: both ends are cut as soon
-   * as Redis has answered. Resolves when that has happened.
+   * Lets the next request that contains `marker` reach Redis, but not its reply come back: both ends are cut as soon as
+   * Redis has answered. Resolves when that has happened.
    */
   cutBeforeAnswerTo(marker: string): Promise<void>;
   /**
-   * From now on nothing passes any more, in either direction, on connections that have ever sent `marker` (case does
-   * not matter); they stay open. Later ones are not concerned.
+   * Stops all bytes, in both directions, on connections that have ever sent `marker` (in any case). The connections stay
+   * open. Later connections are not affected.
    */
   silence(marker: string): void;
-  /** From now on no answer passes on the connections that there are: what is asked on them still arrives, and is done. */
+  /** Stops all replies on the existing connections from now on. Requests on them still arrive and are carried out. */
   swallowAnswers(): void;
   /** Ends the connections that have ever sent `marker`. */
   cut(marker: string): void;
-  /** From the next request that holds `marker` on no answer of Redis arrives, until `release`. `asked`: it came. */
+  /** Holds all replies of Redis back from the next request with `marker` on, until `release`. `asked`: that request came. */
   hold(marker: string): { asked: Promise<void>; release: () => void };
   stop(): Promise<void>;
 }
 
-/** `rewrite` changes what Redis says. */
+/** Starts the proxy. `rewrite` changes what Redis sends. */
 export async function startTcpProxy(
   targetUrl: string,
   { rewrite = (bytes: Buffer): Buffer => bytes } = {},
@@ -59,7 +59,7 @@ export async function startTcpProxy(
         held.asked();
         held.asked = null;
       }
-      // What a connection is for shows in its first words.
+      // The first words of a connection show its purpose.
       if (link.sent.length < 4_096) link.sent += bytes.toString('latin1').toLowerCase();
       if (!link.isSilent) upstream.write(bytes);
     });

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { TestEnvironment } from 'jest-environment-node';
 
-/** How long what was closed may take to be gone: a socket's last packets, the exit of a child. Only what leaks waits so long. */
+/** How long closed things may take to disappear, such as a socket's last packets. Only leaks take this long. */
 const GRACE_MS = 10_000;
 const LOOK_EVERY_MS = 20;
 
-/** Where the modules of this file keep what belongs to a call. */
+/** The storages in which modules of this file keep the data of a call. */
 const storages = new Set();
 const { run } = AsyncLocalStorage.prototype;
 AsyncLocalStorage.prototype.run = function runKnown(...words) {
@@ -13,7 +13,7 @@ AsyncLocalStorage.prototype.run = function runKnown(...words) {
   return run.apply(this, words);
 };
 
-/** What keeps a process alive, with how many of each. Pipes are left out: they are jest's own to its workers. */
+/** Counts what keeps a process alive, by kind. Pipes are left out, because jest uses them for its workers. */
 function countHandles() {
   const counts = new Map();
   for (const kind of process.getActiveResourcesInfo()) {
@@ -32,8 +32,8 @@ function newSince(before) {
 }
 
 /**
- * Fails a file that leaves behind what would keep a process alive: a listening server, a socket, a child, a timer.
- * The worker that ran it goes on with the next file, so nothing else would notice.
+ * Fails a file that leaves something behind that keeps a process alive: a listening server, a socket, a child, a timer.
+ * Its worker goes on with the next file, so nothing else would notice.
  */
 export default class LeakFreeEnvironment extends TestEnvironment {
   #before = new Map();
@@ -42,7 +42,7 @@ export default class LeakFreeEnvironment extends TestEnvironment {
   async handleTestEvent(event) {
     if (event.name === 'test_fn_failure' || event.name === 'hook_failure') this.#failed = true;
     if (event.name === 'setup') this.#before = countHandles();
-    // A test that failed in the middle leaves things behind, and its own error says more.
+    // A test that fails in the middle leaves things behind, and its own error says more.
     if (event.name === 'run_finish' && !this.#failed) await this.#requireNothingLeft();
   }
 
@@ -60,7 +60,7 @@ export default class LeakFreeEnvironment extends TestEnvironment {
     const left = newSince(this.#before);
     if (left.length === 0) return;
     const error = new Error(`This file left behind: ${left.join(', ')}`);
-    // The stack would lead here, not to the culprit.
+    // The stack would point here, not to the cause.
     error.stack = error.message;
     throw error;
   }

@@ -3,15 +3,15 @@ import { relative } from 'node:path';
 
 const SECONDS = JSON.parse(readFileSync(new URL('./file-seconds.json', import.meta.url), 'utf8'));
 
-/** What is not on the list is short; the larger of two such files first. */
+/** Returns the expected time of a file. Files that are not on the list are short; the larger of two comes first. */
 const weightOf = ({ path, context }) => {
   const name = relative(context.config.rootDir, path);
   return SECONDS[name] ?? statSync(path).size / 1e6;
 };
 
 /**
- * The order of the files: those that took longest, as `file-seconds.json` has them, first, so that no worker is left alone
- * with a long one at the end. The same on every machine, unlike the order that jest remembers.
+ * Orders the files by their time in `file-seconds.json`, the longest first, so that no worker ends alone with a long one.
+ * Unlike the order that jest remembers, it is the same on every machine.
  */
 export default class LongestFirst {
   sort(tests) {

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 const REASON = / \[skipped: (.*?)\]/;
 const LIST = '.ci/expected-skips.txt';
 
-/** The names on the committed list, one a line; `#` starts a comment. */
+/** Returns the names on the committed list, one a line. `#` starts a comment. */
 function readExpected(rootDir) {
   const path = join(rootDir, LIST);
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
@@ -12,8 +12,8 @@ function readExpected(rootDir) {
 }
 
 /**
- * Ends a run with what was left out, by name and reason, and one plain line of counts. With `CI=true` it fails the
- * run for a skip that is not on the committed list, so that a machine which lost a tool does not pass for healthy.
+ * Ends a run with the skipped tests, by name and reason, and one line of counts. With `CI=true` it fails the run for a
+ * skip that is not on the committed list, so that a machine that lost a tool does not pass as healthy.
  */
 export default class SkipReport {
   #config;
@@ -35,7 +35,7 @@ export default class SkipReport {
     const passed = results.numPassedTests;
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites + unexpected.length;
     lines.push(`${passed} passed, ${failed} failed${skips.length > 0 ? `, ${skips.length} skipped` : ''}`);
-    // After the summary, which jest prints last of all reports.
+    // Runs after the summary, which jest prints after all reports.
     process.once('exit', () => process.stdout.write(`${lines.join('\n')}\n`));
   }
 
@@ -45,7 +45,7 @@ export default class SkipReport {
 
   #skipsOf({ testFilePath, testResults }) {
     const file = relative(this.#config.rootDir, testFilePath);
-    // Under -t every test that the pattern leaves out is pending too.
+    // With -t, all tests that the pattern leaves out are pending too.
     const isSkip = ({ status, fullName }) =>
       REASON.test(fullName) || (['pending', 'todo', 'disabled'].includes(status) && !this.#config.testNamePattern);
     return testResults

@@ -4,9 +4,9 @@ interface Runners {
 }
 
 /**
- * The one way to leave a test out. Gives `test` and `describe` that run when this machine meets `condition`, and that
- * skip otherwise, with `reason` ("needs Chromium") where the list at the end of `npm test` finds it. With `CI=true` a
- * skip that `.ci/expected-skips.txt` does not name fails the run.
+ * Leaves tests out; there is no other way. Returns `test` and `describe` that run if this machine meets `condition`.
+ * Otherwise they skip, with `reason` ("needs Chromium") where the list at the end of `npm test` finds it. With `CI=true`
+ * a skip that `.ci/expected-skips.txt` does not name fails the run.
  */
 export function skipUnless(condition: boolean, reason: string): Runners {
   if (condition) return { test, describe };

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const SLOWEST = 10;
-/** Below, where a file stands in the order changes nothing. */
+/** For shorter files the place in the order does not matter. */
 const LISTED_FROM_SECONDS = 3;
 const LIST = new URL('./file-seconds.json', import.meta.url);
 
@@ -32,7 +32,7 @@ export default class TimeReport {
     const [rest, slowest] = [files.slice(0, -SLOWEST), files.slice(-SLOWEST)];
     const lines = ['', 'Time and tests of each file:', ...rest.map(row)];
     lines.push(`The ${slowest.length} slowest:`, ...slowest.map(row), '');
-    // After the summary, which jest prints last of all reports.
+    // Runs after the summary, which jest prints after all reports.
     process.once('exit', () => process.stdout.write(lines.join('\n')));
   }
 

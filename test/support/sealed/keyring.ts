@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import type { Ring } from '../../../shared/contract/modules/keys.ts';
 import type { TestDevice } from '../device.ts';
 
-/** A device with keys of its own. */
+/** A device with its own keys. */
 export interface Keyed {
   readonly id: string;
   readonly enc: string;
@@ -25,7 +25,7 @@ export function keyed({ id }: Pick<TestDevice, 'id'>): Keyed {
   return { id, enc: enc.raw, sig: sig.raw, key: sig.key };
 }
 
-/** The list of parts that is signed, written after the design and not after the service. */
+/** Returns the list of parts that is signed. It is written from the design, not from the service. */
 function parts(list: readonly (string | Uint8Array)[]): Buffer {
   const all = list.map((part) => Buffer.from(part as string));
   const bytes = Buffer.alloc(all.reduce((sum, part) => sum + 4 + part.length, 0));
@@ -45,12 +45,12 @@ export interface Account {
   user: string;
 }
 
-/** Any text of bytes, signed as a ring or as a list of guests. */
+/** Signs any bytes as a ring or as a list of guests. */
 export function signed(by: Pick<Keyed, 'key'>, { service, user }: Account, label: string, bytes: Uint8Array): string {
   return `${Buffer.from(bytes).toString('base64url')}.${signParts(by, [label, service, user, bytes])}`;
 }
 
-/** A ring as it is sent, and what the next one has to say of it. */
+/** A ring as it is sent, with what the next ring must state about it. */
 export interface MadeRing {
   readonly text: string;
   readonly n: number;
@@ -62,11 +62,11 @@ interface RingWishes {
   by: Pick<Keyed, 'key'>;
   members: readonly Keyed[];
   before?: MadeRing | undefined;
-  /** In place of what it would say, or beside it. */
+  /** Fields that replace those of a right ring, or are added to them. */
   says?: Record<string, unknown>;
 }
 
-/** The next ring of an account, right in all but what `says` says. */
+/** Makes the next ring of an account. It is right, except for what `says` changes. */
 export function makeRing(account: Account, { by, members, before, says = {} }: RingWishes): MadeRing {
   const epoch = (says['epoch'] as number | undefined) ?? before?.ring.epoch ?? 1;
   const ring = {

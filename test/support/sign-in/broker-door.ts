@@ -3,22 +3,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { request, type WireAnswer } from '../wire.ts';
 
-/** What is answered in the broker's place. `type` is JSON unless told otherwise. */
+/** A response in the broker's place. `type` is JSON unless set. */
 interface Told {
   status: number;
   type?: string;
   body: unknown;
 }
 
-/** Makes an answer of the one that the broker gave; null: no answer, now or ever. */
+/** Makes a response from the broker's own one; null: no response at all. */
 type Answering = (real: () => Promise<WireAnswer>) => Promise<Told | null>;
 
-/** A door before the broker, at which a test may answer in its place. */
+/** A door in front of the broker, at which a test may respond in its place. */
 export interface BrokerDoor {
   readonly url: string;
-  /** From now on requests with this method and path, and nothing else, are answered by the test. */
+  /** Lets the test answer requests with this method and path from now on, and only these. */
   answer(what: string, answering: Answering): void;
-  /** From now on everything passes. */
+  /** Lets everything pass from now on. */
   open(): void;
   stop(): Promise<void>;
 }

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** Where the provider departs from the protocol, for tests of who must notice. */
+/** How the provider departs from the protocol, for tests of clients that must notice. */
 export interface Misbehaviour {
-  /** Claims of the ID token that replace the right ones; undefined takes one away. */
+  /** Claims of the ID token that replace the right ones. Undefined removes one. */
   claims?: Record<string, unknown>;
   /** Signs with a key that is not in its key set. */
   foreignKey?: boolean;
@@ -29,14 +29,14 @@ export interface OpenIdProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Who logs in next: claims beside those of the protocol. `userinfo` go there and not into the ID token. */
+  /** The next user to log in: claims in addition to those of the protocol. `userinfo` go there and not into the ID token. */
   user: { claims: Record<string, unknown>; userinfo: Record<string, unknown> };
   misbehaviour: Misbehaviour;
-  /** How often each endpoint was asked. */
+  /** How often each endpoint was called. */
   readonly asked: Record<string, number>;
-  /** The addresses that the client has registered; empty: any. Others are refused, to the letter, without a redirect. */
+  /** The client's registered addresses; empty: any. All others are refused without a redirect. The match is exact. */
   redirectUris: string[];
-  /** From now on it signs with a new key, and publishes that one alone, or the old ones too. */
+  /** Signs with a new key from now on, and publishes only that key, or the old ones too. */
   rotate(options?: { keepsOld?: boolean; alg?: string }): Promise<void>;
   stop(): Promise<void>;
 }
@@ -66,9 +66,9 @@ async function bodyOf(req: IncomingMessage): Promise<URLSearchParams> {
 }
 
 /**
- * An OpenID provider on loopback that signs in whoever comes, without asking: discovery, authorization code flow with
- * PKCE (S256 demanded), client authentication by `client_secret_basic`, RS256 ID tokens, key set, user info.
- * OpenID Connect Core 1.0, RFC 6749, RFC 7636, RFC 9207.
+ * Starts an OpenID provider on loopback that signs in every caller without a question: discovery, authorization code flow
+ * with PKCE (S256 demanded), client authentication by `client_secret_basic`, RS256 ID tokens, key set, user info. OpenID
+ * Connect Core 1.0, RFC 6749, RFC 7636, RFC 9207.
  */
 export async function startOpenIdProvider({ port = 0 } = {}): Promise<OpenIdProvider> {
   const foreign = await generateKeyPair('RS256');
@@ -115,7 +115,7 @@ export async function startOpenIdProvider({ port = 0 } = {}): Promise<OpenIdProv
     return back.href;
   }
 
-  /** RFC 6749, section 2.3.1: both parts are form-encoded before they are joined. */
+  /** Authenticates the client. Both parts are form-encoded before they are joined (RFC 6749, section 2.3.1). */
   function authenticate(req: IncomingMessage): void {
     const [, basic = ''] = /^Basic (.+)$/.exec(req.headers.authorization ?? '') ?? [];
     const parts = Buffer.from(basic, 'base64').toString().split(':');

@@ -7,10 +7,10 @@ import { type ReplicaProcess, startReplica, stopReplicas } from '../replicas.ts'
 import { type Recorder, recordStream } from '../stream-recorder.ts';
 import { request, type WireAnswer, type WireRequest } from '../wire.ts';
 
-/** Somebody with a session: with or without a device. */
+/** A user with a session, with or without a device. */
 export interface SignedIn {
   readonly user: string;
-  /** As `name=value`, to be sent. */
+  /** As `name=value`, as it is sent. */
   readonly cookie: string;
   /** Empty for a session without device. */
   readonly deviceId: string;
@@ -26,12 +26,12 @@ export interface SignInSite {
   readonly prefix: string;
   readonly brokerPrefix: string;
   readonly broker: BrokerProcess;
-  /** Puts the broker back on its port. */
+  /** Starts the broker again on its port. */
   restartBroker(): Promise<void>;
   startReplica(env?: Record<string, string>): Promise<ReplicaProcess>;
-  /** A session without device, as the login gives it. */
+  /** Makes a session without device, as the login does. */
   logIn(user?: string): Promise<SignedIn>;
-  /** A device of the user, signed in on `one`. */
+  /** Signs a device of the user in on `one`. */
   signIn(user?: string, wanted?: Partial<Wanted>): Promise<SignedIn>;
   stop(): Promise<void>;
 }
@@ -46,7 +46,7 @@ interface Wanted {
 
 const ORIGIN = 'http://localhost:8080';
 
-/** The cookie that an answer sets, as `name=value`. */
+/** Returns the cookie that a response sets, as `name=value`. */
 export const cookieOf = ({ headers }: WireAnswer): string =>
   String([headers['set-cookie']].flat()[0] ?? '').split(';')[0] as string;
 
@@ -80,7 +80,7 @@ export async function startSignInSite(
   let broker = start();
   await broker.ready();
   const ports = [await freePort(), await freePort()] as const;
-  // A client that signed in at one of them goes on at the other.
+  // A client that signed in at one replica goes on at the other.
   const APP_PUBLIC_ORIGINS = ports.map((own) => `http://127.0.0.1:${own}`).join();
   const startOne = (more: Record<string, string> = {}, own?: number) =>
     startReplica({

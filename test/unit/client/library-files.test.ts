@@ -13,6 +13,7 @@ import { makePieces, streamSource } from '../../../shared/client/files/sources.t
 import type * as wire from '../../../shared/client/wire.ts';
 import type { DeviceSession } from '../../../shared/contract/modules/sessions.ts';
 import type { Device } from '../../../shared/contract/modules/devices.ts';
+import type { EventData, EventName } from '../../../shared/contract/events.ts';
 import type { ErrorCode } from '../../../shared/contract/errors.ts';
 import type { Me } from '../../../shared/contract/modules/identity.ts';
 import type { MessageAccepted } from '../../../shared/contract/modules/messages.ts';
@@ -31,6 +32,7 @@ const SAME: readonly true[] = [
   true satisfies Same<wire.MessageAccepted, MessageAccepted>,
   true satisfies Same<wire.SignInRequestView, LoginRequestView>,
   true satisfies Same<wire.ServiceErrorCode, ErrorCode>,
+  true satisfies Same<wire.StreamEvents, { [N in EventName]: EventData<N> }>,
 ];
 
 const folder = makeFolder();

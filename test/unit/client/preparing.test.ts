@@ -1,4 +1,4 @@
-import type { BatonClient, ClientEvents } from '../../../shared/client/api.ts';
+import type { BatonClient, ClientEvents, StreamedEvent } from '../../../shared/client/api.ts';
 import { type Preparing, tellPreparing, watchPreparing } from '../../../shared/client/transfers/preparing.ts';
 import { makeManualClock } from './manual-clock.ts';
 
@@ -11,7 +11,7 @@ function scene() {
   const seen: (readonly Preparing[])[] = [];
   let listener: (event: ClientEvents['event']) => void = () => {};
   let fails = false;
-  const hear = (data: unknown, name = 'signal') => listener({ name, data, id: null });
+  const hear = (data: unknown, name = 'signal') => listener({ name, data, id: null } as StreamedEvent);
   const sender: Pick<BatonClient, 'sendSignal'> = {
     async sendSignal(to, { kind, payload }) {
       expect(to).toEqual({ device_id: 'phone' });

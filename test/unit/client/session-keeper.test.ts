@@ -112,10 +112,10 @@ test('an error says its code, what to do, and the id of the request', async () =
   const baton = client({ fetch: service.fetch });
   const failure = () => baton.devices.rename('phone-0001', 'Laptop').catch((error: unknown) => error);
 
-  const common = { name: 'BatonClientError', requestId: 'r1', retryAfterMs: null };
+  const common = { name: 'BatonClientError', request_id: 'r1', retryAfterMs: null };
   expect(await failure()).toMatchObject({ ...common, code: 'name_taken', action: 'tell-user', status: 409 });
   expect(await failure()).toMatchObject({ ...common, code: 'teapot', action: 'tell-user', status: 404 });
-  expect(await failure()).toMatchObject({ code: 'unexpected_answer', action: 'tell-user', requestId: null });
+  expect(await failure()).toMatchObject({ code: 'unexpected_answer', action: 'tell-user', request_id: null });
   expect(await failure()).toMatchObject({ code: 'rate_limited', action: 'retry', retryAfterMs: 9_000 });
   expect(await failure()).toMatchObject({ code: 'network', action: 'retry', status: null });
   const signal = AbortSignal.abort();

@@ -1,4 +1,4 @@
--- Adds a signing key after the one that is the newest; of two brokers that do so at once, one succeeds.
+-- Adds a signing key after the newest one. If two brokers do so at once, one succeeds.
 -- Keys and arguments: keysAdd in scripts.ts.
 -- RETURNS OK, '1' | '0' when there was another newest key
 if (redis.call('HGET', keys.signing_keys, 'newest') or '') ~= newest then return { 'OK', '0' } end

@@ -1,4 +1,4 @@
--- Replaces what is stored of a signing key by the same, sealed; nothing when it is something else by now.
+-- Replaces the stored form of a signing key by its sealed form, unless the stored form has changed meanwhile.
 -- Keys and arguments: keysSeal in scripts.ts.
 -- RETURNS OK, '1' | '0' when it was not what the caller had read
 if redis.call('HGET', keys.signing_keys, key) ~= before then return { 'OK', '0' } end

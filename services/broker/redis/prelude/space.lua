@@ -1,4 +1,4 @@
--- Runs what the answer does not depend on. A store without space refuses its first write, and goes without it.
+-- Runs a write on which the answer does not depend. If the store has no space, it refuses the write, and the script goes on.
 local function where_there_is_space(act, ...)
   local done, failure = pcall(act, ...)
   if done then return end

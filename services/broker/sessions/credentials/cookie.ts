@@ -6,15 +6,15 @@ interface CookieForm {
 }
 
 /**
- * The session cookie over https has the prefix that browsers let nobody but this very host set (RFC 6265bis, section
- * 4.1.3.2). Over http, which is for localhost, they would not take it.
+ * Returns the form of a cookie. Over https its name has the prefix that browsers let only this host set (RFC 6265bis,
+ * section 4.1.3.2). Over http, which is for localhost, they would refuse that prefix.
  */
 export function cookieForm(publicUrl: string, name = 'baton'): CookieForm {
   const secure = publicUrl.startsWith('https:');
   return { name: secure ? `__Host-${name}` : name, secure };
 }
 
-/** `Set-Cookie`. Without `maxAgeSeconds` it lasts until the browser is closed. Values need no quoting here. */
+/** Returns a `Set-Cookie`. With `maxAgeSeconds` null it lasts until the browser closes. Values here need no quoting. */
 export const setCookie = ({ name, secure }: CookieForm, value: string, maxAgeSeconds: number | null): string =>
   [
     `${name}=${value}`,
@@ -25,7 +25,7 @@ export const setCookie = ({ name, secure }: CookieForm, value: string, maxAgeSec
     'SameSite=Lax',
   ].join('; ');
 
-/** Every value that the request carries under this name: more than one means that somebody else planted one. */
+/** Returns every value that the request carries under this name. More than one means that somebody else planted one. */
 export function cookiesNamed({ headers }: IncomingMessage, name: string): string[] {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));

@@ -2,8 +2,8 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { accountTag } from '../../redis/keys.ts';
 
 /*
- * A credential is `v1.<session id>.<secret>`, the value of the session cookie. Secrets are 256 bits, base64url; the
- * store has only their SHA-256.
+ * A credential is `v1.<session id>.<secret>`, the value of the session cookie. Secrets are 256 bits, in base64url. The store
+ * has only their SHA-256.
  */
 
 export interface Credential {
@@ -13,7 +13,7 @@ export interface Credential {
 
 const FORM = /^v1\.([A-Za-z0-9_-]{44})\.([A-Za-z0-9_-]{43})$/;
 
-/** 128 bits that the sessions of one account share, and 128 bits of its own. */
+/** Returns whether the text has the form of a session id: 128 bits of its account, and 128 bits of its own. */
 export const isSessionId = (text: string): boolean => /^[A-Za-z0-9_-]{44}$/.test(text);
 
 export function parseCredential(text: string): Credential | null {
@@ -25,7 +25,7 @@ export const formatCredential = ({ sessionId, secret }: Credential): string => `
 
 export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
-/** Begins with the tag of the account, so that the store finds the session by its id alone. */
+/** Makes a session id. It begins with the tag of the account, so that the store finds the session by its id alone. */
 export const newSessionId = (subject: string): string => accountTag(subject) + randomBytes(16).toString('base64url');
 
 export const randomSecret = (): string => randomBytes(32).toString('base64url');
@@ -36,7 +36,7 @@ export interface DerivationKey {
   readonly bytes: Buffer;
 }
 
-/** None of the parts holds a NUL, so that no two lists are the same text. */
+/** Derives a secret. No part contains a NUL, so two different lists never give the same text. */
 const derive = (key: DerivationKey, ...parts: string[]): string =>
   createHmac('sha256', key.bytes)
     .update([key.id, ...parts].join('\0'))
@@ -49,13 +49,13 @@ export interface MintOf {
   idempotencyKey: string;
 }
 
-/** The secret of a mint: the same for a repetition of it, although it is stored nowhere. */
+/** Returns the secret of a mint. A repeated mint gets the same secret, although it is stored nowhere. */
 export const mintedSecret = (key: DerivationKey, { app, subject, meta, idempotencyKey }: MintOf): string =>
   derive(key, 'mint', app, subject, meta, idempotencyKey);
 
 /**
- * The secrets that rotations lead to from this one, nearest first: the same for all who hold the same old secret, so
- * that several tabs, or a repeated request, end up with one and the same new secret.
+ * Returns the next secrets that rotations give after this one, nearest first. They are the same for all holders of the old
+ * secret, so that several tabs, or a repeated request, get the same new secret.
  */
 export function nextSecrets(key: DerivationKey, { sessionId, secret }: Credential, count: number): string[] {
   const secrets: string[] = [];

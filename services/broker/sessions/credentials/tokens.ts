@@ -10,11 +10,11 @@ const ACCESS_TOKEN = 'at+jwt';
 
 interface TokensParts {
   keyring: Keyring;
-  /** `iss` of everything that is signed. */
+  /** The `iss` of every token. */
   issuer: string;
 }
 
-/** What an access token proves; whether its session is still live is for the store to say. */
+/** What an access token proves. Only the store knows whether its session is still live. */
 interface Proven {
   sessionId: string;
   app: string;
@@ -26,10 +26,10 @@ interface Proven {
 const signed = (key: OwnKey, typ: string, claims: Record<string, unknown>): Promise<string> =>
   new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ, kid: key.id }).sign(key.own.signWith);
 
-/** Signs and checks the broker's tokens. All times are the store's. */
+/** Makes the functions that sign and check the broker's tokens. All times are the store's. */
 export function makeTokens({ keyring, issuer }: TokensParts) {
   return {
-    /** RFC 9068. Lives 5 minutes, and never longer than its session. */
+    /** Signs an access token (RFC 9068). It lives 5 minutes, and never longer than its session. */
     async accessToken(session: SessionRecord): Promise<{ token: string; expiresInSeconds: number }> {
       const iat = Math.floor(session.nowMs / 1000);
       const exp = Math.min(iat + BROKER_LIMITS.accessTokenSeconds, Math.ceil(session.endsAtMs / 1000));
@@ -49,7 +49,7 @@ export function makeTokens({ keyring, issuer }: TokensParts) {
       return { token, expiresInSeconds: exp - iat };
     },
 
-    /** For an edge to pass on: the identity of one request, for at most a minute. */
+    /** Signs an assertion for an edge to pass on: the identity of one request, for at most a minute. */
     assertion(session: SessionRecord): Promise<string> {
       const iat = Math.floor(session.nowMs / 1000);
       return signed(keyring.signing, 'JWT', {
@@ -65,7 +65,7 @@ export function makeTokens({ keyring, issuer }: TokensParts) {
       });
     },
 
-    /** Null for whatever is not an access token of this broker. Its end is told, not judged: that needs the store's clock. */
+    /** Resolves to null for a text that is no token of this broker. Only the store's clock can judge the expiry. */
     async prove(token: string): Promise<Proven | null> {
       try {
         const { payload } = await jwtVerify(
@@ -75,7 +75,7 @@ export function makeTokens({ keyring, issuer }: TokensParts) {
             if (key === null) throw new errors.JWKSNoMatchingKey();
             return key.verifyWith;
           },
-          // At the beginning of time nothing has expired.
+          // At the Unix epoch no token has expired.
           { algorithms: [ALGORITHM], typ: ACCESS_TOKEN, issuer, currentDate: new Date(0), requiredClaims: ['exp'] },
         );
         // A token of an older broker has no epoch.

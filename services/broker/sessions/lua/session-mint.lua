@@ -1,7 +1,7 @@
--- Mints the session of a meta: a new one, or the present one rotated in place, whose secrets before end at once: who held
--- them may be somebody else than who mints now. Where the scope changes, its access tokens end too, by their epoch. An
--- idempotency key that was here before answers its first result while that is still the present state. At most one live session per account, app and
--- meta: the meta is looked up beforehand for its key, and compared again here.
+-- Mints the session of a meta: a new one, or the present one rotated in place. A rotation ends all earlier secrets at once,
+-- because somebody else may hold them. A change of the scope also ends its access tokens, by their epoch. A repeated
+-- idempotency key gets its first result while that is still the present state. There is at most one live session per
+-- account, app and meta: the caller looks the meta up for its key, and this script compares it again.
 -- Keys and arguments: sessionMint in scripts.ts.
 -- uses: clock space sessions/session sessions/secrets
 -- RETURNS OK, now, session.., user.., '1' created | '0', key of the secret | OK, moved, id | already_decided |
@@ -19,7 +19,7 @@ local function answer(created, derived_from)
   return reply
 end
 
--- What this key has decided; label and lifetime may differ in a repetition, what it grants may not.
+-- What this key decides. Label and lifetime may differ in a repetition, but not what is granted.
 local decision = table.concat({ meta, scope, persist }, ' ')
 local first = redis.call('HMGET', keys.mint, 'decision', 'id', 'digest', 'key', 'created')
 if first[1] then
@@ -27,7 +27,7 @@ if first[1] then
   if not live or first[2] ~= known or s.secret ~= first[3] then return { 'already_decided' } end
   return answer(first[5], first[4])
 end
--- The same key after its time: its secret was given out once, and must not come to life again.
+-- This is an expired key used again: its secret was issued once, and must not become valid again.
 if live and was_secret(s, digest) then return { 'already_decided' } end
 
 trim(keys.index, keys.metas, now)

@@ -1,4 +1,4 @@
--- Opens the session without device that a login leaves, and notes who the user is.
+-- Opens the session without a device that a login gives, and stores the user's name and roles.
 -- Keys and arguments: sessionOpen in scripts.ts.
 -- uses: clock sessions/session
 -- RETURNS OK, now, session.., user..

@@ -1,4 +1,4 @@
--- Sessions of one account and app by end and id; some of them may be over.
+-- Reads sessions of one account and app, ordered by end and id. Some of them may have ended.
 -- Keys and arguments: sessionPage in scripts.ts.
 -- uses: clock
 -- RETURNS OK, now, id, end in ms, id, end in ms, ..

@@ -1,4 +1,4 @@
--- Ends a session for good. Doing it again is the same.
+-- Ends a session for good. May be repeated.
 -- Keys and arguments: sessionRevoke in scripts.ts.
 -- uses: clock sessions/session
 -- RETURNS OK, '1' ended now | '0' before | not_found
@@ -6,6 +6,6 @@ local s, now = read_session(keys.session), now_ms()
 if not s or s.app ~= app or s.subject ~= subject then return { 'not_found' } end
 if s.revoked then return { 'OK', '0' } end
 revoke(keys.session, s, reason, now)
--- It stays in the index as long as its record: then both are forgotten together with its meta.
+-- It stays in the index as long as its record, so that both are removed together with its meta.
 redis.call('ZADD', keys.index, int(now + KEEP_MS), id .. ' ' .. s.meta)
 return { 'OK', '1' }

@@ -1,5 +1,5 @@
--- Exchanges the secret of a session for its next one. Next secrets follow from the one that is shown: whoever shows
--- the same old secret (several tabs, a repeated request) gets the same new one, as long as it is the present one.
+-- Exchanges the secret of a session for its next one. The next secrets are derived from the shown one, so callers with the
+-- same old secret (several tabs, a repeated request) get the same new one, as long as it is the present one.
 -- Keys and arguments: sessionRotate in scripts.ts.
 -- uses: clock space sessions/session sessions/secrets
 -- RETURNS OK, now, session.., user.., which argument is the present secret now | a word of refusal
@@ -13,7 +13,7 @@ if place ~= 'current' and place ~= 'retired' then return { place } end
 local chosen
 for i, candidate in ipairs(candidates) do if candidate == s.secret then chosen = i end end
 if not chosen then
-  -- It is the present one, or too far from it for that one to be found again.
+  -- The shown secret is the present one, or so old that no candidate is the present one.
   chosen = (place == 'current' and not was_secret(s, candidates[2])) and 2 or 1
   renew_secret(keys.session, s, candidates[chosen])
 end

@@ -1,4 +1,4 @@
--- Finds a session by one of its secrets, or by its id alone when an access token has proved the rest.
+-- Finds a session by one of its secrets, or by its id alone if an access token has proved the rest.
 -- Keys and arguments: sessionUse in scripts.ts.
 -- uses: clock space sessions/session sessions/secrets
 -- RETURNS OK, now, session.., user.. | a word of refusal
@@ -10,8 +10,8 @@ if digest ~= '' then
   local place = show(keys.session, s, digest, now, GRACE_MS)
   if place ~= 'current' and place ~= 'retired' then return { place } end
 end
--- People read it as "minutes ago": a write for every request would be for nobody. The first use tells that a session
--- reached who it was for.
+-- Users see it as "minutes ago", so a write for every request would be useless. The first use is written, because it shows
+-- that the session has reached its device.
 if s.active == s.created or now - tonumber(s.active) >= 60000 then
   s.active = int(now)
   where_there_is_space(redis.call, 'HSET', keys.session, 'active', s.active)

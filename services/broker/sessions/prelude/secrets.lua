@@ -1,9 +1,9 @@
--- The secrets of a session, as SHA-256 digests: `secret` is the present one, `retired` the ones before it, oldest
--- first, as `<digest>:<until>` with an empty `until` while nothing newer was used, and 0 where a mint ended it at once.
--- `unused` is 1 until the present one is used. (After `space`: a store that is full does not know of a use, and goes on with both.)
+-- Handles the secrets of a session, as SHA-256 digests. `secret` is the present one. `retired` holds earlier ones, oldest
+-- first, as `<digest>:<until>`. `until` is empty while no newer one was used, and 0 if a mint ended the secret at once.
+-- `unused` is 1 until the present one is used. (After `space`: a full store does not record a use, and accepts both.)
 local ENDED = '0'
 
--- Secrets older than this many rotations are unknown, not recognised as used again.
+-- The number of retired secrets that are kept. Older ones are unknown, so their reuse is not recognised.
 local RETIRED_KEPT = 32
 
 local function retired_of(s)
@@ -19,8 +19,8 @@ local function write_retired(key, s, list)
   redis.call('HSET', key, 'retired', s.retired)
 end
 
--- Somebody shows a secret of a live session: 'current' or 'retired' when it may be used, else a word of refusal. The
--- first use of a secret starts the clock of those before it; one that is used after its time ends the session.
+-- Handles a secret that is shown for a live session. Returns 'current' or 'retired' if it may be used, else the error code.
+-- The first use of a secret starts the grace of earlier ones. The use of a secret after its grace ends the session.
 local function show(key, s, digest, now, grace_ms)
   if digest == s.secret and s.unused ~= '1' then return 'current' end
   local list, place = retired_of(s), nil
@@ -28,7 +28,7 @@ local function show(key, s, digest, now, grace_ms)
   for i, entry in ipairs(list) do if entry[1] == digest then place = i end end
   if not place then return 'session_expired' end
   local entry = list[place]
-  -- Its holder may be somebody else than who minted: their use of it must not end the session of the other.
+  -- Its holder may not be the one that minted, and must not be able to end the other's session by using it.
   if entry and entry[2] == ENDED then return 'session_expired' end
   if entry and entry[2] ~= '' and tonumber(entry[2]) <= now then
     revoke(key, s, 'reuse_detected', now)
@@ -52,14 +52,14 @@ local function put_secret(key, s, digest, list)
   redis.call('HSET', key, 'secret', digest, 'unused', '1')
 end
 
--- Puts a new secret before the present one, which works until the new one was used and its grace is over.
+-- Makes a new secret the present one. The earlier one works until the new one was used and the grace is over.
 local function renew_secret(key, s, digest)
   local list = retired_of(s)
   list[#list + 1] = { s.secret, '' }
   put_secret(key, s, digest, list)
 end
 
--- Puts a new secret in place of all before it, which end now. They stay known, so that none of them comes to life again.
+-- Replaces all earlier secrets by a new one, and ends them now. They stay known, so that none becomes valid again.
 local function replace_secrets(key, s, digest)
   local list = retired_of(s)
   list[#list + 1] = { s.secret }

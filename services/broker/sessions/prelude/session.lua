@@ -1,8 +1,8 @@
--- One session as a hash. Of its secrets there are SHA-256 digests alone (see secrets.lua). `epoch` rises with each change
--- of the scope; sessions of older brokers have none, which is 0.
+-- Reads and writes a session, which is a hash. It holds only SHA-256 digests of the secrets (see secrets.lua). `epoch` rises
+-- with each change of the scope. Sessions of older brokers have none, which counts as 0.
 local FIELDS = { 'app', 'subject', 'meta', 'label', 'scope', 'persist', 'created', 'active', 'ends', 'sliding', 'ttl',
   'secret', 'retired', 'unused', 'revoked', 'epoch' }
--- What is kept of an ended session, so that revoking it twice is no surprise.
+-- How long an ended session is kept, so that revoking it again succeeds.
 local KEEP_MS = 86400000
 
 local function read_session(key)
@@ -11,7 +11,7 @@ local function read_session(key)
   return s.app and s or nil
 end
 
--- Why nobody can use it; nil when it is live.
+-- Returns the error code of a session that cannot be used; nil if it is live.
 local function refusal(s, now)
   if not s then return 'session_expired' end
   if s.revoked then return s.revoked == 'reuse_detected' and 'reuse_detected' or 'session_revoked' end
@@ -20,13 +20,13 @@ end
 
 local function revoke(key, s, reason, now)
   s.revoked = reason
-  -- First: Redis lets a script go on at `maxmemory` whose first write removes something.
+  -- This must come first: at `maxmemory` Redis lets a script go on only if its first write removes something.
   redis.call('HDEL', key, 'secret', 'retired', 'unused')
   redis.call('HSET', key, 'revoked', reason)
   redis.call('PEXPIREAT', key, int(now + KEEP_MS))
 end
 
--- Keeps what belongs to a session as long as that. k: session, index, metas, user.
+-- Extends the lifetime of a session and of what belongs to it. `k`: session, index, metas, user.
 local function keep(k, id, s)
   local untill = tonumber(s.ends) + KEEP_MS
   redis.call('HSET', k.session, 'ends', s.ends, 'active', s.active)
@@ -37,7 +37,7 @@ local function keep(k, id, s)
   end
 end
 
--- Forgets sessions of the account that are over, some with every new one.
+-- Removes up to 20 ended sessions of the account from the index. Called with every new session.
 local function trim(index_key, metas_key, now)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', index_key, '-inf', int(now), 'LIMIT', 0, 20)) do
     local id, meta = string.match(member, '^(%S+) (.*)$')
@@ -46,7 +46,7 @@ local function trim(index_key, metas_key, now)
   end
 end
 
--- What every answer begins with: now, the session, the user.
+-- Returns the beginning of every reply: now, the session, the user.
 local function reply_of(now, id, s, user_key)
   local user = redis.call('HMGET', user_key, 'name', 'roles')
   return { 'OK', int(now), id, s.app, s.subject, s.meta, s.label, s.scope, s.persist, s.created, s.active, s.ends,

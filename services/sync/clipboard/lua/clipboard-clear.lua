@@ -1,5 +1,5 @@
--- Clears the clipboard and announces it; an empty one is left as it is. With `only_when_over` only an entry that has reached
--- the end of its lifetime: its key is gone by itself, and the job goes in the step that announces it.
+-- Clears the clipboard and announces that. An empty clipboard stays as it is. With `only_when_over` it clears only an
+-- entry whose lifetime is over: Redis has already expired its key, and the job is removed in the step that announces it.
 -- Keys and arguments: clipboardClear in scripts.ts.
 -- uses: clock routes log
 -- RETURNS OK, cleared ('1' | '0')

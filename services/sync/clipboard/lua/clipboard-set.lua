@@ -1,4 +1,4 @@
--- Replaces the clipboard. The content is in this one key only: not in the log or the event.
+-- Replaces the clipboard. Only this key holds the content: neither the log nor the event does.
 -- Value: updated ms \n expires ms \n JSON
 -- Keys and arguments: clipboardSet in scripts.ts.
 -- uses: clock routes log operation rate

@@ -1,5 +1,6 @@
--- Writes a device row. A taken name gets a suffix: ` 2`, ` 3`, ..., the base cut to fit. Taken is also one that looks the
--- same, and that of an open stream without a device. A device that has its name already keeps it.
+-- Writes a device row. A taken name gets a suffix (` 2`, ` 3`, ...), and its base is cut to fit. A name is taken, too,
+-- when it looks the same as another, or when an open stream without a device has it. A device that already has its name
+-- keeps it.
 -- Row: name \n type \n created_ms \n session id \n session end_ms
 -- Keys and arguments: deviceAdd in scripts.ts.
 -- uses: clock routes log devices/names presence/version push/push push/queue
@@ -28,7 +29,7 @@ redis.call('HSET', keys.devices, device, row)
 if session_end ~= '0' then redis.call('ZADD', keys.due, session_end, 'session:' .. device) end
 if existing and name == old_name and kind == old_kind then return { 'OK', row, '0', '' } end
 for i = 2, #open, 2 do
-  -- The row is put back while a stream of the device is open.
+  -- A stream of the device may be open while its row is put back.
   if open[i] == device then redis.call('HSET', keys.presence, device, '1' .. int(now)) end
 end
 local data = '{"device":{"device_id":"' .. device .. '","name":' .. cjson.encode(name) .. ',"type":"' .. kind .. '"}}'

@@ -1,5 +1,5 @@
--- Removes a device with everything that waits for it: row, mailbox, subscriptions. If
--- there was a row, an event says so to the others.
+-- Removes a device with everything that waits for it: row, mailbox, subscriptions. If there was a row, an event tells the
+-- other devices.
 -- Keys and arguments: deviceRemove in scripts.ts.
 -- uses: clock routes log presence/version messages/mail push/push
 -- RETURNS OK, removed ('1' | '0')

@@ -1,5 +1,5 @@
--- Renames a device: an event in the log, and a new version of presence, which has the names. Taken is also a name that looks
--- the same, and that of an open stream without a device.
+-- Renames a device. It appends an event to the log and raises the version of presence, which holds the names. A name is
+-- taken, too, when it looks the same as another, or when an open stream without a device has it.
 -- Keys and arguments: deviceRename in scripts.ts.
 -- uses: clock routes log operation devices/names presence/version rate
 -- RETURNS OK, row, state or '' | device_required | not_found | name_taken | rate_limited, limit, ms

@@ -1,5 +1,5 @@
--- Names of devices, and of streams without one. Two names are one where they look one: without regard to case and to
--- repeated spaces. Rows of before that rule may look the same; these go on, each by its exact name.
+-- Names of devices, and of streams without a device. Two names that look the same count as one: case and repeated spaces
+-- do not matter. Rows older than that rule may look the same. Each of them stays in use under its exact name.
 
 local function looks_of(name)
   return string.match(string.gsub(string.lower(name), ' +', ' '), '^ ?(.-) ?$')
@@ -9,7 +9,7 @@ local function name_in(row)
   return string.match(row, '^[^\n]*')
 end
 
--- The looks of every name in use: of the rows but that of `but`, and of the open routes of streams without a device.
+-- Returns the looks of every name in use: of all rows except that of `but`, and of open streams without a device.
 local function looks_taken(devices, but, open)
   local taken = {}
   for i = 1, #devices, 2 do
@@ -22,8 +22,8 @@ local function looks_taken(devices, but, open)
   return taken
 end
 
--- Whom `whom` names: by the exact name, else by the one that looks the same. `open`: routes whose streams without a device
--- count too.
+-- Finds whom `whom` names: by the exact name, otherwise by a name that looks the same. `open` holds the routes whose
+-- streams without a device count too.
 -- RETURNS id ('' of such a stream), name; nil where there is none; nil, nil, true where several look the same.
 local function named_target(devices, whom, open)
   local candidates, looks, found, several = {}, looks_of(whom), nil, false
@@ -35,7 +35,7 @@ local function named_target(devices, whom, open)
   for _, candidate in ipairs(candidates) do
     if candidate[2] == whom then return candidate[1], whom end
     if looks_of(candidate[2]) == looks then
-      -- Streams of one name are one.
+      -- Streams of one name count as one.
       several = several or (found ~= nil and found[2] ~= candidate[2])
       found = found or candidate
     end
@@ -44,14 +44,14 @@ local function named_target(devices, whom, open)
   if found then return found[1], found[2] end
 end
 
--- The name of a device; nil where it has no row.
+-- Returns the name of a device; nil where it has no row.
 local function row_name(devices, id)
   for i = 1, #devices, 2 do
     if devices[i] == id then return name_in(devices[i + 1]) end
   end
 end
 
--- The device that `target` means, `=<id>` or `~<name>`. RETURNS as `named_target`.
+-- Finds the device that `target` means, `=<id>` or `~<name>`. RETURNS as `named_target`.
 local function chosen_device(devices, target)
   local how, whom = string.sub(target, 1, 1), string.sub(target, 2)
   if how == '~' then return named_target(devices, whom, {}) end

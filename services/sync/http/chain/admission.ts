@@ -11,9 +11,9 @@ import type { ReplicaLimits } from '../limits/replica-limit.ts';
 import type { StreamLog } from '../request-metrics.ts';
 import { callerOf, stateOf } from './state.ts';
 
-/* What a request must pass before anything of it is read. */
+/* The steps that a request must pass before its path, query and body are read. */
 
-/** The same-origin rule, where a route has it. */
+/** Applies the same-origin rule, on routes that have it. */
 export const checkOrigin =
   (sameOrigin: (req: IncomingMessage, route: Route) => void, route: Route): RequestHandler =>
   (req, _res, next) => {
@@ -21,7 +21,7 @@ export const checkOrigin =
     next();
   };
 
-/** Who asks, as the identity in force says. */
+/** Finds the caller, by the identity mode in force. */
 export const identify =
   (identity: Identity, route: Route): RequestHandler =>
   async (req, res, next) => {
@@ -29,7 +29,7 @@ export const identify =
     next();
   };
 
-/** A device that was signed out, as far as this replica has heard, gets nowhere. */
+/** Refuses a device that was signed out, as far as this replica knows. */
 export const refuseRevoked =
   (isRevoked: (account: string, deviceId: string) => boolean): RequestHandler =>
   (_req, res, next) => {
@@ -38,7 +38,7 @@ export const refuseRevoked =
     next();
   };
 
-/** The limits that bound what one account costs this replica. */
+/** Applies the limits that bound what one account costs this replica. */
 export const limitAccount =
   (limits: Pick<ReplicaLimits, 'check'>, route: Route): RequestHandler =>
   (_req, res, next) => {
@@ -46,7 +46,7 @@ export const limitAccount =
     next();
   };
 
-/** Somebody was let in. */
+/** Reports a caller that was let in. */
 export const noteCaller =
   (onCaller: (caller: Caller) => void): RequestHandler =>
   (_req, res, next) => {
@@ -54,7 +54,7 @@ export const noteCaller =
     next();
   };
 
-/** Scope and device of the caller. */
+/** Checks the scope and the device of the caller. */
 export const guardRoute =
   (route: Route): RequestHandler =>
   (req, res, next) => {
@@ -62,7 +62,7 @@ export const guardRoute =
     next();
   };
 
-/** The row of the caller's device, where a route needs a device. */
+/** Ensures that the caller's device has a row, on routes that need a device. */
 export const needRow =
   (requireRow: (caller: Caller) => Promise<void> | null): RequestHandler =>
   async (_req, res, next) => {
@@ -70,7 +70,7 @@ export const needRow =
     next();
   };
 
-/** Counts who was refused. A 5xx says nothing about the sender, and who asks too often is counted as such. */
+/** Counts refused callers. A 5xx says nothing about the caller, and rate-limited requests have a count of their own. */
 export const countRejected =
   ({ auth_rejections_total }: Pick<Metrics, 'auth_rejections_total'>): ErrorRequestHandler =>
   (error, _req, _res, next) => {
@@ -80,8 +80,9 @@ export const countRejected =
   };
 
 /**
- * Where somebody without a session is sent who wanted a page: to the login, and back to where they were. Who sent a form
- * comes back to its address without what was in it, for another look. Null: they are refused instead.
+ * Returns where to send a browser without a session that asked for a page: to the login, which leads back to that page.
+ * After a form the browser comes back to the form's address, without its fields, for another look. Null: the request is
+ * refused.
  */
 function loginFor(route: Route, req: Request): { status: 302 | 303; location: string } | null {
   const to = (path: string) => `/api/auth/login?${new URLSearchParams({ return_to: path })}`;
@@ -89,7 +90,7 @@ function loginFor(route: Route, req: Request): { status: 302 | 303; location: st
   return prefersPages(req) ? { status: 303, location: to(route.path) } : null;
 }
 
-/** Sends strangers to the login, on pages and their forms. */
+/** Sends callers without a session to the login, on pages and their forms. */
 export const sendToLogin =
   (route: Route): ErrorRequestHandler =>
   (error, req, res, next) => {
@@ -107,8 +108,8 @@ interface SendAwayParts {
 }
 
 /**
- * Tells a client inside its event stream of load, and of a store or broker that is away. Counted here, since the one error
- * exit does not see it.
+ * Reports overload, and a store or broker that is unavailable, inside the client's event stream. Counts the error,
+ * because the common error handler does not see it.
  */
 export const sendStreamAway =
   ({ metrics, sendAway, logStreamOpen }: SendAwayParts, route: Route): ErrorRequestHandler =>

@@ -8,12 +8,12 @@ import type { Answer, Call, Handler } from '../handler.ts';
 import type { StreamLog } from '../request-metrics.ts';
 import { stateOf } from './state.ts';
 
-/** A sender of bytes is told to stop: an answer that comes before the end of the body ends the connection. */
+/** Tells a sender of bytes to stop: a response that comes before the end of the body closes the connection. */
 function closeBeforeEnd(req: Request, res: Response): void {
   if (!req.complete && !res.headersSent) res.setHeader('Connection', 'close');
 }
 
-/** The same for a request that fails, at whatever step of its chain. */
+/** Does the same for a request that fails, at any step of its chain. */
 export const closeAfterRefusal: ErrorRequestHandler = (error, req, res, next) => {
   closeBeforeEnd(req, res);
   next(error);
@@ -22,7 +22,7 @@ export const closeAfterRefusal: ErrorRequestHandler = (error, req, res, next) =>
 const needsRow = (error: unknown, caller: Caller | null): caller is Caller =>
   error instanceof BatonError && error.code === 'device_required' && caller !== null && caller.deviceId !== null;
 
-/** Runs the handler; when the caller's device has no row, once more after the row was restored. */
+/** Runs the handler. If the caller's device has no row, restores the row and runs the handler once more. */
 async function run(handler: Handler<Route>, call: Call<Route>, identity: Identity): Promise<Answer<Route>> {
   try {
     return await handler(call);
@@ -37,12 +37,12 @@ function send(res: Response, answer: Answer<Route>): void {
   if (answer === null) return;
   const { status, body, json } = answer;
   if (body === undefined && json === undefined) {
-    // Node says how long it is, which it does not after `writeHead`.
+    // Node sets the content length here, which it does not do after `writeHead`.
     res.statusCode = status;
     res.end();
     return;
   }
-  // As `res.json` writes it, without the search for an entity tag and a charset: 3 % of the time of a request.
+  // Does what `res.json` does, without its search for an entity tag and a charset, which takes 3 % of the time of a request.
   const text = json ?? JSON.stringify(body);
   const type = res.getHeader('Content-Type') ?? 'application/json; charset=utf-8';
   res.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(text) }).end(text);
@@ -53,13 +53,13 @@ interface HandleParts {
   logStreamOpen: StreamLog;
 }
 
-/** Calls the handler of the route, and sends what it answers. */
+/** Calls the handler of the route and sends its response. */
 export const handle =
   ({ identity, logStreamOpen }: HandleParts, route: Route, handler: Handler<Route>): RequestHandler =>
   async (req, res) => {
     const { caller = null, query, body, requestId, operation, turn } = stateOf(res);
     const releaseSlot = (): void => turn?.end();
-    // What the validators let through has the types of the row.
+    // The validators let through only values that have the types of the row.
     const call = {
       caller,
       params: req.params,
@@ -78,7 +78,7 @@ export const handle =
     if (isEventStream(route)) logStreamOpen(res);
   };
 
-/** Whatever fails after the request has got its turn ends the turn. */
+/** Ends the turn of a request that fails after it got one. */
 export const endTurn: ErrorRequestHandler = (error, _req, res, next) => {
   stateOf(res).turn?.end();
   next(error);

@@ -8,7 +8,7 @@ import { tooManyWaiting } from '../../../../shared/service-kit/rate-limit-header
 import type { AccountQueue } from '../limits/account-queue.ts';
 import { stateOf } from './state.ts';
 
-/** What a request brings: parameters and query, then its body, which is looked at when the request has its turn. */
+/** Returns the steps that read a request: parameters and query, then the body, which is parsed in the request's turn. */
 export function inputOf(route: Route, accountQueue: Pick<AccountQueue, 'enter'>): RequestHandler[] {
   const validator = makeValidator(route);
   const reader = route.body === null ? null : makeBody(route);
@@ -20,13 +20,13 @@ export function inputOf(route: Route, accountQueue: Pick<AccountQueue, 'enter'>)
     next();
   };
 
-  /** Reading waits for the sender, and looks at nothing. */
+  /** Reads the bytes of the body without parsing them. This waits for the sender. */
   const readBody: RequestHandler = async (req, res, next) => {
     if (reader !== null) stateOf(res).bytes = await reader.read(req);
     next();
   };
 
-  /** Waits for the request's turn among those of its account. Relays take turns of their own, by the bytes they move. */
+  /** Waits for the request's turn in its account. Relay requests take turns of their own, by the bytes they move. */
   const takeTurn: RequestHandler = async (_req, res, next) => {
     const state = stateOf(res);
     if (state.caller === undefined || route.bytes) return next();

@@ -4,12 +4,12 @@ import type { RequestContext } from '../../../../shared/service-kit/http/request
 import type { Caller } from '../../identity/caller.ts';
 import type { Slot } from '../limits/account-queue.ts';
 
-/** What the steps of a chain find out about a request, for the steps after them. */
+/** What the steps of a chain learn about a request, for later steps. */
 export interface ChainState extends RequestContext {
   /** Absent on public routes. */
   caller?: Caller;
   query?: unknown;
-  /** The body as it came. */
+  /** The raw body. */
   bytes?: Buffer;
   body?: unknown;
   operation?: Operation;
@@ -17,8 +17,8 @@ export interface ChainState extends RequestContext {
   turn?: Slot;
 }
 
-/** Express keeps it with the answer. */
+/** Returns the state of a request, which Express keeps with the response. */
 export const stateOf = (res: Response): ChainState => res.locals as ChainState;
 
-/** The caller, on a route that has one. */
+/** Returns the caller, on a route that has one. */
 export const callerOf = (res: Response): Caller => stateOf(res).caller as Caller;

@@ -5,13 +5,13 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { acceptedEncoding } from '../../../../shared/service-kit/http/accepts.ts';
 
-/** Where the build puts the web app, from the place of this module in dist/. */
+/** Where the build puts the web app, relative to this module in dist/. */
 const FOLDER = new URL('../../../../web/', import.meta.url);
 
-/** The name of an asset has the hash of its content, so that it may be kept for ever; what has one name, a few KB, comes anew. */
+/** An asset's name holds the hash of its content, so it is kept for ever. Files with a fixed name, a few KB, come anew. */
 const KEPT = 'public, max-age=31536000, immutable';
 const ASKED_ANEW = 'no-cache';
-/** The one asset that has the same name in every version: it mends a page of which another version lacks the rest. */
+/** The only asset with the same name in every version: it repairs a page whose other files belong to another version. */
 const BOOT = 'boot.js';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -25,8 +25,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What the page of the app may do: code, style and calls of its own origin alone. Pictures may also be what this browser
- * holds (`blob:`). Text never becomes code: whatever would be a script has to pass the app's one policy.
+ * What the page of the app may do: use code, style and calls of its own origin alone. Pictures may also come from this
+ * browser (`blob:`). Text never becomes code: anything that would be a script must pass the app's one policy.
  */
 const PAGE_POLICY = [
   "default-src 'self'",
@@ -45,26 +45,26 @@ const PAGE_POLICY = [
   'trusted-types baton',
 ].join('; ');
 
-/** One file, as it is and compressed. A few hundred KB altogether stay in memory. */
+/** A file, plain and compressed. All files together take a few hundred KB of memory. */
 interface Served {
   readonly type: string;
   readonly plain: Buffer;
   readonly packed: ReadonlyMap<string, Buffer>;
 }
 
-/** How a browser signs in: at the auth broker, by a bare name (identity `dev`), or not by itself. */
+/** How a browser signs in: at the auth broker, with a bare name (identity `dev`), or not on its own. */
 export type Login = 'broker' | 'development' | 'none';
 
 const PAGE = 'index.html';
-/** What the page learns of the installation. */
+/** The element that tells the page how a browser signs in here. */
 const LOGIN_PLACE = '<meta name="baton-login" content="" />';
 const loginTag = (login: Login): string => LOGIN_PLACE.replace('""', `"${login}"`);
 
-/** Where the page says to a browser without script what it can open instead. */
+/** Where the page tells a browser without scripts what it can open instead. */
 const PLAIN_PLACE = '<!-- plain -->';
 const CODE_PART = /^[\w-]{1,128}$/;
 
-/** The page that needs no script and asks about the same code; null when the address holds none. */
+/** Returns the address of the page that needs no script and asks about the same code; null when there is no code. */
 function plainAddress(req: IncomingMessage): string | null {
   const query = new URLSearchParams(/\?(.*)/.exec(req.url ?? '')?.[1]);
   const [id, code] = [query.get('r') ?? '', query.get('c') ?? ''];
@@ -73,7 +73,7 @@ function plainAddress(req: IncomingMessage): string | null {
 
 type Names = Readonly<Record<string, readonly string[]>>;
 
-/** In the order in which they are chosen. */
+/** In order of preference. */
 const ENCODINGS = [
   { encoding: 'br', ending: '.br' },
   { encoding: 'gzip', ending: '.gz' },
@@ -84,14 +84,14 @@ interface Where {
   folder?: URL;
 }
 
-/** Finds a file of the build by its name. @throws not_found */
+/** Makes a function that finds a file of the build by its name. @throws not_found */
 function makeFinder({ login = 'none', folder = FOLDER }: Where): (name: string) => Promise<Served> {
   const known = new Map<string, Promise<Served>>();
   let names: Promise<Names> | null = null;
 
   const read = (name: string): Promise<Buffer> => readFile(new URL(name, folder));
 
-  /** Name of each file of the build -> the endings under which it also lies there, compressed. */
+  /** Returns the name of each file of the build, with the endings under which the build also wrote it compressed. */
   function listed(): Promise<Names> {
     names ??= read('files.json').then((text) => JSON.parse(text.toString()) as Names);
     names.catch(() => {
@@ -100,7 +100,7 @@ function makeFinder({ login = 'none', folder = FOLDER }: Where): (name: string) 
     return names;
   }
 
-  /** The page is this installation's: two KB, compressed here. */
+  /** Loads the page, which differs between installations. It is two KB, and compressed here. */
   async function loadPage(): Promise<Served> {
     const plain = Buffer.from((await read(PAGE)).toString().replace(LOGIN_PLACE, loginTag(login)));
     const packed = new Map([
@@ -131,11 +131,11 @@ function makeFinder({ login = 'none', folder = FOLDER }: Where): (name: string) 
   };
 }
 
-/** The files of the web app, read when they are asked for: a replica that starts reads none of them. */
+/** Serves the files of the web app. They are read on request, so that a starting replica reads none of them. */
 export function makeAppFiles(where: Where = {}) {
   const find = makeFinder(where);
 
-  /** Sends one, compressed when that is welcome. @throws not_found */
+  /** Sends a file, compressed when the client accepts that. @throws not_found */
   async function send(name: string, cacheControl: string, req: IncomingMessage, res: ServerResponse): Promise<null> {
     const { type, plain, packed } = await find(name);
     res.setHeader('Content-Type', type);
@@ -150,12 +150,12 @@ export function makeAppFiles(where: Where = {}) {
   }
 
   return {
-    /** The page of the app. */
+    /** Sends the page of the app. */
     page(req: IncomingMessage, res: ServerResponse): Promise<null> {
       res.setHeader('Content-Security-Policy', PAGE_POLICY);
       return send(PAGE, ASKED_ANEW, req, res);
     },
-    /** The page of the app where a code leads. A browser without script is shown the page that needs none. */
+    /** Sends the page of the app to which a code leads. It links a browser without scripts to the page that needs none. */
     async linkPage(req: IncomingMessage, res: ServerResponse): Promise<null> {
       const address = plainAddress(req);
       if (address === null) return this.page(req, res);
@@ -164,19 +164,19 @@ export function makeAppFiles(where: Where = {}) {
       const body = Buffer.from(plain.toString().replace(PLAIN_PLACE, link));
       res.setHeader('Content-Security-Policy', PAGE_POLICY);
       res.setHeader('Content-Type', type);
-      // It holds the code.
+      // The page holds the code.
       res.setHeader('Cache-Control', 'no-store');
       res.setHeader('Content-Length', body.length);
       res.end(body);
       return null;
     },
-    /** The service worker. What it may fetch and run is decided by this answer, and by no page. */
+    /** Sends the service worker. This response alone, and no page, decides what the worker may fetch and run. */
     worker(req: IncomingMessage, res: ServerResponse): Promise<null> {
       res.setHeader('Content-Security-Policy', "default-src 'none'; script-src 'self'; connect-src 'self'");
       return send('sw.js', ASKED_ANEW, req, res);
     },
     asset(file: string, req: IncomingMessage, res: ServerResponse): Promise<null> {
-      // While two versions are served, a cache between must not remember that one of them lacks it.
+      // While two versions are served, a cache on the way must not remember that one of them lacks this file.
       res.setHeader('Cache-Control', 'no-store');
       return send(`assets/${file}`, file === BOOT ? ASKED_ANEW : KEPT, req, res);
     },

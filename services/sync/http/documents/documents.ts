@@ -20,15 +20,15 @@ interface DocumentParts {
   app?: AppFiles;
 }
 
-/** What came is left unread: the server bounds how much of it the sender may still send. */
+/** Sends the browser to the app, and leaves the body unread. The server bounds how much of it the sender may still send. */
 function toApp(res: ServerResponse): { status: 303 } {
   res.setHeader('Location', '/');
-  // Node says it of a GET alone, and HEAD has the headers of GET.
+  // Node sets this only for GET, and HEAD must have the headers of GET.
   res.setHeader('Content-Length', 0);
   return { status: 303 };
 }
 
-/** The OpenAPI document is made once, when it is asked for: it depends on nothing but the tables. */
+/** Makes the handlers of documents. The OpenAPI document is made once, on request, because it depends only on the tables. */
 export function makeDocumentHandlers({
   health,
   files = makeReferenceFiles(),

@@ -2,15 +2,15 @@ import { ERRORS, type ErrorCode } from '../../../../shared/contract/errors.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { isEventStream } from '../../../../shared/service-kit/http/request-context.ts';
 
-/** The codes that follow from the fields of a row, and when. What a handler adds stands in the row itself. */
+/** The codes that follow from the fields of a row, and when. The row itself names the codes that its handler adds. */
 const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
-  // Bad requests: a path that is not percent-encoded, or another host where a replica serves its own machine alone.
+  // `invalid_request`: a path that is not percent-encoded, or a foreign host on a replica that serves its own machine alone.
   [() => true, ['internal', 'invalid_request']],
   [
     (route) => route.identity === 'caller',
     ['unauthenticated', 'untrusted_edge', 'session_revoked', 'account_refused', 'invalid_request'],
   ],
-  // Load and a missing store are told inside the stream: a native EventSource gives up after a non-200 answer.
+  // The stream itself reports overload and a missing store: a native EventSource gives up after a status other than 200.
   [
     (route) => route.identity === 'caller' && !isEventStream(route),
     ['store_unavailable', 'store_full', 'broker_unavailable'],
@@ -25,11 +25,11 @@ const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
   [({ idempotent }) => idempotent, ['idempotency_key_reused']],
 ];
 
-/** Every code that a route can answer, by status and then in the order of the registry. */
+/** Returns every code that a route can answer, by status and then in the order of the registry. */
 export function errorsOf(route: Route): ErrorCode[] {
   const codes = new Set([...IMPLIED.flatMap(([when, implied]) => (when(route) ? implied : [])), ...route.errors]);
   const all = Object.keys(ERRORS) as ErrorCode[];
-  // Whoever asks for a page without a session is sent to the login.
+  // A browser that asks for a page without a session is sent to the login.
   const sendsAway = route.loginRedirect && route.method === 'GET';
   return all
     .filter((code) => codes.has(code) && !(sendsAway && ERRORS[code].status === 401))

@@ -1,10 +1,10 @@
 /** Requests of one account that a replica works on at a time: while one waits for the store, another one computes. */
 const AT_ONCE = 2;
 
-/** A request that is not done by then waits for something else than this replica, and no longer holds up its account. */
+/** A request that takes longer waits for something other than this replica, and no longer holds up its account. */
 const HELD_MS = 100;
 
-/** What may wait of one account: far more than all of its devices ask for when they come back at once. */
+/** The most requests and bytes of an account that may wait: far more than all its devices send when they return at once. */
 const MOST_WAITING = 2_000;
 const MOST_WAITING_BYTES = 32 * 1024 * 1024;
 
@@ -13,7 +13,7 @@ interface Waiting {
   start: (slot: Slot) => void;
 }
 
-/** A request's right to be worked on. Has to be ended; may be ended again. */
+/** A request's right to be worked on. Its holder must end it, and may end it again. */
 export interface Slot {
   end(): void;
 }
@@ -21,7 +21,6 @@ export interface Slot {
 /** The requests of one account. It exists while there are any. */
 interface Line {
   readonly account: string;
-  /** A few. */
   readonly working: Slot[];
   readonly waiting: Waiting[];
   waitingBytes: number;
@@ -36,9 +35,9 @@ interface AccountQueueParts {
 }
 
 /**
- * Fair queueing by account: of each a few requests are worked on at a time, the others wait in a line (FIFO) of their
- * account. So whoever comes meets a few requests of another account in the event loop and at the store, however many
- * that one sends. What is bounded is the number that are under way, not their rate: an account alone loses nothing.
+ * Makes a fair queue by account. A few requests of each account are worked on at a time. The others wait in the line
+ * (FIFO) of their account. A newcomer therefore meets only a few requests of another account, however many that account
+ * sends. The queue bounds the requests under way, not their rate: a lone account loses nothing.
  */
 export function makeAccountQueue(parts: AccountQueueParts = {}) {
   const { atOnce = AT_ONCE, heldMs = HELD_MS } = parts;
@@ -67,11 +66,11 @@ export function makeAccountQueue(parts: AccountQueueParts = {}) {
     line.waitingBytes -= next.bytes;
     const slot = begin(line);
     watch(line);
-    // What has come for others meanwhile goes first.
+    // Requests of other accounts that arrived meanwhile go first.
     setImmediate(next.start, slot);
   }
 
-  /** While anybody waits: those at work keep their turns for so long, then the next ones begin. */
+  /** While requests wait, ends the turns of those at work after `heldMs`, so that the next ones begin. */
   function watch(line: Line): void {
     if (line.timer !== null || line.waiting.length === 0) return;
     const seen = [...line.working];
@@ -83,7 +82,7 @@ export function makeAccountQueue(parts: AccountQueueParts = {}) {
   }
 
   return {
-    /** The turn of a request that holds so many bytes while it waits; null: no more may wait. */
+    /** Returns the turn of a request that holds `bytes` bytes while it waits; null when no more requests may wait. */
     enter(account: string, bytes = 0): Slot | Promise<Slot> | null {
       const line = lines.get(account);
       if (line === undefined) {
@@ -100,7 +99,7 @@ export function makeAccountQueue(parts: AccountQueueParts = {}) {
       });
     },
 
-    /** Accounts with a request at work. */
+    /** Number of accounts with a request at work. */
     get size(): number {
       return lines.size;
     },

@@ -9,7 +9,7 @@ import { RATES, type RateGroup } from '../../../../shared/contract/rates.ts';
 import { contextOf } from '../../../../shared/service-kit/http/request-context.ts';
 import { scaledLimit } from '../../../../shared/service-kit/rate-limit-headers.ts';
 
-/** An IPv6 customer has at least a /56, so that single addresses of it say nothing. */
+/** An IPv6 customer has at least a /56, so a single IPv6 address does not identify a client. */
 export const IPV6_SUBNET_BITS = 56;
 
 type Reply = boolean | number | string;
@@ -18,9 +18,10 @@ type SendCommand = (...args: string[]) => Promise<Reply | Reply[]>;
 const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.startsWith('NOSCRIPT');
 
 /**
- * The store keeps the answer of its first SCRIPT LOAD for ever, also when that failed because Redis was away at start,
- * and then refuses everybody until a restart. Scripts are therefore remembered here, named without a round trip, and
- * sent in full when Redis does not know them. They count also in a full store: signing out is limited by them.
+ * Wraps a sender of commands so that it loads scripts itself. `RedisStore` keeps the answer to its first SCRIPT LOAD for
+ * ever: if Redis was down at start, it refuses everybody until a restart. The wrapper remembers each script, names it
+ * without a round trip, and sends it in full when Redis does not know it. Scripts run in a full store too, because they
+ * limit signing out.
  */
 function withScripts(send: SendCommand, textOf: (script: string) => string): SendCommand {
   const scripts = new Map<string, string>();
@@ -42,7 +43,7 @@ function withScripts(send: SendCommand, textOf: (script: string) => string): Sen
   };
 }
 
-/** Those that all replicas count together. */
+/** A group of client addresses that all replicas count together. */
 export type AddressGroup = {
   [G in RateGroup]: (typeof RATES)[G] extends { by: 'address'; counted: 'store' } ? G : never;
 }[RateGroup];
@@ -53,11 +54,11 @@ export const isAddressGroup = (group: RateGroup): group is AddressGroup =>
 
 interface AddressLimitDeps {
   sendCommand: SendCommand;
-  /** The text under which the store runs a script also when it is full. */
+  /** Returns the text of a script that the store runs even when it is full. */
   textOf: (script: string) => string;
-  /** What a command that failed means: `store_unavailable`, or `store_full`. */
+  /** Returns the error that a failed command means: `store_unavailable` or `store_full`. */
   faultOf: (error: unknown) => BatonError;
-  /** First part of the key of a group, from the key registry. */
+  /** Returns the first part of the key of a group, from the key registry. */
   prefixOf: (group: AddressGroup) => string;
   clientAddress: (req: IncomingMessage) => string;
   /** `APP_RATE_LIMIT_SCALE` */
@@ -67,7 +68,7 @@ interface AddressLimitDeps {
 
 const passAll: RequestHandler = (_req, _res, next) => next();
 
-/** Without the store nobody can be counted, and these groups guard sign-in: refuse (closed), never wave through. */
+/** Fails closed: without the store these groups cannot count, and they guard sign-in. */
 function storeOf(deps: AddressLimitDeps, group: AddressGroup): RedisStore {
   const send = withScripts(deps.sendCommand, deps.textOf);
   const sendCommand: SendCommand = async (...args) => {
@@ -97,7 +98,7 @@ function makeLimit(deps: AddressLimitDeps, group: AddressGroup): RequestHandler 
       contextOf(res).rateGroup = group;
       next(new BatonError('rate_limited'));
     },
-    // Its checks are about `req.ip` and Express' trust in proxies, neither of which is used here.
+    // The library's checks cover `req.ip` and Express' trust in proxies. Neither is used here.
     validate: false,
     logger: {
       error: (error, message) => deps.logger.error({ err: error }, message),
@@ -107,9 +108,9 @@ function makeLimit(deps: AddressLimitDeps, group: AddressGroup): RequestHandler 
 }
 
 /**
- * One limiter for each group that counts client addresses, on all replicas together. Refuses with `rate_limited`,
- * `Retry-After`, `RateLimit` and `RateLimit-Policy`, and with `store_unavailable` while the store is away,
- * `store_full` while it cannot write.
+ * Makes one limiter for each group that counts client addresses on all replicas together. A limiter refuses with
+ * `rate_limited`, `Retry-After`, `RateLimit` and `RateLimit-Policy`, with `store_unavailable` while the store is down,
+ * and with `store_full` while the store cannot write.
  */
 export const makeAddressLimits = (deps: AddressLimitDeps): Readonly<Record<AddressGroup, RequestHandler>> =>
   Object.fromEntries(groups.filter(isAddressGroup).map((group) => [group, makeLimit(deps, group)])) as Record<

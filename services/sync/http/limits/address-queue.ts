@@ -1,11 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-/** Requests that are begun in one turn of the event loop, some 1 ms of work. */
+/** Requests that begin in one round of the event loop, about 1 ms of work. */
 const BATCH_SIZE = 4;
 
 interface AddressQueueParts {
   app: RequestListener;
-  /** The client's address, as far as it is known before the request is read. */
+  /** Returns the client's address, as far as it is known before the request is read. */
   addressOf: (req: IncomingMessage) => string;
   batchSize?: number;
 }
@@ -13,16 +13,16 @@ interface AddressQueueParts {
 type Begin = [req: IncomingMessage, res: ServerResponse];
 
 /**
- * Fair queueing by client address: a few requests are begun in a turn of the event loop. When more have come, each
- * address has a line of its own, and the lines take turns. Some hundred requests that one client sends at the same
- * moment else stood before the next one of another, and before every event, for as long as they take in all.
+ * Makes a fair queue by client address. A few requests begin in each round of the event loop. When more arrive, each
+ * address has its own line, and the lines take turns. Otherwise hundreds of requests that one client sends at once would
+ * delay every event, and the next request of another client, until all of them are done.
  */
 export function makeAddressQueue({ app, addressOf, batchSize = BATCH_SIZE }: AddressQueueParts): RequestListener {
   const lines = new Map<string, Begin[]>();
   let left = batchSize;
   let isOpen = false;
 
-  /** The first of the line that comes next; the line goes behind the others. */
+  /** Takes the first request of the next line, and moves that line behind the others. */
   function take(): Begin | undefined {
     const [first] = lines;
     if (first === undefined) return undefined;
@@ -46,7 +46,7 @@ export function makeAddressQueue({ app, addressOf, batchSize = BATCH_SIZE }: Add
       const begin = take();
       if (begin === undefined) return;
       left -= 1;
-      // Who has gone meanwhile is not served, and would never be heard of.
+      // A client that has gone meanwhile is not served, and would never be noticed.
       if (!begin[0].destroyed && !begin[1].destroyed) app(...begin);
     }
     open();

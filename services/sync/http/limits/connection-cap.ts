@@ -3,26 +3,26 @@ import ipaddr from 'ipaddr.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** What is counted together. As in the rate groups of addresses an IPv6 customer has a /56: seven bytes. */
+/** Returns the key under which a peer is counted: an IPv6 customer is a /56 (seven bytes), as in the rate groups. */
 const keyOf = (address: Address): string => address.toByteArray().slice(0, 7).join('.');
 
-/** What is counted together, and how many may be open; 0: any number. */
+/** The key under which a peer is counted, and the most connections that may be open; 0: any number. */
 interface Peer {
   readonly key: string;
   readonly most: number;
 }
 
-/** Peers that were looked up, so that a storm of connections is not held up; forgotten together. */
+/** The most peers whose lookup is kept, so that a storm of connections is not slowed down. All are forgotten at once. */
 const MOST_KNOWN = 10_000;
 
-/** The default for one address on the internet: enough for a large office, and not all that a replica has. */
+/** The default for one address on the internet: enough for a large office, but not all that a replica has. */
 const PUBLIC_LIMIT = 2_000;
 
-/** Whoever connects from there is ours: a balancer, a gateway that hides others, the machine itself. */
+/** Peers in these ranges are ours: a balancer, a gateway that hides its clients, the host itself. */
 const LOCAL_RANGES = ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat', 'unspecified'];
 
 interface ConnectionCapParts {
-  /** `APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS`: for every peer; null: the default for addresses on the internet alone; 0: none. */
+  /** `APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS`, for every peer; null: the default, for internet addresses only; 0: no limit. */
   limit: number | null;
   /** CIDRs whose connections are never counted. */
   trustedProxies: readonly string[];
@@ -30,9 +30,9 @@ interface ConnectionCapParts {
 }
 
 /**
- * Counts the open connections of each peer address (not of a forwarded one: an address costs nothing to claim, a socket
- * does), and says whether one more may stay. Requests in progress need no count of their own: a stream belongs to an
- * account, which has a limit, and so many polls of sign-in as there may be requests to begin one.
+ * Makes a check that counts the open connections of each peer, and says whether one more may stay. It ignores forwarded
+ * addresses: claiming an address costs nothing, opening a socket does. Requests in progress need no count of their own.
+ * Streams are limited for each account, and polls of sign-in by the limit of requests that begin a sign-in.
  */
 export function makeConnectionCap({ limit, trustedProxies, onRefused }: ConnectionCapParts) {
   const networks = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr));
@@ -54,10 +54,10 @@ export function makeConnectionCap({ limit, trustedProxies, onRefused }: Connecti
     return peer;
   };
 
-  /** False: the connection is one too many and has to be closed. Else it is counted until it closes. */
+  /** Returns false when the connection is one too many and must be closed. Otherwise counts it until it closes. */
   return function admits(socket: Socket): boolean {
     const remote = socket.remoteAddress?.replace(/%.*$/, '');
-    // Already gone.
+    // The peer has already gone.
     if (remote === undefined) return true;
     const { key, most } = peerOf(remote);
     if (most === 0) return true;

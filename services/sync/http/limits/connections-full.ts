@@ -11,7 +11,7 @@ interface ConnectionsFullParts {
   now?: () => number;
 }
 
-/** Tells of connections that were refused because the replica has as many as it may: at once, then once a minute. */
+/** Makes a function that logs connections refused because the replica is at its limit: at once, then once a minute. */
 export function makeConnectionsFull({ limit, logger, metrics, now = () => performance.now() }: ConnectionsFullParts) {
   let refused = 0;
   let logsAtMs = Number.NEGATIVE_INFINITY;

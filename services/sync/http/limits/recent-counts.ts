@@ -1,12 +1,13 @@
 interface CountsParts {
-  /** Kept of one window; two windows are kept. */
+  /** Counts kept of one window. Two windows are kept. */
   most: number;
   windowMs: number;
 }
 
 /**
- * One number for each that is counted, in two generations: the older is dropped once nothing of it can be above zero any
- * more, or when the younger is full. Then counts are forgotten: a flood of callers makes limits wider, never narrower.
+ * Makes a map with one number for each key, in two generations. The older generation is dropped when the window is over,
+ * because all its numbers are zero by then, or when the younger one is full. In the second case counts are lost: a flood
+ * of callers makes limits wider, never narrower.
  */
 export function makeCounts({ most, windowMs }: CountsParts) {
   let young = new Map<string, number>();

@@ -4,7 +4,7 @@ import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { makeCounts } from './recent-counts.ts';
 import { rateLimitHeaders, scaled } from '../../../../shared/service-kit/rate-limit-headers.ts';
 
-/** Those that count accounts. */
+/** A group that counts accounts. */
 type ReplicaGroup = {
   [G in RateGroup]: (typeof RATES)[G] extends { counted: 'replica'; accountLimit: number } ? G : never;
 }[RateGroup];
@@ -12,14 +12,14 @@ type ReplicaGroup = {
 const isReplicaGroup = (group: RateGroup): group is ReplicaGroup =>
   RATES[group].counted === 'replica' && 'accountLimit' in RATES[group];
 
-/** Longest window of these groups: what was not asked for throughout one is back to nothing. */
+/** Longest window of these groups. A caller that sends nothing for one window has a count of zero again. */
 const WINDOW_MS =
   Math.max(...Object.values(RATES).map((rate) => (rate.counted === 'replica' ? rate.windowSeconds : 0))) * 1000;
 
-/** Counts kept of one window; two windows are kept. Some 100 bytes each. */
+/** Counts kept of one window, about 100 bytes each. Two windows are kept. */
 const MOST = 50_000;
 
-/** Rounding must not cost anybody the last request of its limit. */
+/** Tolerance, so that rounding costs no caller the last request of its limit. */
 const EPSILON_MS = 0.001;
 
 interface ReplicaLimitParts {
@@ -32,14 +32,14 @@ interface ReplicaLimitParts {
 }
 
 /**
- * The limits that bound what one account costs this replica, counted in its memory without asking the store: so many at
- * once, then as many again evenly over each window (the generic cell rate algorithm, of which one number is kept).
- * With several replicas each allows as much. Device and account are counted both or, when one refuses, neither.
+ * Makes the limits that bound what one account costs this replica. They are counted in memory, without the store: `limit`
+ * requests at once, then as many again evenly over each window (the generic cell rate algorithm, which keeps one number).
+ * Each replica allows the full limit. A request counts for device and account, or for neither if one refuses.
  */
 export function makeReplicaLimits({ scale, most = MOST, now = () => performance.now() }: ReplicaLimitParts) {
   const counts = makeCounts({ most, windowMs: WINDOW_MS });
 
-  /** Where the bucket will be with one more; throws when it is full. */
+  /** Returns the bucket's value with one more request. Throws `rate_limited` when the bucket is full. */
   const next = (group: ReplicaGroup, key: string, limit: number, nowMs: number): number => {
     const windowMs = RATES[group].windowSeconds * 1000;
     const fullAtMs = Math.max(counts.get(key), nowMs) + windowMs / limit;
@@ -51,7 +51,7 @@ export function makeReplicaLimits({ scale, most = MOST, now = () => performance.
   };
 
   return {
-    /** Throws `rate_limited` when this caller has asked for too many of such routes. Costs under a microsecond. */
+    /** Throws `rate_limited` when the caller has sent too many requests of the route's group. Takes under a microsecond. */
     check({ rate }: Pick<Route, 'rate'>, { account, deviceId }: { account: string; deviceId: string | null }): void {
       if (scale === 0 || rate === null || !isReplicaGroup(rate)) return;
       const nowMs = now();
@@ -64,7 +64,7 @@ export function makeReplicaLimits({ scale, most = MOST, now = () => performance.
       if (ofDevice !== null) counts.set(ofDevice, device, nowMs);
       counts.set(ofAccount, whole, nowMs);
     },
-    /** Counts in memory. */
+    /** Number of counts in memory. */
     get size(): number {
       return counts.size;
     },

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { Middleware } from '../../../../shared/service-kit/http/middleware.ts';
 
-/** How long the rest of a body is still read after its answer, so that its sender gets to see the answer. */
+/** How long the rest of a body is read after the response, so that its sender sees the response. */
 const LINGER_MS = 2_000;
 
 /**
- * An answer that comes before the end of the body, such as a refusal: what is left is read for a moment and thrown away,
- * then the connection is cut. It may be gigabytes, or a byte now and then for as long as the sender likes. Whose body
- * ends in time keeps the connection.
+ * Bounds the body that is left when a response, such as a refusal, comes before its end. The rest is read for a moment
+ * and thrown away, then the connection is cut. The rest may be gigabytes, or one byte now and then without end. If the
+ * body ends in time, the connection stays open.
  */
 export const boundUnreadBody: Middleware = (req, res, next) => {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = req.headers;
@@ -21,6 +21,6 @@ function bound(this: ServerResponse): void {
   const { socket } = req;
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   req.once('close', () => clearTimeout(timer));
-  // Whoever began to read the body and gave up has paused it.
+  // A reader that gave up has left the body paused.
   req.on('data', () => undefined).resume();
 }

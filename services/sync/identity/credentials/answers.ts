@@ -3,20 +3,20 @@ import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { Caller } from '../caller.ts';
 import { makeSeen } from '../seen.ts';
 
-/** As CONTRACT.md, "Identity", has it. A revocation that this replica did not hear of works after this long. */
+/** How long an answer is kept (CONTRACT.md, "Identity"). A revocation that this replica missed takes effect after it. */
 const KEEP_MS = 10_000;
-/** Answers that are kept of each kind. A forgotten one costs one more call of the broker. */
+/** The most answers of each kind that are kept. A forgotten one costs one more call of the broker. */
 const MOST = 10_000;
-/** Credentials that were good: more than a replica has streams. 100 bytes each. */
+/** The most credentials remembered as good: more than a replica has streams, at 100 bytes each. */
 const MOST_VOUCHED = 50_000;
 
 export interface Vouched {
   readonly caller: Caller;
-  /** Unix ms: when what was shown is over, as far as is known. */
+  /** Unix ms: when the credential expires, as far as is known. */
   readonly endsAtMs: number;
 }
 
-/** Asks about what was shown; `wasGood`: the answer before, if there was one, was a good one. */
+/** Asks about a credential. `wasGood`: there was an answer before, and the last one was good. */
 type Ask = (wasGood: boolean) => Promise<Vouched>;
 
 interface Kept<T> {
@@ -31,11 +31,11 @@ interface Parts {
   now?: () => number;
 }
 
-/** Refused for what was shown, and not because nobody could say, or was asked. */
+/** Returns whether the credential itself was refused, and not only left unchecked because of a fault or a rate limit. */
 const isRefusal = (error: unknown): error is BatonError =>
   error instanceof BatonError && error.status < 500 && error.code !== 'rate_limited';
 
-/** Keeps the newest `most`; the oldest goes first. */
+/** Keeps an entry, and drops the oldest ones beyond `most`. */
 function keep<T>(kept: Map<string, Kept<T>>, key: string, entry: Kept<T>, most: number): void {
   kept.delete(key);
   kept.set(key, entry);
@@ -45,7 +45,7 @@ function keep<T>(kept: Map<string, Kept<T>>, key: string, entry: Kept<T>, most: 
   }
 }
 
-/** What is kept under this key and not over at `nowMs`. */
+/** Returns the value under this key if it has not expired at `nowMs`; else null. */
 function find<T>(kept: Map<string, Kept<T>>, key: string, nowMs: number): T | null {
   const entry = kept.get(key);
   if (entry === undefined) return null;
@@ -54,29 +54,29 @@ function find<T>(kept: Map<string, Kept<T>>, key: string, nowMs: number): T | nu
   return null;
 }
 
-/** Callers of the account's device, or without a device those of the session. */
+/** Returns a test for callers of the account's device, or, without a device, for those of the session. */
 const isOf =
   (account: string, deviceId: string | null, sessionId: string | null) =>
   (caller: Caller): boolean =>
     caller.account === account && caller.deviceId === deviceId && (deviceId !== null || caller.sessionId === sessionId);
 
 /**
- * What the broker said of credentials, for ten seconds: good ones and refused ones apart, so that a flood of invented
- * ones does not push out those of real users. A question that is on its way is asked once. Credentials themselves are
- * not kept, only their SHA-256.
+ * Makes a cache of the broker's answers about credentials, for ten seconds. Good and refused ones are kept apart, so that a
+ * flood of invented credentials does not push out those of real users. Callers with the same credential share the question
+ * that is under way. Credentials themselves are not kept, only their SHA-256.
  */
 export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: Parts = {}) {
   const good = new Map<string, Kept<Caller>>();
   const refused = new Map<string, Kept<BatonError>>();
   const asked = new Map<string, Promise<Caller>>();
-  /** What was good when it was asked about last, however long ago. */
+  /** Credentials that were good at the last answer, however long ago. */
   const vouched = makeSeen(MOST_VOUCHED);
-  /** Sessions without a device that were ended here: what was asked of them before may be answered after. */
+  /** Ended sessions without a device: the answer to a question asked before the end may arrive after it. */
   const ended = makeSeen(most);
-  /** Rises with each revocation: what was asked before it may be answered by what was true before it. */
+  /** Rises with each revocation: the answer to a question asked before a revocation may be out of date. */
   let generation = 0;
 
-  /** Takes out what was said of these callers; resolves to the keys. */
+  /** Removes the good answers about these callers and returns their keys. */
   const takeOut = (isMeant: (caller: Caller) => boolean): string[] => {
     generation++;
     asked.clear();
@@ -104,7 +104,7 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
   };
 
   return {
-    /** The caller whom `ask` vouches for, or the answer of less than ten seconds ago. Throws what it threw. */
+    /** Resolves to the caller that `ask` vouches for, or to its answer of the last ten seconds. Throws what `ask` threw. */
     async get(shown: string, ask: Ask): Promise<Caller> {
       const key = createHash('sha256').update(shown).digest('base64');
       const known = find(good, key, now());
@@ -120,14 +120,14 @@ export function makeAnswers({ keepMs = KEEP_MS, most = MOST, now = Date.now }: P
       return question;
     },
 
-    /** Drops what was said of the account's device, or of all its sessions when that is null. */
+    /** Drops the answers about the account's device, or about all its sessions when `deviceId` is null. */
     forget(account: string, deviceId: string | null): void {
       takeOut((caller) => caller.account === account && (deviceId === null || caller.deviceId === deviceId));
     },
 
     /**
-     * The device's sessions were ended for good, or the one without a device that is named: whatever showed them, even
-     * long ago, is refused without asking, for as long as it can be remembered.
+     * Refuses the sessions of a device, or the named session without a device, which ended for good. From now on every
+     * credential that showed one, even long ago, is refused without asking, for as long as it can be remembered.
      */
     refuse(account: string, deviceId: string | null, sessionId: string | null): void {
       if (sessionId !== null) ended.add(sessionId);

@@ -1,35 +1,35 @@
 interface ConcurrencyLimitParts {
-  /** Questions of one address that are under way. */
+  /** The most tasks of one address that are under way. */
   atOnce: number;
-  /** Questions of one address that wait behind those. */
+  /** The most tasks of one address that wait behind those. */
   mostWaiting: number;
-  /** How long one waits. */
+  /** How long a task waits. */
   waitMs: number;
 }
 
-/** What of one address is under way, and what waits in the order in which it came. */
+/** The tasks of one address: how many are under way, and those that wait, in the order of arrival. */
 interface Line {
   underWay: number;
   readonly waiting: Set<() => void>;
 }
 
-/** Lets so much of each client address be under way at a time; more waits. Addresses do not wait for each other. */
+/** Limits how many tasks of each client address are under way at once. More wait. Addresses do not wait for each other. */
 export function makeConcurrencyLimit({ atOnce, mostWaiting, waitMs }: ConcurrencyLimitParts) {
   const lines = new Map<string, Line>();
 
   const leave = (key: string, line: Line): void => {
     const [next] = line.waiting;
-    // Whoever waited longest takes over the place as it is.
+    // The task that waited longest takes over the place, so the count stays.
     if (next !== undefined) return next();
     line.underWay -= 1;
     if (line.underWay === 0) lines.delete(key);
   };
 
-  /** To be called once, when the work is done. */
+  /** Returns a function that gives the place back. It must be called once, when the work is done. */
   const leaver = (key: string, line: Line) => () => leave(key, line);
 
   return {
-    /** Resolves to what gives the place back; null: too many wait, or it took too long. */
+    /** Resolves to a function that gives the place back; to null if too many tasks wait, or this one waited too long. */
     enter(key: string): Promise<(() => void) | null> {
       const line = lines.get(key) ?? { underWay: 0, waiting: new Set() };
       if (line.underWay < atOnce) {

@@ -7,13 +7,13 @@ import { makeCounts } from '../../http/limits/recent-counts.ts';
 import { makeConcurrencyLimit } from './concurrency-limit.ts';
 
 const GROUP = 'unknown_credential';
-/** Addresses that are counted in one window; two windows are kept. Some 100 bytes each. */
+/** The most addresses counted in one window; two windows are kept. An address takes some 100 bytes. */
 const MOST_COUNTED = 50_000;
 /** A quarter of the connections that the broker's client has. */
 const AT_ONCE = 16;
-/** What waits behind them for the broker: all devices of a large office that come back together. */
+/** The most questions that wait behind them: all devices of a large office may return together. */
 const MOST_WAITING = 2_000;
-/** As long as the broker has for an answer. */
+/** The same time as the broker has for an answer. */
 const WAIT_MS = 2_000;
 
 interface StrangerLimitParts {
@@ -30,9 +30,9 @@ interface StrangerLimitParts {
 const isRefusal = (error: unknown): boolean => error instanceof BatonError && error.status < 500;
 
 /**
- * Bounds what one client address costs the auth broker by credentials that nobody has vouched for yet: so many refused
- * ones a minute, and so many questions at once. Good ones count for nothing, so that an office behind one address is as
- * free as a single device.
+ * Makes the limit on what one client address costs the auth broker by credentials that nobody has vouched for yet: on
+ * refusals per minute and on questions at once. Good credentials are not counted, so that an office behind one address has
+ * the same freedom as a single device.
  */
 export function makeStrangerLimit(parts: StrangerLimitParts) {
   const {
@@ -53,7 +53,7 @@ export function makeStrangerLimit(parts: StrangerLimitParts) {
     return new BatonError('rate_limited', detail, { headers, retryAfterSeconds: resetSeconds, rateGroup: GROUP });
   };
 
-  /** Throws while one more refusal would be above the limit: so many at once, then evenly over each window. */
+  /** Throws while one more refusal would exceed the limit: `limit` at once, then evenly over each window. */
   const check = (key: string): void => {
     const leftMs = refusals.get(key) + windowMs / limit - now() - windowMs;
     if (leftMs > 0) throw tooMany(leftMs / 1000);
@@ -65,14 +65,14 @@ export function makeStrangerLimit(parts: StrangerLimitParts) {
   };
 
   return {
-    /** What `verify` says. Throws what it throws, and `rate_limited` without having called it. */
+    /** Resolves to the answer of `verify`. Throws what `verify` throws, or `rate_limited` without calling it. */
     async ask<T>(address: string, verify: () => Promise<T>): Promise<T> {
       const key = ipKeyGenerator(address, IPV6_SUBNET_BITS);
       check(key);
       const leave = await queue.enter(key);
       if (leave === null) throw tooMany(1);
       try {
-        // Those before it may have been refused meanwhile.
+        // Earlier questions may have been refused meanwhile.
         check(key);
         return await verify().catch((error: unknown) => {
           if (isRefusal(error)) count(key);

@@ -1,22 +1,22 @@
-/** `Date` has whole seconds, so what it says is half a second old on average. */
+/** `Date` has whole seconds, so its time is half a second old on average. */
 const HALF_SECOND_MS = 500;
 
 interface Answered {
-  /** `Date` of the answer; null where it has none. */
+  /** `Date` of the response; null if it has none. */
   date: string | null;
-  /** A cache has kept it for some time: it does not say what time it is. */
+  /** Whether a cache kept the response for some time, so that its `Date` is not the present time. */
   isKept: boolean;
-  /** When it was asked for and read, by `performance.now()`. */
+  /** When the request was sent and the response was read, by `performance.now()`. */
   sentMs: number;
   readMs: number;
 }
 
 /**
- * The clock of whoever issues tokens, as the `Date` of its answers tells it (RFC 9110, section 6.6.1). A replica whose
- * own clock is wrong judges them all the same. Until the first answer it is that of this machine.
+ * Makes the clock of the issuer of tokens, from the `Date` of its responses (RFC 9110, section 6.6.1). So a replica with a
+ * wrong clock judges tokens like every other. Until the first response it is the clock of this machine.
  */
 export function makeIssuerClock({ now = () => performance.now(), wallNow = Date.now } = {}) {
-  /** How far it is ahead of `now`. */
+  /** How far the issuer's clock is ahead of `now`. */
   let aheadMs: number | null = null;
   return {
     observe({ date, isKept, sentMs, readMs }: Answered): void {

@@ -6,7 +6,7 @@ import type { Keys } from '../../redis/keys.ts';
 import type { ScriptLoader } from '../../../../shared/service-kit/redis/scripts/scripts.ts';
 import { KEEP_MS, keySetKeep } from '../scripts.ts';
 
-/** A key set, and the store's clock in ms before it was fetched. */
+/** A key set, and the store's time in ms before it was fetched. */
 export interface KeptKeySet {
   readonly set: JSONWebKeySet;
   readonly atMs: number;
@@ -14,16 +14,16 @@ export interface KeptKeySet {
 
 interface KeySetStoreParts {
   db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
-  /** Where the set comes from. */
+  /** The URL of the set. */
   url: string;
-  /** What replicas know and the store does not. */
+  /** A secret that the replicas know and the store does not. */
   secret: string;
 }
 
 /**
- * The key set that any replica has fetched last, for those that start while its place cannot be reached. It is sealed
- * (HMAC-SHA256), because whoever adds a key to it signs identities: writing to the store alone must not be enough.
- * Every method throws `store_unavailable`.
+ * Makes the store of the key set that any replica fetched last, for replicas that start while its URL is unreachable. The
+ * set is sealed (HMAC-SHA256), because whoever adds a key to it can sign identities: access to the store alone must not be
+ * enough. Every method throws `store_unavailable`.
  */
 export function makeKeySetStore({ db: { redis, scripts, keys }, url, secret }: KeySetStoreParts) {
   const keep = scripts.define(keySetKeep);
@@ -37,13 +37,13 @@ export function makeKeySetStore({ db: { redis, scripts, keys }, url, secret }: K
       return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
     },
 
-    /** Does nothing where a later one is kept. */
+    /** Keeps a set, unless a later one is kept. */
     async keep(kept: KeptKeySet): Promise<void> {
       const text = JSON.stringify(kept);
       await keep({ keySet: key }, { atMs: kept.atMs, sealed: `${sealOf(text).toString('base64url')}.${text}` });
     },
 
-    /** Null when none is kept, it was not sealed by one of us, or it is older than a day by our own clock. */
+    /** Resolves to the kept set; null if there is none, no replica sealed it, or its time is over a day from our clock. */
     async read(): Promise<KeptKeySet | null> {
       const sealed = (await orFault(redis, () => redis.hget(key, 'sealed'))) ?? '';
       const dot = sealed.indexOf('.');

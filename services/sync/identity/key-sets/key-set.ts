@@ -4,25 +4,25 @@ import type { IssuerClock } from './issuer-clock.ts';
 import type { KeySetStore } from './key-set-store.ts';
 import { KEEP_MS } from '../scripts.ts';
 
-/** A key set is a few kilobytes; more is not one. */
+/** The longest key set that is read. A real one has a few kilobytes. */
 const MOST_BYTES = 262_144;
-/** After this long it is fetched again, beside the requests, which go on with the keys at hand. */
+/** The age at which a set is fetched again in the background, while requests go on with the present keys. */
 const FRESH_MS = 300_000;
 const FETCH_MS = 2_000;
-/** An unknown key id may be a new key, or anybody's invention: it is worth one fetch in so long. */
+/** The pause between two fetches for unknown key ids. Such an id may belong to a new key, or somebody invented it. */
 const COOL_DOWN_MS = 30_000;
-/** Without any key nobody can be let in, so that waiting is worse than asking again. */
+/** The pause while there are no keys: nobody can be let in without one, so waiting is worse than asking again. */
 const FIRST_KEYS_PAUSE_MS = 1_000;
-/** A broker that starts beside us takes some seconds: failures in the background are told from this pause on. */
+/** The pause from which failures in the background are reported: a broker that starts beside us takes some seconds. */
 const TOLD_FROM_MS = 8_000;
 /** The longest pause between two tries in the background. */
 const LONGEST_PAUSE_MS = 30_000;
 
 interface KeySetParts {
   url: string;
-  /** Where replicas keep the last good set for each other; null: nowhere. */
+  /** The store in which replicas keep the last good set for each other; null for none. */
   store?: KeySetStore | null;
-  /** Hears what time it is there. */
+  /** Observes the time of the responses. */
   clock?: IssuerClock | null;
   onFailure: (task: string, error: unknown) => void;
   /** For tests. Milliseconds of a clock that never goes back. */
@@ -45,7 +45,7 @@ async function fetchKeys(url: string, clock: IssuerClock | null): Promise<JSONWe
   const sentMs = performance.now();
   const answer = await fetch(url, {
     headers: { Accept: 'application/jwk-set+json, application/json' },
-    // Keys come from where the configuration says, and from nowhere that place may point to.
+    // Keys come only from the configured URL, and from no place that it may redirect to.
     redirect: 'error',
     signal: AbortSignal.timeout(FETCH_MS),
   });
@@ -57,13 +57,13 @@ async function fetchKeys(url: string, clock: IssuerClock | null): Promise<JSONWe
   }
   const set = JSON.parse(await readBounded(answer)) as JSONWebKeySet;
   createLocalJWKSet(set);
-  // Whoever answers an empty set has lost its keys; that is no reason for us to lose them too.
+  // A server with an empty set has lost its keys. That is no reason to drop ours.
   if (set.keys.length === 0) throw new Error('the key set is empty');
   return set;
 }
 
 export interface KeySet extends JWTVerifyGetKey {
-  /** Fetches in the background, again and again until there are keys, and from then on every five minutes. */
+  /** Starts fetching in the background: again and again until there are keys, and from then on every five minutes. */
   start(): void;
   stop(): void;
 }
@@ -72,12 +72,12 @@ const unavailable = (): never => {
   throw new BatonError('broker_unavailable', 'The keys that identities are checked with are not at hand');
 };
 
-/** The set in force, and what replicas know of it from each other. */
+/** Makes the holder of the set in force, which exchanges the set with other replicas through the store. */
 function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url' | 'clock'>>) {
   let find: JWTVerifyGetKey | null = null;
-  /** By `now`: when nobody has fetched the set in force for a day. */
+  /** When the set in force expires, by `now`: a day after a replica fetched it last. */
   let overMs = Number.NEGATIVE_INFINITY;
-  /** The store's clock before the set in force was fetched. */
+  /** The store's time before the set in force was fetched. */
   let atMs = Number.NEGATIVE_INFINITY;
   let reading: Promise<void> | null = null;
 
@@ -99,13 +99,13 @@ function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url
   };
 
   return {
-    /** Null also when it was fetched more than a day ago: a key that was withdrawn since must not be good for ever. */
+    /** Returns the set in force; null also a day after its fetch, because a withdrawn key must not stay good for ever. */
     find: (): JWTVerifyGetKey | null => (now() < overMs ? find : null),
 
-    /** The store's clock, to be asked before a set is fetched; null where it is away: a later fetch is then kept. */
+    /** Resolves to the store's time, to be read before a fetch. If it is null (unreachable), a later fetch is kept. */
     begin: (): Promise<number | null> => store?.nowMs().catch(() => null) ?? Promise.resolve(null),
 
-    /** Puts a fetched set in force, and keeps it for the others. Resolves to whether that is done. */
+    /** Puts a fetched set in force, and keeps it for the other replicas. Resolves to whether both are done. */
     async fetched(set: JSONWebKeySet, beganAtMs: number | null): Promise<boolean> {
       take(set, beganAtMs ?? atMs, 0);
       if (store === null) return true;
@@ -119,7 +119,7 @@ function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url
       }
     },
 
-    /** Puts in force what another replica has fetched since. Joins the reading that is under way. */
+    /** Puts in force what another replica fetched since. Joins a read that is under way. */
     takeKept(): Promise<void> {
       reading ??= readKept();
       return reading;
@@ -128,24 +128,24 @@ function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url
 }
 
 /**
- * The public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched at the start, every five minutes, and for
+ * Makes the public keys at a URL (RFC 7517), for `jwtVerify`. They are fetched at the start, every five minutes, and for
  * an unknown key id at most once in 30 s, always one fetch at a time, of at most 2 s and 256 KiB. A failed fetch leaves
- * the last good keys in force, for a day: ours, or those that another replica has fetched since, which are in the store.
- * A replica that reaches the URL believes what is there alone.
- * A token that names no key is checked with the only one that fits, where there is only one.
+ * the last good keys in force for a day: ours, or newer ones that another replica fetched, from the store.
+ * A replica that reaches the URL trusts only the set there.
+ * A token that names no key is checked with the key that fits, if exactly one does.
  * The function rejects with `broker_unavailable` while there are no keys.
  */
 export function makeKeySet(parts: KeySetParts): KeySet {
   const { url, store = null, clock = null, onFailure, now = () => performance.now() } = parts;
   const held = makeHeldKeys({ store, onFailure, now });
-  /** For a request; a failure in the background, at a start before the broker's, keeps no request from trying. */
+  /** The last try for a request. A failure in the background, at a start before the broker's, does not count. */
   let triedAtMs = Number.NEGATIVE_INFINITY;
   let fetchedAtMs = Number.NEGATIVE_INFINITY;
   let fetching: Promise<boolean> | null = null;
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
 
-  /** Resolves to whether nothing is left to be done before the keys get old. */
+  /** Fetches the keys. Resolves to whether nothing is left to do until they get old. */
   const load = async (isTold: boolean): Promise<boolean> => {
     try {
       const beganAtMs = await held.begin();
@@ -161,8 +161,8 @@ export function makeKeySet(parts: KeySetParts): KeySet {
     }
   };
   /**
-   * Joins the fetch that is running, or begins one when the last that a request asked for was long enough ago. Those in the
-   * background do not count: a key that is new since then would be refused for as long.
+   * Joins the fetch that is under way, or begins one if the last one for a request is long enough ago. Fetches in the
+   * background do not count, because a key that is newer than those would be refused until the pause ends.
    */
   const refresh = (pauseMs: number): Promise<unknown> => {
     if (fetching === null && now() - triedAtMs >= pauseMs) {
@@ -180,10 +180,10 @@ export function makeKeySet(parts: KeySetParts): KeySet {
     timer = setTimeout(() => void watch(isDone ? FIRST_KEYS_PAUSE_MS : nextMs), isDone ? FRESH_MS : pauseMs);
   };
 
-  /** The keys in force, got where there are none. */
+  /** Resolves to the keys in force, and fetches them if there are none. */
   const find = async (): Promise<JWTVerifyGetKey> => {
     if (held.find() === null) await refresh(FIRST_KEYS_PAUSE_MS);
-    // The try that has just failed may have been before the store was there.
+    // The store may have become reachable only after the try that just failed.
     if (held.find() === null) await held.takeKept();
     return held.find() ?? unavailable();
   };

@@ -3,7 +3,7 @@ import type { Scope } from '../../../../shared/contract/vocabulary/fields.ts';
 import { accountOf, type Caller } from '../caller.ts';
 import { isDeviceId } from '../device-id.ts';
 
-/** What an edge or the broker says about a caller, before any of it is looked at. Absent: empty. */
+/** What an edge or the broker asserts about a caller, before it is checked. An absent value is empty. */
 export interface Asserted {
   readonly subject: string;
   readonly scope: string;
@@ -28,12 +28,12 @@ function deviceIdOf(meta: string): string | null {
   throw unauthenticated('The identity has no valid device id');
 }
 
-/** Without controls, for logs and screens. */
+/** Returns the name without control characters, for logs and screens. */
 const nameOf = (name: string, userId: string): string => name.replace(/\p{Cc}/gu, '').trim() || userId;
 
 /**
- * The caller that somebody trusted vouches for (CONTRACT.md, "Identity"). What is missing never means more: no scope, no
- * caller.
+ * Returns the caller that a trusted party vouches for (CONTRACT.md, "Identity"). A missing value never gives more rights:
+ * without a scope there is no caller.
  * @throws unauthenticated
  */
 export function callerOf({ subject, scope, meta, name, roles }: Asserted): Caller {

@@ -9,7 +9,7 @@ import type { Identity } from '../identity.ts';
 
 const HEADER = 'x-auth-assertion';
 
-/** Signatures by a private key alone: no `none`, and nothing that a public key could be used to forge. */
+/** Only signatures by a private key: no `none`, and no algorithm for which a public key is enough to forge. */
 export const ALGORITHMS = ['ES256', 'EdDSA'];
 
 /** How far the clocks of two machines may be apart. */
@@ -17,7 +17,7 @@ const CLOCK_TOLERANCE_SECONDS = 5;
 
 interface AssertionParts {
   keySet: JWTVerifyGetKey;
-  /** That of whoever signs, who also publishes the keys. */
+  /** The clock of the issuer, which also publishes the keys. */
   clock: Pick<IssuerClock, 'nowMs'>;
   issuer: string;
   audience: string;
@@ -25,7 +25,7 @@ interface AssertionParts {
 
 const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '');
 
-/** Claims of another type count as absent, but for the device: without it a session would be another one. */
+/** Reads the claims. One of the wrong type counts as absent, except the device, without which it is another session. */
 function assertedBy({ sub, scope, meta = '', name, roles }: JWTPayload): Asserted {
   if (typeof meta !== 'string') throw new BatonError('unauthenticated', 'The identity has no valid device id');
   const given: unknown[] = Array.isArray(roles) ? roles : [];
@@ -33,9 +33,9 @@ function assertedBy({ sub, scope, meta = '', name, roles }: JWTPayload): Asserte
 }
 
 /**
- * Identity mode `edge` with `APP_EDGE_TRUST=jwt` (CONTRACT.md, "Identity"): who is asking stands in the claims of
- * `X-Auth-Assertion` alone, a JWT (RFC 7519) of this issuer for this audience that lives at most 60 s. All other
- * identity headers are ignored.
+ * Makes identity mode `edge` with `APP_EDGE_TRUST=jwt` (CONTRACT.md, "Identity"). The caller comes only from the claims of
+ * `X-Auth-Assertion`, a JWT (RFC 7519) of this issuer for this audience that lives at most 60 s. All other identity headers
+ * are ignored.
  */
 export function makeAssertionIdentity({ keySet, clock, issuer, audience }: AssertionParts): Identity {
   const verify = async (assertion: string): Promise<JWTPayload> => {
@@ -49,14 +49,14 @@ export function makeAssertionIdentity({ keySet, clock, issuer, audience }: Asser
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: new Date(clock.nowMs()),
       });
-      // The broker's access tokens are `at+jwt`, and prove nothing here. An edge that says nothing says `JWT`.
+      // The broker's access tokens are `at+jwt`, and prove nothing here. A token without a type counts as `JWT`.
       if (!/^(application\/)?jwt$/i.test(protectedHeader.typ ?? 'JWT')) throw new errors.JWTInvalid('another type');
       const { iat = 0, exp = Number.POSITIVE_INFINITY } = payload;
       if (exp - iat > BROKER_LIMITS.assertionSeconds) throw new errors.JWTInvalid('lives too long');
       return payload;
     } catch (error) {
       if (error instanceof BatonError) throw error;
-      // Which check failed helps only who forges; a key of the set that cannot be used is a TypeError.
+      // Naming the failed check would help only a forger. An unusable key of the set throws a TypeError.
       if (error instanceof errors.JOSEError || error instanceof TypeError) throw new BatonError('untrusted_edge');
       throw error;
     }

@@ -12,39 +12,39 @@ import { type Shown, shownBy } from '../credentials/credentials.ts';
 import type { Identity } from '../identity.ts';
 import type { StrangerLimit } from '../credentials/stranger-limit.ts';
 
-/** The broker has the last word; this only keeps what is long over from asking. */
+/** The broker has the last word. This limit only keeps tokens that expired long ago from being asked about. */
 const CLOCK_TOLERANCE_SECONDS = 60;
 
 interface BrokerIdentityParts {
-  /** `POST /v1/verify`. Throws the broker's refusals, `broker_unavailable` and `broker_contract`. */
+  /** Calls `POST /v1/verify`. Throws the broker's refusals, `broker_unavailable` and `broker_contract`. */
   verify: (shown: Shown) => Promise<VerifiedIdentity>;
   /** The broker's public keys. */
   keySet: JWTVerifyGetKey;
-  /** The broker's: its tokens are judged by no other. */
+  /** The broker's clock, the only one that judges its tokens. */
   clock: Pick<IssuerClock, 'nowMs'>;
   /** The app's name at the broker: `aud` of its access tokens. */
   app: string;
   cookieName: string;
   clientAddress: (req: IncomingMessage) => string;
   strangers: StrangerLimit;
-  /** Whether the device was signed out, as far as this replica has heard. */
+  /** Returns whether the device was signed out, as far as this replica knows. */
   isRevoked: (account: string, deviceId: string) => boolean;
-  /** The same as the store has it. Throws `store_unavailable`. */
+  /** Resolves to whether the device was signed out, by the store. Throws `store_unavailable`. */
   isTombstoned: (account: string, deviceId: string) => Promise<boolean>;
 }
 
 export interface BrokerIdentity extends Identity {
   /**
-   * A session has ended: that of the device, or the one without a device that is named; of which it is not known that
-   * any has, when there is neither. What was signed out is refused from then on, whether or not the broker can be
-   * asked. What expired may be renewed: the broker is asked again.
+   * Forgets the answers about a session that ended: that of the device, or the named one without a device. If neither is
+   * given, it is not known which session ended, and all answers about the account are forgotten. A signed-out session is
+   * refused from now on, even while the broker is unreachable. An expired one may be renewed, so the broker is asked again.
    */
   forget(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void;
-  /** A log-in minted the device's session anew: nothing said of it before is believed, and no earlier token acts alone. */
+  /** Notes that a sign-in minted the device's session anew: earlier answers are void, and no earlier token acts alone. */
   replaced(account: string, deviceId: string): void;
 }
 
-/** What the refusal of a credential means to a request that shows it. After `unauthenticated` a client refreshes. */
+/** Returns the error for a request whose credential was refused. After `unauthenticated` a client refreshes. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof BatonError) || error.status >= 500) return error;
   if (error.code === 'session_revoked' || error.code === 'reuse_detected') return new BatonError('session_revoked');
@@ -57,10 +57,10 @@ const isAway = (error: unknown): boolean => error instanceof BatonError && error
 
 const text = (claim: unknown): string => (typeof claim === 'string' ? claim : '');
 
-/** Sessions that were minted anew, and remembered for as long as an access token lives. 100 bytes each. */
+/** The most re-minted sessions that are remembered, each as long as an access token lives. One takes 100 bytes. */
 const MOST_REPLACED = 10_000;
 
-/** Knows of tokens that are older than the last mint of their device's session. */
+/** Makes a memory of mints, which recognizes tokens that are older than the last mint of their device's session. */
 function makeReplaced({ nowMs }: Pick<IssuerClock, 'nowMs'>) {
   const atSeconds = new Map<string, number>();
   const keyOf = (account: string, deviceId: string) => `${account} ${deviceId}`;
@@ -80,13 +80,13 @@ function makeReplaced({ nowMs }: Pick<IssuerClock, 'nowMs'>) {
   };
 }
 
-/** Refuses a token that was shown. A request without one is told to sign in. */
+/** Returns the refusal of a token. A request without a token is told to sign in. */
 const invalidToken = (error: errors.JOSEError | TypeError): BatonError => {
   const what = error instanceof errors.JWTExpired ? 'has expired' : 'is not valid';
   return new BatonError('unauthenticated', `The access token ${what}`);
 };
 
-/** The claims of a token that the broker signed for this app: whatever anybody can make up never reaches the broker. */
+/** Resolves to the claims of a token that the broker signed for this app. An invented token never reaches the broker. */
 async function claimsOf(
   token: string,
   { keySet, app, clock }: Pick<BrokerIdentityParts, 'keySet' | 'app' | 'clock'>,
@@ -109,23 +109,23 @@ async function claimsOf(
 }
 
 /**
- * Identity mode `broker` (CONTRACT.md, "Identity"), for installations without an edge: an access token, whose signature is
- * checked here first, or the session cookie, verified by the broker. Its answers are kept for ten seconds, refusals too,
- * and one client address cannot have it asked about any number of invented cookies.
+ * Makes identity mode `broker` (CONTRACT.md, "Identity"), for installations without an edge. The broker verifies the access
+ * token, after its signature is checked here, or the session cookie. The broker's answers are kept for ten seconds, also
+ * refusals. The number of invented cookies that one client address can have the broker asked about is limited.
  */
 export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
   const { verify, clock, cookieName, clientAddress, strangers, isRevoked, isTombstoned } = parts;
   const answers = makeAnswers();
   const replaced = makeReplaced(clock);
 
-  /** The broker's signature, or an answer of its own, says that there is, or was, such a session: only others are limited. */
+  /** Verifies a credential. A signature or a good answer of the broker proves a session, so only others are limited. */
   const verifyFor = (req: IncomingMessage, shown: Shown, wasGood: boolean): Promise<VerifiedIdentity> =>
     wasGood || 'access_token' in shown ? verify(shown) : strangers.ask(clientAddress(req), () => verify(shown));
 
   const vouch = async (req: IncomingMessage, shown: Shown, wasGood: boolean): Promise<Vouched> => {
     const claims = 'access_token' in shown ? await claimsOf(shown.access_token, parts) : {};
     const { sub, meta } = claims;
-    // The signature proves who the token belongs to, so a device that was signed out is refused while the broker is away too.
+    // The signature proves who the token belongs to. So a signed-out device is refused even if the broker is unreachable.
     if (sub !== undefined && typeof meta === 'string' && isRevoked(accountOf(sub), meta)) {
       throw new BatonError('session_revoked');
     }
@@ -143,13 +143,14 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
   };
 
   /**
-   * The signature proves who the token belongs to, and only the broker knows whether its session is still live. To sign a
-   * device out the first is enough, since that must not wait for a broker that is away; the guard lets a guest sign out
-   * itself alone. Throws `otherwise` for a session without device, and where a log-in has minted the device's since.
+   * Resolves to the caller of a request that ends a session while the broker is unreachable. The signature proves who the
+   * token belongs to, and only the broker knows whether its session is still live. The signature is enough to sign a device
+   * out, which must not wait for the broker. The guard lets a guest sign out only itself. Throws `otherwise` for a session
+   * without a device, and if a sign-in has minted the device's session anew since.
    */
   const ending = async (token: string, otherwise: unknown): Promise<Caller> => {
     const { sub, meta, scope, exp = 0, iat = 0 } = await claimsOf(token, parts);
-    // Nobody else looks at its end now, so there is no tolerance.
+    // Nothing else checks the expiry now, so there is no tolerance.
     if (exp * 1000 <= clock.nowMs()) throw invalidToken(new errors.JWTExpired('over', {}));
     const caller = callerOf({ subject: text(sub), scope: text(scope), meta: text(meta), name: '', roles: [] });
     const { account, deviceId } = caller;

@@ -18,14 +18,14 @@ interface IdentityParts {
   db: Parameters<typeof makeKeySetStore>[0]['db'];
   /** Null without an auth broker. */
   verify: ((shown: Shown) => Promise<VerifiedIdentity>) | null;
-  /** The auth broker's. */
+  /** The clock of the auth broker. */
   brokerClock: IssuerClock;
   ensureRow: Parameters<typeof makeDevIdentity>[0]['ensureRow'];
-  /** Puts back the row of a device that signed in. */
+  /** Restores the row of a device that signed in. */
   restoreRow: (caller: Caller) => Promise<boolean>;
-  /** Whether the device was signed out, as far as this replica has heard. */
+  /** Returns whether the device was signed out, as far as this replica knows. */
   isRevoked: (account: string, deviceId: string) => boolean;
-  /** The same as the store has it. */
+  /** Resolves to whether the device was signed out, by the store. */
   isTombstoned: (account: string, deviceId: string) => Promise<boolean>;
   clientAddress: (req: IncomingMessage) => string;
   onFailure: (task: string, error: unknown) => void;
@@ -34,8 +34,8 @@ interface IdentityParts {
 type ChosenIdentity = Identity & Pick<BrokerIdentity, 'forget' | 'replaced'> & Pick<KeySet, 'start' | 'stop'>;
 
 /**
- * The identity that `APP_IDENTITY` chose. `forget`: a session ended, nothing said of it before may be believed; `replaced`: it has other secrets now. `start`
- * gets what it needs in the background.
+ * Makes the identity that `APP_IDENTITY` chooses. `forget` drops the earlier answers about a session that ended, `replaced`
+ * those about a session that has other secrets now. `start` begins to fetch in the background what the identity needs.
  */
 export function makeIdentity(parts: IdentityParts): ChosenIdentity {
   const { config, db, verify, brokerClock, ensureRow, restoreRow, isRevoked, isTombstoned, clientAddress, onFailure } =
@@ -44,7 +44,7 @@ export function makeIdentity(parts: IdentityParts): ChosenIdentity {
   const nothing = () => undefined;
   const nothingKept = { forget: nothing, replaced: nothing, start: nothing, stop: nothing };
   const keysAt = (url: string, clock: IssuerClock): KeySet => {
-    // Without a secret that the store does not know nobody could tell our keys there from anybody's.
+    // Only a secret that the store does not know distinguishes our keys there from anybody's.
     const secret = broker?.token ?? '';
     return makeKeySet({ url, store: secret === '' ? null : makeKeySetStore({ db, url, secret }), clock, onFailure });
   };

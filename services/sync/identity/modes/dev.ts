@@ -20,10 +20,10 @@ const IDENTITY_HEADERS = ['x-dev-user', 'x-dev-device', 'x-dev-name', 'x-dev-typ
 const USER_CHARS = 128;
 /** Counts code points, line breaks included. */
 const USER = new RegExp(`^.{1,${USER_CHARS}}$`, 'su');
-/** Devices whose row was seen by this process. A forgotten one costs one more write that changes nothing. */
+/** The most devices whose row this process has seen. A forgotten one costs one more write that changes nothing. */
 const SEEN_DEVICES = 10_000;
 
-/** What a development request says about its device beyond the id. */
+/** The data of a development request about its device, besides the id. */
 interface DeviceInfo {
   readonly name: string;
   readonly type: DeviceType;
@@ -36,7 +36,7 @@ const malformed = (field: string, message: string): BatonError =>
 
 const isStream = (route: Route): boolean => route.path === streamRoutes.openStream.path;
 
-/** An EventSource cannot set headers, so the stream also takes the query. A field given twice there is refused. */
+/** Returns the query of a stream, because an EventSource cannot set headers. Other routes have none. */
 function queryOf(req: IncomingMessage, route: Route): URLSearchParams {
   if (!isStream(route)) return new URLSearchParams();
   const url = req.url ?? '';
@@ -95,19 +95,19 @@ function deviceNameOf(text: string | null, deviceId: string): string {
 }
 
 interface DevIdentityDeps {
-  /** Writes the row of a device that has none; leaves an existing one as it is. */
+  /** Writes the row of a device that has none, and leaves an existing one as it is. */
   ensureRow: (device: { caller: Caller; name: string; type: DeviceType; isNew: boolean }) => Promise<void>;
-  /** Whether the device was removed, as far as this replica has heard. */
+  /** Returns whether the device was removed, as far as this replica knows. */
   isRevoked: (account: string, deviceId: string) => boolean;
 }
 
 /**
- * Identity mode `dev` (CONTRACT.md, "Identity"): whoever asks is believed. The row of a device is written on its first use
- * in this process, and again when it turns out to be gone.
+ * Makes identity mode `dev` (CONTRACT.md, "Identity"), which believes every caller. The row of a device is written on its
+ * first use in this process, and again when it turns out to be missing.
  */
 export function makeDevIdentity({ ensureRow, isRevoked }: DevIdentityDeps): Identity {
   const seen = makeSeen(SEEN_DEVICES);
-  /** What the request behind a caller said about its device. */
+  /** The name and type that the caller's request gave for its device. */
   const deviceInfo = new WeakMap<Caller, DeviceInfo>();
 
   const writeRow = async (caller: Caller, { name, type }: DeviceInfo, isNew: boolean): Promise<void> => {
@@ -129,12 +129,12 @@ export function makeDevIdentity({ ensureRow, isRevoked }: DevIdentityDeps): Iden
 
   const writeFirstRow = async (caller: Caller, device: DeviceInfo, route: Route): Promise<void> => {
     const { account, deviceId } = caller;
-    // One that was removed is refused with the next step, and must not come back before that.
+    // The next step refuses a removed device, so it must not come back here.
     if (seen.has(`${account} ${deviceId}`) || (deviceId !== null && isRevoked(account, deviceId))) return;
     try {
       await writeRow(caller, device, true);
     } catch (error) {
-      // A missing store must not refuse a stream, which waits for the store; the row is then written by a later request.
+      // A stream waits for the store, so an unreachable store must not refuse it. A later request then writes the row.
       if (!isStoreAway(error) || !isStream(route)) throw error;
     }
   };

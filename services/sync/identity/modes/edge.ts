@@ -10,12 +10,12 @@ const PROOF = 'x-edge-secret';
 export const IDENTITY_HEADERS = ['x-auth-subject', 'x-auth-scope', 'x-auth-meta', 'x-auth-name', 'x-auth-roles'];
 const ALL_HEADERS = [PROOF, ...IDENTITY_HEADERS];
 
-/** The longest character of UTF-8. */
+/** The length of the longest character in UTF-8. */
 const CHARACTER_BYTES = 4;
 
 /**
- * Compares texts that are padded to one length, so that neither time nor length tells how much of a guess was right (a digest
- * of each takes four times as long). What a guess is longer than the longest secret is cut off, but for its first character.
+ * Makes a check that compares texts padded to one length, so that neither time nor length tells how much of a guess is
+ * right. (Comparing digests takes four times as long.) A guess is cut off one character after the longest secret's length.
  */
 function makeProofCheck(secrets: readonly string[]): (sent: string) => boolean {
   const longest = Math.max(0, ...secrets.map((secret) => Buffer.byteLength(secret)));
@@ -30,13 +30,13 @@ function makeProofCheck(secrets: readonly string[]): (sent: string) => boolean {
     given.fill(0);
     given.write(sent);
     let isProof = false;
-    // Every secret is compared, so that time does not tell which of the two it was.
+    // Every secret is compared, so that time does not tell which of the two matched.
     for (const secret of known) isProof = timingSafeEqual(secret, given) || isProof;
     return isProof;
   };
 }
 
-/** The proofs as they were sent, each for itself. To have Node tell headers apart costs as much as the rest of a request's identity. */
+/** Returns the proofs one by one. `headersDistinct` costs as much as the rest of an identity, so few requests use it. */
 function proofsOf(req: IncomingMessage): readonly string[] {
   const joined = headerOf(req, PROOF);
   if (joined === null) return [];
@@ -52,12 +52,12 @@ const decoded = (text: string): string => {
   }
 };
 
-/** What is not percent-encoded UTF-8 is taken as it came. */
+/** Decodes a name. A text that is not percent-encoded UTF-8 stays as it is. */
 const nameOf = (header: string): string => decoded(utf8Of(header) ?? header);
 
 const fieldOf = (req: IncomingMessage, name: string): string => headerOf(req, name) ?? '';
 
-/** Whether the request has these values, in the order of the names. */
+/** Returns whether the request has these values, in the order of the names. */
 function areFieldsOf(req: IncomingMessage, fields: readonly string[]): boolean {
   for (let i = 0; i < fields.length; i++) {
     if (fieldOf(req, IDENTITY_HEADERS[i] as string) !== fields[i]) return false;
@@ -65,14 +65,14 @@ function areFieldsOf(req: IncomingMessage, fields: readonly string[]): boolean {
   return true;
 }
 
-/** Callers that were read from such headers before; forgotten together. To read one takes two microseconds. */
+/** The most callers kept by their headers; all are forgotten together. Reading one anew takes two microseconds. */
 const MOST_KNOWN = 10_000;
-/** Longer ones are rare, and would be kept. */
+/** The most characters of headers that are kept. Longer ones are rare. */
 const MOST_CHARS = 512;
 
-/** The caller of these headers, which are those of one account and device with each request. */
+/** Returns a function that reads the caller from the headers, which are the same in all requests of a device. */
 function makeCallerReader(): (req: IncomingMessage) => Caller {
-  /** By device, which nearly always tells the others. */
+  /** Callers by device, which nearly always determines the other headers. */
   let known = new Map<string, { fields: readonly string[]; caller: Caller }>();
   return (req) => {
     const meta = fieldOf(req, 'x-auth-meta');
@@ -88,22 +88,22 @@ function makeCallerReader(): (req: IncomingMessage) => Caller {
 }
 
 /**
- * Identity mode `edge` with `APP_EDGE_TRUST=secret` (CONTRACT.md, "Identity"): the headers `X-Auth-*`, believed only with
- * `X-Edge-Secret`, which is looked at before them. Two secrets are valid while the edge goes from one to the other.
+ * Makes identity mode `edge` with `APP_EDGE_TRUST=secret` (CONTRACT.md, "Identity"). It believes the headers `X-Auth-*` only
+ * with `X-Edge-Secret`, which it checks first. Two secrets are valid while the edge changes from one to the other.
  */
 export function makeEdgeIdentity({ secrets }: { secrets: readonly string[] }): Identity {
   const isProof = makeProofCheck(secrets);
   const callerIn = makeCallerReader();
   return {
     identify(req) {
-      // Repeated proofs count here and are refused as ambiguous below: an edge was there, and somebody added to it.
+      // One right proof among several is enough here, and is refused as ambiguous below: somebody added to the edge's.
       if (!proofsOf(req).some(isProof)) {
         throw new BatonError(carriesAny(req, IDENTITY_HEADERS) ? 'untrusted_edge' : 'unauthenticated');
       }
       refuseAmbiguous(req, ALL_HEADERS);
       return callerIn(req);
     },
-    // The rows come from sign-in; without a broker to ask, a missing one stays missing.
+    // Sign-in writes the rows. Without a broker to ask, a missing row stays missing.
     restoreRow: () => Promise.resolve(false),
   };
 }

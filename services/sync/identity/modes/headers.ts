@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 
-/** The one value of a header, null when it is absent. Call `refuseAmbiguous` first, or repeated ones are joined. */
+/** Returns the one value of a header; null if it is absent. Call `refuseAmbiguous` first, or repeated ones are joined. */
 export function headerOf({ headers }: IncomingMessage, name: string): string | null {
   const value = headers[name];
   return typeof value === 'string' ? value : null;
 }
 
-/** How some servers spell a header: CGI and its heirs make no difference between `_` and `-`. */
+/** Returns a name as CGI and its successors read it, which do not distinguish `_` from `-`. */
 const asTwin = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name);
 
-/** Whether it is one of the names, under its own or that of a twin. Most are told by their length. */
+/** Returns whether the header is one of the names, as it is or as an underscore twin. The length rules out most of them. */
 function isAmong(raw: string, names: readonly string[]): boolean {
   for (const name of names) {
     if (name.length === raw.length && asTwin(raw.toLowerCase()) === name) return true;
@@ -18,13 +18,13 @@ function isAmong(raw: string, names: readonly string[]): boolean {
   return false;
 }
 
-/** Whether any of the (lower-case) headers is there, under its own name or that of its twin. */
+/** Returns whether the request has any of the (lower-case) headers, as it is or as an underscore twin. */
 export const carriesAny = ({ rawHeaders }: IncomingMessage, names: readonly string[]): boolean =>
   rawHeaders.some((raw, i) => i % 2 === 0 && isAmong(raw, names));
 
 /**
- * An identity header that occurs twice, or beside its underscore twin, was added to by somebody: which of the two an
- * edge had checked cannot be known.
+ * Refuses an identity header that occurs twice, or as an underscore twin. Somebody added one of them, and it is unknown
+ * which one the edge checked.
  * @throws invalid_request that names each such header
  */
 export function refuseAmbiguous({ rawHeaders }: IncomingMessage, names: readonly string[]): void {
@@ -44,7 +44,7 @@ export function refuseAmbiguous({ rawHeaders }: IncomingMessage, names: readonly
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Node gives header bytes as Latin-1. Null when they are not UTF-8. */
+/** Decodes a header as UTF-8 from the Latin-1 text that Node gives; null if it is not UTF-8. */
 export function utf8Of(header: string): string | null {
   if (ASCII.test(header)) return header;
   try {
@@ -54,5 +54,5 @@ export function utf8Of(header: string): string | null {
   }
 }
 
-/** C0, DEL and C1. */
+/** The control characters: C0, DEL and C1. */
 export const CONTROL = /\p{Cc}/u;

@@ -1,4 +1,4 @@
--- Announces that the rings, or the account, are removed without a signature. What was announced before keeps its time.
+-- Announces that the rings, or the account, will be removed without a signature. An earlier announcement keeps its time.
 -- Keys and arguments: keyringAnnounce in scripts.ts.
 -- uses: clock routes log keys/ring
 -- RETURNS OK, ms at which it is removed; '': there are no rings

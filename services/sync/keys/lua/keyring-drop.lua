@@ -1,5 +1,5 @@
--- Removes all rings, the guests and what was announced: a member of the ring in force has signed it, or it was announced and
--- its time has come, or the account is erased. Where there is nothing, nothing is done.
+-- Removes all rings, the guests and the announcements, if a member of the ring in force signed that, the announced removal
+-- is due, or the account is erased. Without rings it does nothing.
 -- Keys and arguments: keyringDrop in scripts.ts.
 -- uses: clock routes log keys/ring
 -- RETURNS OK, dropped | OK, moved, n in force | OK, early

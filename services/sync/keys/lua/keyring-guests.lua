@@ -1,4 +1,4 @@
--- Replaces the list of guests, which a member of the ring in force has signed; with `replaces` only that list.
+-- Replaces the list of guests by one that a member of the ring in force signed; with `compares` only the list `replaces`.
 -- Keys and arguments: keyringGuests in scripts.ts.
 -- uses: clock routes log operation keys/ring
 -- RETURNS OK, put | OK, moved, n in force

@@ -1,4 +1,4 @@
--- Reads the ring in force for a change, which counts: checking a signature takes longer than this.
+-- Reads the ring in force for a change. It counts against the rate, because the signature check takes longer than this read.
 -- Keys and arguments: keyringHead in scripts.ts.
 -- uses: clock rate
 -- RETURNS OK, n ('0' without), hash, ring | rate_limited, limit, ms

@@ -1,4 +1,4 @@
--- Cancels what was announced: a member of the ring in force objects.
+-- Cancels all announced deletions, because a member of the ring in force objects.
 -- Keys and arguments: keyringKeep in scripts.ts.
 -- uses: clock routes log keys/ring
 -- RETURNS OK, kept | OK, moved, n in force

@@ -1,4 +1,4 @@
--- Reads the rings after one, and what stands beside them.
+-- Reads the rings after the number `after`, the list of guests, and the announced deletions.
 -- Keys and arguments: keyringPage in scripts.ts.
 -- uses: clock
 -- RETURNS OK, n, list of guests or '', ms at which the rings and then the account are removed or '', rings

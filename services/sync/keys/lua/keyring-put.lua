@@ -1,5 +1,5 @@
--- Puts the next ring in force: compare-and-set with the ring whose member has signed it. The same ring again, after a lost
--- answer, is answered as before. A ring shows that a member is there, so whatever was announced is cancelled.
+-- Puts the next ring in force, by compare-and-set with the ring whose member signed it. The same ring again, after a lost
+-- answer, gets the same answer. A ring proves that a member is active, so it cancels every announced deletion.
 -- Keys and arguments: keyringPut in scripts.ts.
 -- uses: clock routes log operation keys/ring
 -- RETURNS OK, put | OK, moved, n in force

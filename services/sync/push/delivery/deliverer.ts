@@ -6,28 +6,28 @@ import type { PushOutcome, PushSender } from '../sender.ts';
 import type { Finish, PushStore, Registration, Taken } from '../store.ts';
 
 /**
- * How many pushes may wait for one push service, as a multiple of those under way there: what is sent in ten seconds,
- * until the account is checked again, if each takes 50 ms. More stay due. Fewer of those that other replicas accepted,
- * because those send them.
+ * How many pushes may wait for one push service, as a multiple of those under way there. The first is what is sent in the
+ * ten seconds until the account is checked again, at 50 ms each; further pushes stay due. The second, for pushes that
+ * other replicas accepted, is lower, because those replicas send them.
  */
 const [MOST_WAITING, MOST_TAKEN_OVER] = [200, 100];
-/** In this replica. With more, no push service may have more waiting than under way, so that none crowds out another. */
+/** Pushes in this replica. Above it a push service may have no more waiting than under way, so none crowds out others. */
 const MANY_WAITING = 10_000;
-/** Lookups of targets at once, and the pause after each, so that thousands of queued pushes do not come in a burst. */
+/** The lookups of targets at once, and the pause after each, so that thousands of queued pushes do not come in a burst. */
 const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];
 
 /** The pause between two tries: doubled each time, up to the longest. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 900_000];
 
-/** The pause between two pushes: to encrypt and send one takes some 1.4 ms of this process. */
+/** The pause between two pushes. Encrypting and sending one takes some 1.4 ms of this process. */
 const PACE_MS = 2;
 
-/** Too big for the push service even without its preview. This push is over; its registration stays active. */
+/** The push is too big for the push service even without its preview. The push ends; its registration stays active. */
 const TOO_BIG = 'status 413';
-/** Its time was over before a push service took it. */
+/** The TTL of the push ended before a push service took it. */
 const EXPIRED = 'expired';
 
-/** `gone` as of a time before the registration means an older one: the provider has not seen this one yet. */
+/** A `gone` from before the registration is about an older one, so it becomes a `retry`. */
 function judged(answer: PushOutcome, { fence }: Registration): PushOutcome {
   const isStale = answer.outcome === 'gone' && answer.asOfMs !== undefined && answer.asOfMs < Number(fence);
   return isStale ? { outcome: 'retry', afterMs: null, reason: 'renewed_since' } : answer;
@@ -36,8 +36,8 @@ function judged(answer: PushOutcome, { fence }: Registration): PushOutcome {
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
- * The pause before the next try. With jitter, so that what failed together is not tried together. Never shorter than the
- * push service asked for, and not shorter than without its answer, for a service that says "at once" each time.
+ * Returns the pause before the next try, with jitter, so that pushes that failed together are not tried together. It is
+ * never shorter than the push service asked for, nor than our own pause, because a service may say "at once" each time.
  */
 export function pauseMs(attempts: number, afterMs: number | null): number {
   const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempts, 20));
@@ -47,9 +47,9 @@ export function pauseMs(attempts: number, afterMs: number | null): number {
 
 interface DelivererParts {
   store: PushStore;
-  /** Waits for the keys, which may lie in the store. */
+  /** Waits for the keys, which may be in the store. */
   outbox: () => Promise<{ sender: PushSender; notices: Notices }>;
-  /** Pushes at once at one provider. */
+  /** The pushes at once at one provider. */
   concurrency: number;
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
   metrics: Metrics;
@@ -57,8 +57,8 @@ interface DelivererParts {
 }
 
 /**
- * Sends the pushes that are due: at least once, on whatever replica takes one first. A push is taken only when it can be
- * sent at once. So its lease covers the sending alone, and other replicas can help with what waits here.
+ * Sends each push that is due at least once, on the replica that takes it first. A push is taken only when it can be sent
+ * at once. So its lease covers the sending alone, and other replicas can help with what waits here.
  */
 export class Deliverer {
   readonly #parts: DelivererParts;
@@ -87,19 +87,19 @@ export class Deliverer {
     this.#start(account, text, MOST_TAKEN_OVER);
   }
 
-  /** A push that finds no slot stays due, and the sweep of due things finds it. */
+  /** Starts a push where there is space for it. Otherwise it stays due, and the sweep of due jobs finds it. */
   #start(account: string, text: string, most: number): void {
     const name = `${account} ${text}`;
-    // Lookups wait only for our own store, so they share one lane.
+    // Lookups wait only for the store, so they share one lane.
     if (this.#isStopped || this.#here.has(name) || this.#lookups.waiting('') >= MANY_WAITING) return;
     const work = this.#work(account, parseJob(text), most)
-      // The lease lapses, and then the push is due again.
+      // When the lease lapses, the push is due again.
       .catch((error: unknown) => this.#parts.onFailure('push', error))
       .finally(() => this.#here.delete(name));
     this.#here.set(name, work);
   }
 
-  /** Resolves when what is under way has ended. */
+  /** Starts no more pushes. Resolves when those under way have ended. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#here.values());
@@ -175,7 +175,7 @@ export class Deliverer {
     }
   }
 
-  /** Ends a push that was not delivered. A registration that was refused stays, and gets nothing for a while. */
+  /** Ends a push that was not delivered. A registration that was refused stays, but gets no pushes for a while. */
   async #giveUp(account: string, job: PushJob, taken: Taken, reason: string): Promise<void> {
     const end: Finish = { outcome: reason === EXPIRED || reason === TOO_BIG ? 'dropped' : 'suspend' };
     await this.#parts.store.finish(account, job, taken, end);

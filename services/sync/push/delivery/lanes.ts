@@ -8,10 +8,10 @@ export function makeLanes(width: number) {
   const lanes = new Map<string, Lane>();
 
   return {
-    /** How much work waits in this lane. */
+    /** Returns how many pieces of work wait in this lane. */
     waiting: (name: string): number => lanes.get(name)?.waiting.length ?? 0,
 
-    /** Runs `work` as soon as the lane has a free slot, in the order of the calls. Settles as it does. */
+    /** Runs `work` as soon as the lane has a free slot, in the order of the calls. Settles as `work` does. */
     async run<T>(name: string, work: () => Promise<T>): Promise<T> {
       const lane = lanes.get(name) ?? { running: 0, waiting: [] };
       lanes.set(name, lane);
@@ -24,7 +24,7 @@ export function makeLanes(width: number) {
         const next = lane.waiting.shift();
         if (next) next();
         else lane.running -= 1;
-        // Names come from endpoints that users choose, so none is kept without work.
+        // Users choose the endpoints that name lanes, so an idle lane is not kept.
         if (lane.running === 0) lanes.delete(name);
       }
     },

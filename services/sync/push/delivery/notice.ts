@@ -12,18 +12,18 @@ interface NoticeParts {
   transferSeconds: number;
 }
 
-/** The newest message as a stream would carry it; of an offer or a new device only whom it comes from. */
+/** Returns the preview: sender and text of the newest message, the sender of an offer, or the name of a new device. */
 function previewOf({ registration: { preview }, message }: Taken): PushNotice['preview'] {
   if (message === '' || preview === 'none') return null;
   const said = JSON.parse(`${message}}`) as { from_name: string; content?: string; sealed?: string };
   const { from_name: from, content: text, sealed } = said;
-  // What is sealed the device opens for itself, once it is awake.
+  // The device opens sealed text itself once it is awake.
   return preview === 'full' && text !== undefined && sealed === undefined ? { from, text } : { from };
 }
 
-/** What a push says, and for how long it is worth saying. */
+/** Makes the notices of pushes, and decides for how long a push is worth sending. */
 export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
-  /** For so long a push is worth sending. */
+  /** How long a push is worth sending. */
   const secondsOf: Readonly<Record<PushKind, number>> = {
     message: LIMITS.pushSeconds,
     transfer: transferSeconds,
@@ -31,7 +31,7 @@ export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
     test: 300,
   };
 
-  /** The same for pushes that replace each other. 24 bytes are the 32 characters that RFC 8030, section 5.4, allows. */
+  /** Returns one topic for pushes that replace each other. 24 bytes are the 32 characters of RFC 8030, section 5.4. */
   const topicOf = (account: string, { kind, deviceId, peer }: PushJob): string =>
     createHmac('sha256', topicSecret)
       .update([account, deviceId, kind, peer].join('\n'))
@@ -48,7 +48,7 @@ export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
   };
 
   return {
-    /** Ms for which the push is still worth sending; 0 or less: it is over. */
+    /** Returns for how many ms the push is still worth sending; 0 or less where that time is over. */
     leftMs: ({ kind }: PushJob, { sinceMs, nowMs }: Taken): number => sinceMs + secondsOf[kind] * 1_000 - nowMs,
 
     noticeOf: (account: string, job: PushJob, taken: Taken, leftMs: number): PushNotice => ({

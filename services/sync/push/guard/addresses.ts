@@ -2,8 +2,8 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /*
- * Which addresses lie on the public internet. IANA special-purpose registries (RFC 6890) as of 2025-10; IPv4 is listed by
- * what is not public, IPv6 by what is.
+ * The addresses of the public internet, by the IANA special-purpose registries (RFC 6890) as of 2025-10. The IPv4 list
+ * names what is not public; the IPv6 list names what is.
  */
 
 const NOT_PUBLIC_IPV4 = [
@@ -30,7 +30,7 @@ const NOT_PUBLIC_IPV4 = [
   '168.63.129.16/32',
 ];
 
-/** Only this is handed out as global unicast; everything else is local, translated, multicast or unassigned. */
+/** The only block assigned as global unicast. Everything else is local, translated, multicast or unassigned. */
 const GLOBAL_IPV6 = '2000::/3';
 
 const NOT_PUBLIC_IPV6 = [
@@ -57,14 +57,14 @@ const notPublicIpv4 = listOf(NOT_PUBLIC_IPV4, 'ipv4');
 const notPublicIpv6 = listOf(NOT_PUBLIC_IPV6, 'ipv6');
 const globalIpv6 = listOf([GLOBAL_IPV6], 'ipv6');
 
-/** Where the last 32 bits are the IPv4 address that a packet ends at: mapped (RFC 4291) and NAT64 (RFC 6052). */
+/** Networks whose last 32 bits are the IPv4 address that a packet ends at: mapped (RFC 4291) and NAT64 (RFC 6052). */
 const CARRIES_IPV4 = listOf(['::ffff:0:0/96', '64:ff9b::/96'], 'ipv6');
 
 const carriedIpv4 = (address: string): string => ipaddr.IPv6.parse(address).toByteArray().slice(12).join('.');
 
 /**
- * Whether an address, as a resolver or a socket gives it, is one of the public internet. In a network with DNS64 every
- * host that has IPv4 alone comes as NAT64, so that form is judged by the address within.
+ * Returns whether an address from a resolver or a socket is one of the public internet. With DNS64 every host that has
+ * only IPv4 appears as NAT64, so such an address is judged by the IPv4 address inside it.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !notPublicIpv4.check(address, 'ipv4');

@@ -1,15 +1,15 @@
 import { createECDH } from 'node:crypto';
 import { type EndpointRules, isAllowedName, isTrusted } from './endpoint-rules.ts';
 
-/** Those of the browsers have 150 to 700 characters. */
+/** Endpoints of browsers have 150 to 700 characters. */
 const MOST_CHARACTERS = 1_024;
 const SCHEME = 'https://';
 
 /**
- * Why an endpoint that a browser sent may not be stored, in one word, or null when it may. Endpoints are addresses that
- * anybody can make this service connect to, so only one spelling passes: what was sent must name the host exactly as the
- * parser understood it. That excludes user info, escapes, backslashes, other digits or other notations of an
- * address. What the name resolves to is judged when it is connected to.
+ * Returns in one word why an endpoint that a browser sent may not be stored, or null when it may. Anybody can make this
+ * service connect to an endpoint, so only one spelling passes: the text must name the host exactly as the parser
+ * understood it. That excludes user info, escapes, backslashes, other digits and other notations of an address. The
+ * addresses of the name are judged at connect.
  */
 export function checkEndpoint(endpoint: string, rules: EndpointRules): string | null {
   if (endpoint.length > MOST_CHARACTERS) return 'too_long';
@@ -28,14 +28,14 @@ export function checkEndpoint(endpoint: string, rules: EndpointRules): string | 
 
 const bytesOf = (text: string): Buffer => Buffer.from(/^[\w-]*={0,2}$/.test(text) ? text : '', 'base64url');
 
-/** Whether the keys of a subscription are fit for RFC 8291: an uncompressed point on P-256, and 16 bytes. */
+/** Returns whether the keys of a subscription suit RFC 8291: an uncompressed point on P-256, and 16 bytes. */
 export function checkKeys(p256dh: string, auth: string): boolean {
   const point = bytesOf(p256dh);
   if (point.length !== 65 || point[0] !== 4 || bytesOf(auth).length !== 16) return false;
   const own = createECDH('prime256v1');
   own.generateKeys();
   try {
-    // Refuses what is not on the curve, which would give away parts of a key that is used more than once.
+    // Throws for a point that is not on the curve: such a point would reveal parts of a key that is used more than once.
     own.computeSecret(point);
     return true;
   } catch {

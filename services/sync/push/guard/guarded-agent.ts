@@ -6,19 +6,19 @@ import { isPublicAddress } from './addresses.ts';
 import { type EndpointRules, isStranger, isTrusted } from './endpoint-rules.ts';
 
 const CONNECT_MS = 3_000;
-/** One try of a name server; there are two. */
+/** The time limit of one try at a name server; there are two tries. */
 const RESOLVE_MS = 1_000;
-/** How long a connection is kept for the next push, whatever the other side proposes. */
+/** How long a connection is kept for the next push, whatever the server proposes. */
 const IDLE_MS = 30_000;
 const STRANGER_IDLE_MS = 1_000;
-/** To one host and port. */
+/** Connections to one host and port. */
 const CONNECTIONS_EACH = 32;
-/** To hosts that are known or listed, and to all others, which whoever registers endpoints chooses, so that these take none of those. */
+/** Connections to known or listed hosts, and to strangers. Users choose strangers, so these have a limit of their own. */
 const CONNECTIONS_IN_ALL = 512;
 const STRANGER_CONNECTIONS = 128;
 const MOST_HEADER_BYTES = 8_192;
 
-/** All addresses of a name, both families. Rejects when there is none, and when the signal ends it. */
+/** Resolves to all addresses of a name, in both families. Rejects when there is none, and when the signal aborts it. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly LookupAddress[]>;
 
 export interface GuardedAgentParts {
@@ -27,7 +27,7 @@ export interface GuardedAgentParts {
   ca?: string | undefined;
   /** For tests. */
   resolve?: Resolve | undefined;
-  /** For tests: ms for which the connections to hosts that are known or listed are kept. */
+  /** For tests: how many ms connections to known or listed hosts are kept. */
   idleMs?: number | undefined;
 }
 
@@ -37,11 +37,11 @@ class TooManyConnections extends Error {
 
 export interface GuardedAgent {
   readonly dispatcher: Dispatcher;
-  /** Ends all connections; requests that still run fail. */
+  /** Ends all connections. Requests that still run fail. */
   close(): Promise<void>;
 }
 
-/** The guard refused to connect. Says nothing of the address. */
+/** The error of a connection that the guard refused. It does not name the address. */
 export class RefusedAddress extends Error {
   readonly code = 'ERR_PUSH_ADDRESS';
 
@@ -51,9 +51,8 @@ export class RefusedAddress extends Error {
 }
 
 /**
- * Asks the name servers directly: the system's resolver would do it in the thread pool, where a few names with slow
- * servers of their own could hold up every other look-up of the process. `servers` (`address:port`) replace those of the
- * system, for tests.
+ * Asks the name servers directly. The system's resolver uses the thread pool, where a few names with slow name servers
+ * could hold up every other lookup of the process. `servers` (`address:port`) replace the system's name servers in tests.
  */
 export const makeResolve =
   (servers?: readonly string[]): Resolve =>
@@ -70,7 +69,7 @@ export const makeResolve =
     return [...of(four, 4), ...of(six, 6)];
   };
 
-/** A name with any address that is not public is refused altogether. What was judged is what the socket gets. */
+/** Resolves to the addresses of a name, the same that the socket gets. Rejects when any of them is not public. */
 async function judged(name: string, resolve: Resolve, signal: AbortSignal): Promise<LookupAddress[]> {
   const found = await resolve(name, signal);
   if (found.length === 0 || !found.every(({ address }) => isPublicAddress(address))) throw new RefusedAddress();
@@ -91,9 +90,9 @@ const makeLookup =
   };
 
 /**
- * The agent for requests to endpoints that users named. At connect it looks the name up once, refuses unless every
- * address is public, and goes to one of the addresses that it judged; hosts that the operator listed are left alone.
- * It knows no proxy, follows no redirect, and always checks the certificate against the name.
+ * Makes the agent for requests to endpoints that users chose. At connect it looks the name up once, refuses unless every
+ * address is public, and connects to one of the addresses that it judged. Hosts that the operator listed skip this check.
+ * The agent uses no proxy, follows no redirect, and always checks the certificate against the name.
  */
 export function makeGuardedAgent({
   rules,
@@ -111,7 +110,7 @@ export function makeGuardedAgent({
 
   const connect: buildConnector.connector = (target, callback) => {
     const isListed = isTrusted(target.host ?? '', rules);
-    // No look-up happens for what is an address already.
+    // An address is never looked up, so the lookup cannot judge it.
     const isAddress = isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0;
     if (target.protocol !== 'https:' || (isAddress && !isListed)) return callback(new RefusedAddress(), null);
     const kind = isStranger(target.host ?? '', rules) ? 'strangers' : 'known';
@@ -147,7 +146,7 @@ export function makeGuardedAgent({
   return {
     dispatcher,
     async close() {
-      // The agent itself leaves alone what is not connected yet.
+      // The agent does not end connections that are still being made.
       closing.abort();
       await dispatcher.destroy();
     },

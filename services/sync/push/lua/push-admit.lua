@@ -1,4 +1,4 @@
--- Whether a device may register for pushes now, and what it has registered.
+-- Checks whether a device may register for pushes now, and reads what it has registered.
 -- Keys and arguments: pushAdmit in scripts.ts.
 -- uses: clock rate push/push
 -- RETURNS OK, hash of the target or '', target as JSON or '' | device_required | rate_limited, limit, ms

@@ -1,5 +1,5 @@
--- Writes the outcome of a push that was taken. It concerns only the registration that the push was sent to: one that was
--- renewed meanwhile is another one and still gets the push, and what came for the device meanwhile is another push.
+-- Writes the outcome of a push that was taken. The outcome concerns only the registration that the push was sent to. A
+-- registration that was renewed meanwhile still gets the push. An item that arrived meanwhile is another push.
 -- Keys and arguments: pushFinish in scripts.ts.
 -- uses: clock push/push
 -- RETURNS OK, hash and fence of the registration that was deleted ('' '0': none)

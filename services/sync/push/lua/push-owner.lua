@@ -1,5 +1,5 @@
--- Claims a push target, or asks whose it is. The highest fence wins, also over an owner that a failover brought back. No
--- fence is given twice while the owner is known, even if the clock is set back.
+-- Claims a push target, or reads its owner. The highest fence wins, also over an owner that a failover brought back. No
+-- fence is given twice while the owner is stored, even if the clock is set back.
 -- Keys and arguments: pushOwner in scripts.ts.
 -- uses: clock
 -- RETURNS OK, fence of the owner, account and device of the owner before (claiming) or of the owner (asking)

@@ -1,5 +1,6 @@
 -- Writes the registration of a device, which has one for each platform. The same target keeps its id, and a later claim of
--- it is not overwritten. Jobs that another target's push service had put off are due now. (The account is scheduled.)
+-- that target is not overwritten. With a new target, jobs that the push service of the old target put off are due now.
+-- (The account is scheduled.)
 -- Keys and arguments: pushRegister in scripts.ts.
 -- uses: clock push/push
 -- RETURNS OK, id, hash and fence of the target that was replaced ('' '0': none), jobs to push at once | device_required

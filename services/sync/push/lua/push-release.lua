@@ -1,4 +1,4 @@
--- Forgets the owner of a push target, unless it was claimed again since.
+-- Deletes the owner of a push target, unless the target was claimed again since.
 -- Keys and arguments: pushRelease in scripts.ts.
 -- RETURNS OK
 local fence = string.match(redis.call('GET', keys.owner) or '', '^(.-)\n')

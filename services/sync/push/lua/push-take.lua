@@ -1,6 +1,7 @@
--- Takes a push that is due, for LEASE_MS, and checks again whether it is still wanted. What was acknowledged, accepted or
--- removed meanwhile is dropped. A message or an offer that a live stream has got is put off, since it may yet be
--- acknowledged or accepted. An offer is dropped after that time: if the stream's replica were dead, it would be known.
+-- Takes a push that is due, for LEASE_MS, and checks whether it is still wanted. A push for something that was
+-- acknowledged, accepted or removed meanwhile is dropped. A push for a message or an offer that a live stream got is put
+-- off, since the device may still acknowledge or accept it. After that time a push for an offer is dropped: a dead replica
+-- would be known by then.
 -- Keys and arguments: pushTake in scripts.ts.
 -- uses: clock routes push/push push/queue transfers/offers push/pushable
 -- RETURNS OK, outcome (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, newest

@@ -1,9 +1,9 @@
--- Pushes. `{u}:push` holds the registrations and the jobs:
+-- Reads and writes pushes. `{u}:push` holds the registrations and the jobs:
 --   r:<platform>:<device> -> id \n hash of the target \n fence \n created \n last ok \n suspended (0: active) \n preview \n target
 --   j:<job> -> newest item \n since \n attempts \n not before
 -- A job is push:<platform>:<kind>:<device>:<peer>, so that everything of one kind from one peer becomes one push.
 local PUSH_PLATFORMS = { 'web', 'fcm', 'apns' }
--- For so long nothing is sent for a registration that its push service refused; the registration stays.
+-- How long nothing is sent to a registration that its push service refused. The registration stays.
 local SUSPENDED_MS = 600000
 
 local function read_registration(keys, platform, device)
@@ -34,7 +34,7 @@ local function drop_job(keys, job)
   redis.call('HDEL', keys.push, 'j:' .. job)
 end
 
--- The pending jobs of a device on this platform.
+-- Returns the pending jobs of a device on this platform.
 local function jobs_of(keys, platform, device)
   local jobs = {}
   for _, field in ipairs(redis.call('HKEYS', keys.push)) do
@@ -44,14 +44,14 @@ local function jobs_of(keys, platform, device)
   return jobs
 end
 
--- Makes a job due now, without its attempts so far: they were for another registration.
+-- Makes a job due now and resets its attempts, because they were for another registration.
 local function begin_anew(keys, now, job, newest, since)
   redis.call('HSET', keys.push, 'j:' .. job, table.concat({ newest, since, '0', '0' }, '\n'))
   redis.call('ZADD', keys.due, now, job)
 end
 
--- Drops a device's registrations with their jobs: of `platform`, or of all for ''; with `fence` only one of this target
--- whose fence is not higher.
+-- Drops a device's registrations, of `platform` or of all for '', with their jobs. With `fence` it drops only a
+-- registration of the target `hash` whose fence is not higher.
 -- RETURNS hash, fence, hash, fence, ... of what was dropped.
 local function drop_registrations(keys, device, platform, fence, hash)
   local dropped = {}

@@ -1,6 +1,6 @@
--- What is still pending for a device from one peer. (After `offers`.)
+-- Counts what is still pending for a device from one peer. (After `offers`.)
 
--- More than a device may offer in the hour for which an offer is worth a push.
+-- The most offers that are read: more than a device may offer in the hour for which an offer is worth a push.
 local OFFERS_READ = 4000
 
 -- RETURNS the message's JSON without its end where this peer ('': a sender without a device) sent it; else nil.
@@ -10,8 +10,8 @@ local function message_of(keys, id, peer)
   return sender == peer and string.sub(row, json_at) or nil
 end
 
--- Those of the newest `most` messages of the mailbox that this peer sent. To read one costs the store up to 10 us, so all
--- are read only where that is the last way to find one; it counts as one. `latest`: what the peer sent last, by the job.
+-- Counts this peer's messages among the newest `most` of the mailbox. A read costs the store up to 10 us, so the rest is
+-- read only if none was found, and then a find counts as one. `latest` is the peer's last message that the job knows.
 -- RETURNS how many, id of the newest, ms of the oldest, the newest as JSON without its end.
 local function pending_messages(keys, device, peer, latest, most)
   local function members(from, count)
@@ -38,7 +38,7 @@ local function pending_messages(keys, device, peer, latest, most)
   return 0, '', 0, ''
 end
 
--- The offers of this peer that the device has not accepted, however much the peer offered since; at most `most` are counted.
+-- Counts the offers of this peer that the device has not accepted, however much the peer offered since, up to `most`.
 -- RETURNS how many, id of the newest.
 local function pending_offers_of(keys, device, peer, most)
   local waiting, left, count, newest = {}, 0, 0, ''

@@ -1,17 +1,17 @@
 -- Enqueues pushes, from the scripts that accept what a device should be woken for. (After `routes` and `push`.)
--- A script may enqueue only when `pushes` is 'scheduled': then its account is in the index of due things already, so that
--- no push is lost when the replica dies right after this script (push-queue.ts).
+-- A script may enqueue only when `pushes` is 'scheduled'. The account is then already in the index of due jobs, so no push
+-- is lost when the replica dies right after this script (push-queue.ts).
 
 -- Jobs that are due at once, for the caller to push.
 local PUSH_NOW = {}
 
--- Whether the script must do nothing now, because the account has subscriptions and is not in the index yet. An account
--- without subscriptions needs no second trip.
+-- Returns whether the script must do nothing now, because the account has subscriptions and is not in the index yet. An
+-- account without subscriptions needs no second trip.
 local function must_schedule(keys, pushes)
   return pushes == 'unscheduled' and redis.call('EXISTS', keys.push) == 1
 end
 
--- Whether a push would be enqueued for the device.
+-- Returns whether a push would be enqueued for the device.
 local function has_registration(keys, now, device)
   for _, platform in ipairs(PUSH_PLATFORMS) do
     local r = read_registration(keys, platform, device)
@@ -38,7 +38,7 @@ local function enqueue_push(keys, now, delay, kind, device, peer, id)
   return enqueued
 end
 
--- Whether one of the open routes is that of this device, on a replica that is not known to be dead. `dead`: a set of channels.
+-- Returns whether one of the open routes is this device's, on a replica not known to be dead. `dead` is a set of channels.
 local function has_live_stream(open, dead, device)
   for i = 1, #open, 2 do
     if open[i + 1] == device and not dead[open[i]] then return true end

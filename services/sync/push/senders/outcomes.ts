@@ -3,8 +3,8 @@ import type { PushOutcome } from '../sender.ts';
 import type { ProviderAnswer } from './post.ts';
 
 /*
- * What to do after an answer. Reasons are fixed words and a status: no text that a provider, or the owner of an endpoint,
- * wrote, and nothing of what was sent.
+ * Decides what to do after an answer. A reason is a fixed word or a status. It contains no text that a provider or the
+ * owner of an endpoint wrote, and nothing that was sent.
  */
 
 /** The longest TTL of a push: a longer pause would drop it. */
@@ -19,7 +19,7 @@ export const retry = (reason: string, afterMs: number | null = null): PushOutcom
   reason,
 });
 
-/** `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a date, as milliseconds from `nowMs` up to a day; else null. */
+/** Returns `Retry-After` (RFC 9110, section 10.2.3), seconds or a date, as ms from `nowMs`, at most a day; else null. */
 function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null;
   const text = value.trim();
@@ -31,13 +31,13 @@ function retryAfterMs(value: string | null, nowMs: number): number | null {
   return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), LONGEST_WAIT_MS);
 }
 
-/** True for statuses that may differ next time: too many requests, too early, or a fault of the provider. */
+/** Returns true for statuses that may change by the next try: a timeout, too many requests, too early, a provider fault. */
 export const isTransient = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
 
 /**
- * The outcome that follows from a status alone. 401 and 403 concern our keys: they come for all users at once, and must not
- * delete registrations.
+ * Returns the outcome that follows from a status alone. 401 and 403 concern our keys. They come for all users at once, so
+ * they must not delete registrations.
  */
 export function outcomeOfStatus({ status, retryAfter }: ProviderAnswer, nowMs: number): PushOutcome {
   if (status >= 200 && status <= 299) return DELIVERED;
@@ -48,9 +48,9 @@ export function outcomeOfStatus({ status, retryAfter }: ProviderAnswer, nowMs: n
 
 const TIMEOUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
 
-/** The outcome of a request without an answer. */
+/** Returns the outcome of a request without an answer. */
 export function outcomeOfError(error: unknown): PushOutcome {
-  // The same as for an unknown name, so that whoever chose the name does not learn which names exist inside.
+  // A `retry`, as for an unknown name, so that whoever chose the name does not learn which names exist inside.
   if (error instanceof RefusedAddress) return retry('address_not_allowed');
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   if (name === 'TimeoutError' || TIMEOUTS.includes(String(code))) return retry('timeout');

@@ -1,14 +1,14 @@
 import type { PushNotice } from '../sender.ts';
 
-/** Push services take 4,096 bytes, but those that pass on to others as little as 2,744; half of that is left for headers. */
+/** Push services accept 4,096 bytes, those that relay to others as little as 2,744; the difference is left for headers. */
 const MOST_PREVIEW_BYTES = 2_048;
 
-/** All that a provider may see: the kind, how many, and the id to ask for (contract, Push). */
+/** Returns all that a provider may see: the kind, the count, and the id to ask for (contract, Push). */
 export const payloadOf = ({ type, count, id }: PushNotice) => ({ v: 1, type, count, id }) as const;
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** As much of the text as fits with the rest, by whole characters. */
+/** Returns the longest start of the text, in whole characters, that fits with the rest. */
 function shortened(text: string, fits: (text: string) => boolean): string {
   const characters = Array.from(text);
   let [least, most] = [0, characters.length];
@@ -21,8 +21,8 @@ function shortened(text: string, fits: (text: string) => boolean): string {
 }
 
 /**
- * The text that web push carries inside its encryption: the payload, with the preview that the device asked for. A long
- * text is cut to what every push service takes.
+ * Returns the text that web push carries inside its encryption: the payload, with the preview that the device asked for.
+ * A long text is cut to the size that every push service accepts.
  */
 export function webPayload(notice: PushNotice, { withPreview }: { withPreview: boolean }): string {
   const plain = payloadOf(notice);

@@ -2,14 +2,14 @@ import { type Dispatcher, request } from 'undici';
 
 /** The longest error of a provider has some 500 bytes. */
 const MOST_BYTES = 4_096;
-/** For the rest of an answer whose status is known. */
+/** The time limit for the body of a response after its status has arrived. */
 const BODY_MS = 1_000;
 
-/** What a provider said. */
+/** The response of a provider. */
 export interface ProviderAnswer {
   readonly status: number;
   readonly retryAfter: string | null;
-  /** At most 4 KiB; cut short where there was more, or where it did not come in time. */
+  /** At most 4 KiB. Cut short where the body was longer or did not come in time. */
   readonly body: string;
 }
 
@@ -33,14 +33,14 @@ async function readSome(body: Dispatcher.ResponseData['body']): Promise<string> 
       if (bytes >= MOST_BYTES) break;
     }
   } catch {
-    // The status counts. A body that broke off counts as none.
+    // Only the status matters, so a body that broke off is cut short.
   } finally {
     clearTimeout(tooSlow);
   }
   return Buffer.concat(chunks).subarray(0, MOST_BYTES).toString('utf8');
 }
 
-/** One request. No redirect is followed. Rejects when no status came. */
+/** Sends one request and follows no redirect. Rejects when no status comes. */
 export async function post({ url, headers, body, dispatcher, signal }: Post): Promise<ProviderAnswer> {
   const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal });
   const retryAfter = answer.headers['retry-after'];

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { SharedTexts } from '../sender.ts';
 
-/** A token that was just made, and for how long the replicas may use it. */
+/** A new token, and for how long the replicas may use it. */
 export interface Minted {
   readonly text: string;
   readonly seconds: number;
 }
 
-/** A token as the replicas share it. Times in milliseconds since 1970. */
+/** A token as the replicas share it, with times in milliseconds since 1970. */
 export interface ProviderToken {
   readonly text: string;
   readonly mintedMs: number;
@@ -15,32 +15,32 @@ export interface ProviderToken {
 }
 
 interface ProviderTokenParts {
-  /** What is named here shares a token. */
+  /** The name under which the replicas share the token. */
   name: string;
   texts: SharedTexts;
   mint: () => Promise<Minted>;
-  /** A refused token that is younger is not replaced. */
+  /** The age below which a refused token is not replaced. */
   leastAgeMs: number;
   now: () => number;
 }
 
-/** After a failure the provider is not asked for so long: pushes may come by the thousand. */
+/** How long the provider is not asked after a failure, because pushes may come by the thousand. */
 const PAUSE_MS = 5_000;
-/** A provider that refuses every token gets at most one in so long. */
+/** The shortest time between two replacements, for a provider that refuses every token. */
 const REPLACE_EVERY_MS = 60_000;
 
 const parsed = (text: string | null): ProviderToken | null =>
   text === null ? null : (JSON.parse(text) as ProviderToken);
 
 /**
- * The token that the replicas send to a provider. One of them makes it, and all use it until its time is over. When the
- * provider refused one, the next is kept under a name that follows from the refused one. So every replica that is refused
- * finds the same successor, and one that starts later follows the same names.
+ * Makes the token that the replicas send to a provider. One replica makes it, and all use it until it expires. When the
+ * provider refuses a token, the next one is kept under a name that is derived from the refused one. So every replica that
+ * is refused finds the same successor, and a replica that starts later follows the same names.
  */
 export function makeProviderToken({ name, texts, mint, leastAgeMs, now }: ProviderTokenParts) {
   let known: ProviderToken | null = null;
   let replacedAtMs = Number.NEGATIVE_INFINITY;
-  /** By the name under which they are shared. */
+  /** Tokens that are being made, by the name under which they are shared. */
   const underWay = new Map<string, Promise<ProviderToken>>();
   let failure: { error: unknown; untilMs: number } | null = null;
 
@@ -55,7 +55,7 @@ export function makeProviderToken({ name, texts, mint, leastAgeMs, now }: Provid
     return isFresh(stands) ? stands : made;
   }
 
-  /** One at a time for all callers. */
+  /** Fetches the token of a name, once for all callers that ask at the same time. */
   function fetch(key: string): Promise<ProviderToken> {
     if (failure !== null && now() < failure.untilMs) return Promise.reject(failure.error);
     const joined = underWay.get(key);
@@ -77,10 +77,10 @@ export function makeProviderToken({ name, texts, mint, leastAgeMs, now }: Provid
   }
 
   return {
-    /** Rejects with what the minting or the shared texts failed with. */
+    /** Resolves to the present token. Rejects with the error of the minting or of the shared texts. */
     get: async (): Promise<ProviderToken> => (isFresh(known) ? known : fetch(name)),
 
-    /** The one to use instead of a token that the provider refused; null when it is too early for a new one. */
+    /** Resolves to the replacement of a token that the provider refused, or to null when it is too early for a new one. */
     async after(refused: ProviderToken): Promise<ProviderToken | null> {
       if (isFresh(known) && known.text !== refused.text) return known;
       const isEarly = Math.abs(now() - refused.mintedMs) < leastAgeMs || now() - replacedAtMs < REPLACE_EVERY_MS;

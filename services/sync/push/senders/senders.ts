@@ -7,11 +7,11 @@ import { failed, outcomeOfError } from './outcomes.ts';
 import type { VapidOptions } from './web-push/vapid.ts';
 import { makeWebPush } from './web-push/web-push.ts';
 
-/** For all that one push takes, a second try included. */
+/** The time limit of one push, including a second try. */
 const SEND_MS = 10_000;
 
 export interface PushSenderParts {
-  /** Null, here and below: this kind is not configured, and its pushes fail. */
+  /** Null, here and below, means that this kind is not configured, and its pushes fail. */
   vapid: VapidOptions | null;
   fcm: FcmOptions | null;
   apns: ApnsOptions | null;
@@ -19,7 +19,7 @@ export interface PushSenderParts {
   texts: SharedTexts;
   /** Milliseconds since 1970. */
   now?: () => number;
-  /** For tests: certificates (PEM) to trust instead of those of the system, a resolver, a shorter time-out. */
+  /** For tests: certificates (PEM) to trust instead of those of the system, a resolver, a shorter timeout. */
   ca?: string;
   resolve?: Resolve;
   sendMs?: number;
@@ -33,13 +33,13 @@ interface KindSender<K extends PushTarget['kind']> {
   close(): Promise<void>;
 }
 
-/** Rejects when the signal goes off, and never resolves. */
+/** Rejects when the signal aborts, and never resolves. */
 const expiry = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 
-/** Sends pushes of all kinds. Throws at once where the options are visibly wrong. */
+/** Makes the sender of pushes of all kinds. Throws at once where the options are visibly wrong. */
 export function makePushSender(parts: PushSenderParts): PushSender {
   const { vapid, fcm, apns, endpointRules: rules, texts, now = Date.now, ca, resolve, sendMs = SEND_MS } = parts;
   const kinds: { [K in PushTarget['kind']]: KindSender<K> | null } = {

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
-/** The private key in a PEM text (PKCS #8), for RS256 or ES256. Throws, without quoting the text, when it is none. */
+/** Reads the private key in a PEM text (PKCS #8), for RS256 or ES256. Throws, without quoting the text, if there is none. */
 export function readSigningKey(pem: string, algorithm: 'RS256' | 'ES256', of: string): KeyObject {
   try {
     const key = createPrivateKey(pem);

@@ -1,8 +1,8 @@
 import { BatonError } from '../../../../shared/contract/errors.ts';
 
-/** After so many failures in a row it opens. */
+/** The failures in a row after which the breaker opens. */
 const FAILURES = 5;
-/** How long no call is made; then one is let through as a test. */
+/** How long no call is made. Then one call is let through as a test. */
 const OPEN_MS = 2_000;
 
 interface BreakerParts {
@@ -12,7 +12,7 @@ interface BreakerParts {
 }
 
 /**
- * Makes no calls to a broker that does not answer, so that requests do not wait for it.
+ * Makes a breaker, which stops the calls to a broker that does not answer, so that requests do not wait for it.
  *
  *   closed --5 failures in a row--> open --2 s--> half open --success--> closed
  *                                    ^               |
@@ -25,7 +25,7 @@ export function makeBreaker({ onChange, now = () => performance.now() }: Breaker
   let lastFailure: unknown;
 
   return {
-    /** Throws `broker_unavailable` without a call while it is open. `isFailure` tells which errors count. */
+    /** Runs `work`. Throws `broker_unavailable` without a call while open. `isFailure` tells which errors count. */
     async call<T>(work: () => Promise<T>, isFailure: (error: unknown) => boolean): Promise<T> {
       const isOpen = failures >= FAILURES;
       if (isOpen && (now() < openUntil || probing)) {

@@ -1,29 +1,29 @@
 import { Agent, request } from 'undici';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 
-/** CONTRACT.md, "The auth broker". */
+/** The limits of CONTRACT.md, "The auth broker". */
 const CONNECT_MS = 500;
 const RETRIES = 2;
-/** Pauses before the first and the second retry, each times a random 0.5 to 1. */
+/** The pauses before the first and the second retry, each multiplied by a random 0.5 to 1. */
 const WAIT_MS = [50, 200] as const;
 /** A listing page has 100 sessions of less than 1 KB. */
 const MOST_BYTES = 1_048_576;
 
 export interface BrokerCall {
   method: 'GET' | 'POST';
-  /** With the query. */
+  /** The path, with the query. */
   path: string;
   body?: object;
   idempotencyKey?: string;
-  /** All tries and the waiting between them. */
+  /** The time for all tries and the pauses between them. */
   budgetMs: number;
-  /** Whether to ask again when nobody knows whether the first try took effect. */
+  /** Whether to retry when it is unknown whether the last try took effect. */
   repeatable: boolean;
 }
 
 export interface BrokerReply {
   status: number;
-  /** Null for an empty body; undefined when it is no JSON. */
+  /** Null for an empty body; undefined for a body that is not JSON. */
   body: unknown;
 }
 
@@ -31,19 +31,19 @@ interface BrokerCallParts {
   url: string;
   token: string;
   app: string;
-  /** Hears what time it is there: `Date` of each answer, and when it was asked for and read. */
+  /** Gets the `Date` of each response, and when its request was sent and it was read. */
   onAnswered: (answer: { date: string | null; isKept: boolean; sentMs: number; readMs: number }) => void;
 }
 
 const unavailable = (cause?: unknown): BatonError => new BatonError('broker_unavailable', undefined, { cause });
 
-/** True when the request cannot have reached the broker. */
+/** Returns true when the request cannot have reached the broker. */
 const neverSent = (error: unknown): boolean =>
   ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT'].includes(
     String((error as { code?: unknown } | null)?.code),
   );
 
-/** The broker, or a proxy before it, could not do it now. */
+/** Returns true when the broker, or a proxy before it, cannot serve the call now. */
 const isTransient = (status: number): boolean => status === 429 || status === 502 || status === 503 || status === 504;
 
 function parsed(text: string): unknown {
@@ -56,13 +56,13 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Calls the auth broker within a budget of time, and tries at most twice more what is safe to repeat. Follows no redirect,
- * and ignores proxy variables. Resolves to any answer but a transient one.
+ * Makes calls of the auth broker within a time budget. A call that is safe to repeat is retried at most twice. It follows
+ * no redirect, ignores proxy variables, and resolves to any response but a transient one.
  */
 export function makeBrokerCall({ url, token, app, onAnswered }: BrokerCallParts) {
   const agent = new Agent({ connect: { timeout: CONNECT_MS }, connections: 64, maxResponseSize: MOST_BYTES });
 
-  /** `leftMs` is whole: Node refuses to wait for parts of a millisecond. */
+  /** Makes one try. `leftMs` must be whole, because Node accepts no fractions of a millisecond. */
   async function attempt({ method, path, body, idempotencyKey }: BrokerCall, leftMs: number): Promise<BrokerReply> {
     const sentMs = performance.now();
     const answer = await request(url + path, {
@@ -85,7 +85,7 @@ export function makeBrokerCall({ url, token, app, onAnswered }: BrokerCallParts)
   }
 
   return {
-    /** Throws `broker_unavailable`. */
+    /** Makes a call, with its retries. Throws `broker_unavailable`. */
     async call(wanted: BrokerCall): Promise<BrokerReply> {
       const deadline = performance.now() + wanted.budgetMs;
       for (let retry = 0; ; retry++) {
@@ -101,7 +101,7 @@ export function makeBrokerCall({ url, token, app, onAnswered }: BrokerCallParts)
       }
     },
 
-    /** Ends the connections; calls that still run fail. */
+    /** Ends the connections. Calls that still run fail. */
     close: (): Promise<void> => agent.destroy(),
   };
 }

@@ -15,16 +15,16 @@ import { makeBreaker } from './breaker.ts';
 import { type BrokerCall, type BrokerReply, makeBrokerCall } from './broker-call.ts';
 import { makeBrokerWatch } from './broker-watch.ts';
 
-/** CONTRACT.md, "The auth broker". */
+/** The time limits of CONTRACT.md, "The auth broker". */
 const MINT_BUDGET_MS = 3_000;
 const BUDGET_MS = 2_000;
-/** An account has far fewer sessions. This bounds a listing that never ends. */
+/** The most pages of a listing, to bound one that never ends. Accounts have far fewer sessions. */
 const MOST_PAGES = 20;
 
 const OPERATIONS = ['mint', 'rotate', 'revoke', 'list', 'verify'] as const;
 type Operation = (typeof OPERATIONS)[number];
 
-/** What a broker may refuse, by operation; any other refusal is a breach of the contract with the broker. */
+/** The refusals that each operation may get. Any other one breaches the contract with the broker. */
 const REFUSALS: Readonly<Record<Operation, readonly ErrorCode[]>> = {
   mint: ['tier_exceeded', 'account_refused', 'already_decided', 'idempotency_key_reused'],
   rotate: ['session_expired', 'session_revoked', 'reuse_detected', 'account_refused'],
@@ -43,7 +43,7 @@ const isEnded = ajv.compile<EndedSession>(EndedSession);
 
 const breach = (detail: string): BatonError => new BatonError('broker_contract', detail);
 
-/** The body, when it is what was asked for. */
+/** Returns the body if it is valid and fits the request. Throws `broker_contract` otherwise. */
 function checked<T>({ body }: BrokerReply, isValid: ValidateFunction<T>, fits: (answer: T) => boolean): T {
   if (!isValid(body)) throw breach('The auth broker gave an answer that is not in its contract');
   if (!fits(body)) throw breach('The auth broker answered about something else');
@@ -53,17 +53,17 @@ function checked<T>({ body }: BrokerReply, isValid: ValidateFunction<T>, fits: (
 function refusalOf(operation: Operation, { status, body }: BrokerReply): BatonError {
   const code = (body as { code?: unknown } | null | undefined)?.code;
   if (typeof code === 'string' && isErrorCode(code) && REFUSALS[operation].includes(code)) return new BatonError(code);
-  // `unauthenticated` is about our own token; any other 401 is about what was asked, whatever its code.
+  // `unauthenticated` is about our own token. Any other 401 is about the credential that was asked about.
   const isAboutUs = code === 'unauthenticated' || !ASKED_ABOUT_A_CREDENTIAL.includes(operation);
   if (status === 401 && !isAboutUs) return new BatonError('session_expired');
   if (status >= 500) return new BatonError('broker_unavailable');
   return breach(`The auth broker refused with ${status}`);
 }
 
-/** The id of the session that a credential belongs to. */
+/** Returns the id of the session that a credential belongs to. */
 const sessionOf = (credential: string): string | undefined => credential.split('.')[1];
 
-/** The session that a refusal names as ended; null where it names none, or another than was asked about. */
+/** Returns the session that a refusal names as ended; null if it names none, or not the one that was asked about. */
 function endedBy({ body: asked }: BrokerCall, { status, body }: BrokerReply): EndedSession | null {
   const { code, session } = (body ?? {}) as { code?: unknown; session?: unknown };
   const isOver = status === 401 && (code === 'session_revoked' || code === 'reuse_detected');
@@ -72,16 +72,16 @@ function endedBy({ body: asked }: BrokerCall, { status, body }: BrokerReply): En
   return credential === undefined || sessionOf(credential) === session.session_id ? session : null;
 }
 
-/** A broker that answers wrongly is up: an odd answer for one account must not open the breaker for all. */
+/** Returns whether an error counts for the breaker. A wrong answer for one account does not, as it must not block all. */
 const countsAsFailure = (error: unknown): boolean =>
   !(error instanceof BatonError) || error.code === 'broker_unavailable';
 
-/** Nobody's. */
+/** A subject that no user has. */
 const PROBED_SUBJECT = 'baton-probe';
 
-/** What a mint was answered with. */
+/** The response to a mint. */
 export interface MintedSession extends IssuedSession {
-  /** False: the device had this session before, and its secrets until now are over. */
+  /** False if the device had this session before. Its earlier secrets are then void. */
   isNew: boolean;
 }
 
@@ -91,12 +91,12 @@ interface BrokerClientParts {
   app: string;
   metrics: Pick<Metrics, 'broker_requests_total' | 'broker_breaker_open' | 'broker_up'>;
   logger: Logger;
-  /** A credential or token was refused because its session was ended, maybe not by us. */
+  /** Called when a credential or token was refused because its session was ended, maybe not by us. */
   onEnded: (session: EndedSession) => void;
   onAnswered?: Parameters<typeof makeBrokerCall>[0]['onAnswered'];
 }
 
-/** Asks the broker with a breaker for each operation, counts what came of it, and reports sessions that it has ended. */
+/** Makes calls of the broker with a breaker for each operation, counts their outcomes, and reports sessions it ended. */
 function makeAsking({ url, token, app, metrics, logger, onEnded, onAnswered = () => undefined }: BrokerClientParts) {
   const broker = makeBrokerCall({ url, token, app, onAnswered });
   const failing = new Set<Operation>();
@@ -133,7 +133,7 @@ function makeAsking({ url, token, app, metrics, logger, onEnded, onAnswered = ()
     }
   }
 
-  /** The listing of a user whom nobody is: it shows that the broker answers, takes our token, and reaches its store. */
+  /** Lists the sessions of no user. This shows that the broker answers, accepts our token, and reaches its store. */
   const probe = () => {
     const path = `/v1/sessions?${new URLSearchParams({ subject: PROBED_SUBJECT })}`;
     return ask('list', { method: 'GET', path, budgetMs: BUDGET_MS, repeatable: true }, () => undefined);
@@ -142,7 +142,7 @@ function makeAsking({ url, token, app, metrics, logger, onEnded, onAnswered = ()
 
   return {
     ask,
-    /** Asks now, and from time to time. */
+    /** Asks now, and then regularly. */
     start: watch.start,
     status: () => ({ ...watch.status(), failing: [...failing] }),
     close(): Promise<void> {
@@ -153,17 +153,17 @@ function makeAsking({ url, token, app, metrics, logger, onEnded, onAnswered = ()
 }
 
 /**
- * The auth broker (CONTRACT.md, of that name). Every answer is checked, against the schema and against what was asked.
- * Every method throws `broker_unavailable` and `broker_contract` beside what it names.
+ * Makes the client of the auth broker (CONTRACT.md, "The auth broker"). Every response is checked against its schema and
+ * its request. Every method throws `broker_unavailable` and `broker_contract` besides the errors that it names.
  */
 export function makeBrokerClient(parts: BrokerClientParts) {
   const { ask, start, status, close } = makeAsking(parts);
 
   return {
     /**
-     * A session of a device: new, or the one it has with a new secret, in place of all before. The same key gives the same
-     * session and secret.
-     * Throws `tier_exceeded`, `account_refused`, `already_decided` (the key's session has moved on),
+     * Mints a session of a device: a new one, or the one it has, with a new secret that replaces all earlier ones. The same
+     * key gives the same session and secret.
+     * Throws `tier_exceeded`, `account_refused`, `already_decided` (the key's session has ended or has a later secret),
      * `idempotency_key_reused`.
      */
     mint(body: MintSession, idempotencyKey: string): Promise<MintedSession> {
@@ -180,7 +180,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       );
     },
 
-    /** The next secret of a session. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
+    /** Issues a session's next secret. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
     rotate(credential: string): Promise<IssuedSession> {
       const body = { credential };
       return ask(
@@ -190,7 +190,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       );
     },
 
-    /** Also when it is revoked already, or never was. */
+    /** Revokes a session. Resolves also if it is revoked already, or never existed. */
     async revoke(body: RevokeSession): Promise<void> {
       const call = {
         method: 'POST',
@@ -204,7 +204,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       });
     },
 
-    /** All sessions of a user at this app, those without device too. */
+    /** Resolves to all sessions of a user at this app, also those without a device. */
     async list(subject: string): Promise<BrokerSession[]> {
       const sessions: BrokerSession[] = [];
       let cursor: string | null = null;
@@ -219,10 +219,10 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       throw breach('The auth broker lists sessions without end');
     },
 
-    /** The caller that the credential belongs to. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
+    /** Verifies a credential. Throws `session_expired`, `session_revoked`, `reuse_detected`, `account_refused`. */
     verify(shown: { credential: string } | { access_token: string }): Promise<VerifiedIdentity> {
       const call = { method: 'POST', path: '/v1/verify', body: shown, budgetMs: BUDGET_MS, repeatable: true } as const;
-      // The token's signature has shown already whose it is.
+      // The signature of a token has already proved who it belongs to.
       const fits = ({ session_id: id }: VerifiedIdentity) =>
         !('credential' in shown) || sessionOf(shown.credential) === id;
       return ask('verify', call, (reply) => checked(reply, isIdentity, fits));
@@ -230,7 +230,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
 
     start,
 
-    /** Whether it can be used and if not, why; `failing`: operations that it has not answered lately. */
+    /** Returns whether the broker can be used, and if not, why. `failing`: the operations whose breaker is open. */
     status,
 
     close,

@@ -2,16 +2,16 @@ import type { Gauge } from 'prom-client';
 import type { Logger } from 'pino';
 import { BatonError, isErrorCode } from '../../../../shared/contract/errors.ts';
 
-/** How often the broker is asked while it answers, and while it does not. */
+/** The pause between two probes while the broker answers, and while it does not. */
 const ASK_EVERY_MS = 30_000;
 const ASK_AGAIN_MS = 5_000;
-/** Right after it began to fail: a broker that is started beside this replica answers soon. */
+/** The pause right after it began to fail: a broker that starts beside this replica answers soon. */
 const ASK_SOON_MS = 500;
-/** What fails for a shorter time is not logged. */
+/** How long it must fail before that is logged. */
 const LASTING_MS = 5_000;
-/** How often a reason that lasts is logged. */
+/** The pause after which a lasting reason is logged again. */
 const REMIND_MS = 60_000;
-/** Causes lie in each other: a refusal, the failure of a call, the error of the connection. */
+/** The deepest nesting of causes that is read: a refusal, the failure of a call, the error of the connection. */
 const DEEPEST = 6;
 
 const HINTS: readonly (readonly [code: string, says: string])[] = [
@@ -23,7 +23,7 @@ const HINTS: readonly (readonly [code: string, says: string])[] = [
   ['UND_ERR_BODY_TIMEOUT', 'no answer in time'],
 ];
 
-/** Why the broker cannot be used, as one sentence for an operator. Of an answer it has the status and a code that we know. */
+/** Says why the broker cannot be used, for an operator. It quotes a response's status, and its code if that is known. */
 export function brokerReason(error: unknown): string {
   let cause: unknown = error;
   for (let depth = 0; depth < DEEPEST && cause instanceof BatonError && cause.extras.cause !== undefined; depth++) {
@@ -53,9 +53,9 @@ interface WatchParts {
 }
 
 /**
- * Whether the auth broker can be used. A probe asks it at the start, from time to time, and when a call has failed. So a
- * broker that is away is named before the first person tries to sign in. A failure that lasts is logged at `error` with
- * its reason: once, again with another reason, and each minute. Its end is logged at `warn`.
+ * Makes the watch that knows whether the auth broker can be used. A probe asks it at the start, regularly, and after a
+ * failed call. So an unreachable broker is reported before the first user tries to sign in. A failure that lasts is logged
+ * at `error` with its reason: once, again if the reason changes, and each minute. Its end is logged at `warn`.
  */
 export function makeBrokerWatch({ url, probe, up, logger, now = () => performance.now() }: WatchParts) {
   const at = new URL(url).host;
@@ -99,9 +99,9 @@ export function makeBrokerWatch({ url, probe, up, logger, now = () => performanc
   }
 
   return {
-    /** Asks now, and from time to time. */
+    /** Asks now, and then regularly. */
     start: (): void => void ask(),
-    /** A call has failed: asks now, unless it was asked lately. */
+    /** Asks now, because a call has failed, unless the last probe was recent. */
     recheck(): void {
       if (timer === null || now() - askedAtMs < ASK_AGAIN_MS) return;
       clearTimeout(timer);

@@ -1,9 +1,9 @@
 import { BatonError } from '../../../../shared/contract/errors.ts';
 
-/** How deep causes lie: the refusal of a breaker, the failure before it, the answer of the broker. */
+/** The deepest nesting of causes: the refusal of a breaker, the failure before it, the response of the broker. */
 const DEEPEST = 4;
 
-/** What the auth broker has answered about its store; null where it said nothing of it. */
+/** Returns what the auth broker answered about its store; null if it answered nothing about it. */
 function saidOfStore(error: unknown): 'store_unavailable' | 'store_full' | null {
   let cause: unknown = error;
   for (let depth = 0; depth < DEEPEST && cause instanceof BatonError; depth++) cause = cause.extras.cause;
@@ -12,9 +12,9 @@ function saidOfStore(error: unknown): 'store_unavailable' | 'store_full' | null 
 }
 
 /**
- * What a request is refused with. An auth broker that shares its store with this replica is asked before it: without this
- * function a store that is away would be told as a broker that is, and so would one that is full. Everything inside goes on treating it as the broker's fault,
- * since a device may sign itself out without the broker.
+ * Returns a function that chooses the error of a response. A broker that shares its store with this replica is asked before
+ * the store. So without this function an unreachable or full store would be reported as an unreachable broker. All other
+ * code goes on treating it as the broker's fault, because a device may sign itself out without the broker.
  */
 export const makeStoreFault =
   ({ isStoreUp }: { isStoreUp: () => boolean }) =>

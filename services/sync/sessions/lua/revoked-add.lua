@@ -1,10 +1,10 @@
--- Drops tombstones that are over, writes these, and gives the list a new version, which every replica reads with its
--- lease. The version has random bits: after a failover a counter could come round again.
+-- Drops expired tombstones, writes these, and gives the list a new version, which every replica reads when it renews its
+-- lease. The version has random bits, because after a failover a counter could repeat.
 -- Keys and arguments: revokedAdd in scripts.ts.
 -- uses: clock
 -- RETURNS OK, version, now
 local now = now_ms()
--- First: an id that was signed out long ago, and now again, gets the new time.
+-- Expired ones are dropped first, so that an id that was signed out long ago, and now again, gets the new time.
 redis.call('ZREMRANGEBYSCORE', keys.revoked, '-inf', int(now - TOMBSTONE_MS))
 for i = 1, #tombstones, 2 do
   local at = tombstones[i + 1] == '0' and int(now) or tombstones[i + 1]

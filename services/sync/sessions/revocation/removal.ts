@@ -5,29 +5,29 @@ import type { BrokerClient } from '../auth-broker/broker-client.ts';
 import type { Revocations } from './revocations.ts';
 import type { SessionStore } from '../store.ts';
 
-/** Long enough for the request to do it itself. The sweep of due things comes only if it did not. */
+/** The time for the request to finish the removal itself. The sweep of due jobs runs it only after that. */
 const REQUEST_MS = 15_000;
-/** How long after a failed try the auth broker is asked again. */
+/** The pause after a failed try before the auth broker is asked again. */
 const AGAIN_MS = 5_000;
-/** For so long the broker is not asked again to end the same session. */
+/** How long the broker is not asked again to end the same session. */
 const REMIND_AGAIN_MS = 60_000;
 const MOST_REMINDED = 10_000;
 
 interface RemovalParts {
   store: SessionStore;
   revocations: Revocations;
-  /** Null where there is none. */
+  /** Null without an auth broker. */
   broker: Pick<BrokerClient, 'revoke'> | null;
-  /** Ends what the device takes part in, and removes what other modules keep of it. Each may be repeated. */
+  /** The steps of other modules, which end what the device takes part in and remove its data. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
-  /** Removes the row, with the device's mailbox; with `onlyIf` only while that is its row. */
+  /** Removes the row with the device's mailbox; with `onlyIf`, only if the row is that one. */
   removeRow: (account: string, deviceId: string, onlyIf?: DeviceRow) => Promise<unknown>;
 }
 
 interface Removal {
   account: string;
   deviceId: string;
-  /** Null when the auth broker has to find it by the device. */
+  /** Null if the auth broker has to find the session by the device. */
   sessionId: string | null;
   reason: RevokedReason;
 }
@@ -40,9 +40,9 @@ function removalOf(account: string, job: string): Removal {
 }
 
 /**
- * Signs a device out, in an order in which a replica may die at any point: first the job is written, then the device is
- * refused everywhere, then all that is kept of it goes, then the auth broker is asked to end the session. What a dead
- * replica left undone, the job does, on whatever replica.
+ * Makes the sign-out of devices, in an order in which a replica may die at any point. First the job is written, then the
+ * device is refused everywhere, then its data is removed, then the auth broker is asked to end the session. The job does
+ * on any replica what a dead one left undone.
  */
 export function makeRemoval({ store, revocations, broker, onRemoved, removeRow }: RemovalParts) {
   const reminded = new Map<string, number>();
@@ -53,7 +53,7 @@ export function makeRemoval({ store, revocations, broker, onRemoved, removeRow }
     const subject = decodeURIComponent(account);
     try {
       if (sessionId !== null) await broker.revoke({ subject, session_id: sessionId, reason });
-      // Also when the row named a session: the device may have got another one since.
+      // The broker is asked by device even if the row named a session: the device may have another one since.
       await broker.revoke({ subject, meta: deviceId, reason });
       return true;
     } catch (error) {
@@ -75,7 +75,7 @@ export function makeRemoval({ store, revocations, broker, onRemoved, removeRow }
   }
 
   return {
-    /** Resolves to whether the auth broker has ended the session; if not, the job asks it again. Throws `store_unavailable`. */
+    /** Resolves to whether the auth broker ended the session. If not, the job asks again. Throws `store_unavailable`. */
     async remove(removal: Removal): Promise<boolean> {
       await store.schedule(removal.account, jobOf(removal), REQUEST_MS);
       await revocations.revoke(removal.account, removal.deviceId, removal.reason);
@@ -85,15 +85,15 @@ export function makeRemoval({ store, revocations, broker, onRemoved, removeRow }
     },
 
     /**
-     * The auth broker has no session of the device any more: its streams end and all that is kept of it goes; with `onlyIf`
-     * its row only while it is that one. There is no tombstone: the device may sign in again under its id.
+     * Ends the streams of a device that has no session at the auth broker any more, and removes its data. With `onlyIf` the
+     * row is removed only if it is that one. There is no tombstone: the device may sign in again under its id.
      */
     async expire(account: string, deviceId: string, onlyIf?: DeviceRow): Promise<void> {
       await revocations.tell(account, deviceId, 'expired');
       await drop(account, deviceId, onlyIf);
     },
 
-    /** The auth broker still has a session of a device that was signed out, because its store lost the end: asks again. */
+    /** Asks the auth broker again to end a signed-out device's session, because the broker's store lost the end. */
     async remind(account: string, deviceId: string, sessionId: string): Promise<void> {
       const key = `${account} ${sessionId}`;
       if ((reminded.get(key) ?? 0) > performance.now()) return;
@@ -102,10 +102,10 @@ export function makeRemoval({ store, revocations, broker, onRemoved, removeRow }
       await store.schedule(account, jobOf({ account, deviceId, sessionId, reason: 'revoked' }), 0);
     },
 
-    /** What the sweep of due things runs. False: not done yet. */
+    /** Resumes a removal for the sweep of due jobs. Resolves to false if it is not finished yet. */
     async resume(account: string, job: string): Promise<boolean> {
       const removal = removalOf(account, job);
-      // The replica that began may have died before it wrote the tombstone.
+      // The replica that began the removal may have died before it wrote the tombstone.
       await revocations.revoke(account, removal.deviceId, removal.reason);
       const done = await finish(removal);
       if (!done) await store.putOff(account, job, AGAIN_MS);

@@ -3,25 +3,25 @@ import { payloadOf } from '../../redis/bus/payloads.ts';
 import { TOMBSTONE_MS } from '../scripts.ts';
 import type { SessionStore, Tombstone } from '../store.ts';
 
-/** A changed list is read from so long before the newest known tombstone, because clocks differ after a failover. */
+/** How long before the newest known tombstone a changed list is read from, because clocks differ after a failover. */
 const OVERLAP_MS = 600_000;
 
 interface RevocationsParts {
   store: SessionStore;
-  /** Channels of the replicas that were alive at the last beat: for when the store cannot be asked. */
+  /** Returns the channels of the replicas that were alive at the last lease renewal, for when the store is unreachable. */
   channels: () => string[];
   publish: (channel: string, payload: string) => Promise<number>;
-  /** Called when a device, or a session without a device, is first known here as signed out: its streams end. */
+  /** Called when a device, or a session without one, is first known here as signed out, so that its streams end. */
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
-  /** Called when a mint ended the secrets of a device's session before it, on this replica or another. */
+  /** Called when a mint ended the earlier secrets of a device's session, on this replica or another. */
   onReplaced: (account: string, deviceId: string, endsStreams: boolean) => void;
   onFailure: (task: string, error: unknown) => void;
 }
 
 /**
- * The devices that were signed out during the last day: in memory, since every request asks. A revocation is announced to
- * every replica. One that missed it sees with its next lease renewal, at most 2 s later, that the list has a new version,
- * and reads it. What is known here is never forgotten because the store lost it: it is written back.
+ * The devices that were signed out during the last day, in memory, because every request asks. A revocation is announced to
+ * every replica. A replica that missed it sees with its next lease renewal, at most 2 s later, that the list has a new
+ * version, and reads it. If the store loses a tombstone that is known here, the replica writes it back.
  */
 export class Revocations {
   readonly #parts: RevocationsParts;
@@ -29,28 +29,28 @@ export class Revocations {
   readonly #known = new Map<string, Map<string, number>>();
   #version = '';
   #newestMs = 0;
-  /** The store's time, as of the latest renewal of the lease or what was heard since. */
+  /** The store's time at the latest renewal of the lease, or of a later announcement. */
   #nowMs = 0;
   #isReading = false;
-  /** A tombstone is known here that was not read from the list yet: a failover may lose it under the same version. */
+  /** Whether a known tombstone has not been read from the list yet. A failover may lose it under the same version. */
   #isUnproved = false;
 
   constructor(parts: RevocationsParts) {
     this.#parts = parts;
   }
 
-  /** Whether the device was signed out, as far as this replica knows. */
+  /** Returns whether the device was signed out, as far as this replica knows. */
   isRevoked(account: string, deviceId: string): boolean {
     const atMs = this.#known.get(account)?.get(deviceId);
     return atMs !== undefined && atMs > this.#overMs;
   }
 
-  /** How many devices of the account were signed out, as far as this replica knows. */
+  /** Returns how many devices of the account were signed out, as far as this replica knows. */
   countOf(account: string): number {
     return this.#known.get(account)?.size ?? 0;
   }
 
-  /** Whether the device was signed out, also if no announcement has reached this replica yet. */
+  /** Resolves to whether the device was signed out, also if no announcement has reached this replica yet. */
   async isTombstoned(account: string, deviceId: string): Promise<boolean> {
     return this.isRevoked(account, deviceId) || (await this.#parts.store.isTombstoned(account, deviceId, this.#overMs));
   }
@@ -68,22 +68,22 @@ export class Revocations {
     await this.#announce(account, payloadOf('revoked', account, deviceId, reason, atMs));
   }
 
-  /** Ends the streams of a session without a device on every replica. There is no tombstone: no device id could be refused. */
+  /** Ends the streams of a session without a device on every replica. It has no device id for a tombstone. */
   async tellSession(account: string, sessionId: string, reason: RevokedReason): Promise<void> {
     this.#parts.onRevoked(account, null, reason, sessionId);
     await this.#announce(account, payloadOf('revoked', account, '', reason, 0, sessionId));
   }
 
   /**
-   * A mint ended every secret of the device's session before it: no replica may believe them any longer. `endsStreams`: who
-   * held them may be somebody else, so what they opened ends too.
+   * Announces that a mint ended all earlier secrets of the device's session, so that no replica believes them any longer.
+   * `endsStreams`: somebody else may hold those secrets, so the streams that they opened end too.
    */
   async tellReplaced(account: string, deviceId: string, endsStreams: boolean): Promise<void> {
     this.#parts.onReplaced(account, deviceId, endsStreams);
     await this.#announce(account, payloadOf('replaced', account, deviceId, endsStreams ? '1' : '0'));
   }
 
-  /** The store is asked who is there: a replica that started since the last beat may have believed somebody already. */
+  /** Publishes to all replicas. It asks the store, because a replica that just started may have accepted callers already. */
   async #announce(account: string, payload: string): Promise<void> {
     const { store, channels, publish, onFailure } = this.#parts;
     const failed = (error: unknown) => onFailure('announce revocation', error);
@@ -95,7 +95,7 @@ export class Revocations {
     await Promise.all([...all].map((channel) => publish(channel, payload).catch(failed)));
   }
 
-  /** Takes what another replica announced, at a time of the store. An expired session has no tombstone: it may be renewed. */
+  /** Takes an announcement with its store time. An expired session gets no tombstone, because it may be renewed. */
   heard(account: string, deviceId: string, word: string, atMs: number, sessionId = ''): void {
     const reason = REVOKED_REASONS.find((known) => known === word) ?? 'revoked';
     const isTombstoned = deviceId !== '' && reason !== 'expired';
@@ -103,7 +103,7 @@ export class Revocations {
     else this.#parts.onRevoked(account, deviceId || null, reason, sessionId || null);
   }
 
-  /** Called with every renewal of the lease: reads the list when it has changed, and writes back what it has lost. */
+  /** Reads the list if it has changed, and writes back what it lost. Called at every renewal of the lease. */
   note(version: string, nowMs: number): void {
     this.#nowMs = nowMs;
     if (version === this.#version && version !== '' && !this.#isUnproved) return;
@@ -125,24 +125,24 @@ export class Revocations {
     const { store } = this.#parts;
     const sinceMs = this.#version === '' ? 0 : this.#newestMs - OVERLAP_MS;
     const { lost, count } = await this.#compare(sinceMs);
-    // The store has fewer than are known here, so it lost older ones too.
+    // The store has fewer tombstones than are known here, so it lost older ones too.
     const allLost = sinceMs > 0 && count < this.#since(0).length ? (await this.#compare(0)).lost : lost;
-    // Other replicas, and those that start later, must find them.
+    // Other replicas, also those that start later, must find the lost tombstones.
     this.#version = allLost.length > 0 ? (await store.addTombstones(allLost)).version : version;
   }
 
-  /** Reads the tombstones since then. `lost`: known here and not in the store. `count`: of all in the store. */
+  /** Reads the tombstones since then. `lost`: those known here but not in the store. `count`: all in the store. */
   async #compare(sinceMs: number): Promise<{ lost: Tombstone[]; count: number }> {
     const { tombstones, count } = await this.#parts.store.tombstones(sinceMs, this.#overMs);
     for (const tombstone of tombstones) this.#merge(tombstone, 'revoked');
-    // Expired ones are not written back: the store would drop them at once, and every replica would read the list again.
+    // Expired ones are not written back, because the store would drop them and every replica would read the list again.
     this.#forgetOver();
     const members = new Set(tombstones.map(({ account, deviceId }) => `${account} ${deviceId}`));
     const lost = this.#since(sinceMs).filter(({ account, deviceId }) => !members.has(`${account} ${deviceId}`));
     return { lost, count };
   }
 
-  /** Takes a tombstone that was not read from the list. The next reading shows whether the list has kept it. */
+  /** Takes a tombstone that was not read from the list. The next read shows whether the list has kept it. */
   #learn(tombstone: Tombstone, reason: RevokedReason): void {
     this.#isUnproved = true;
     this.#nowMs = Math.max(this.#nowMs, tombstone.atMs);
@@ -164,7 +164,7 @@ export class Revocations {
     );
   }
 
-  /** Tombstones of then, or earlier, are over. */
+  /** The time at or before which tombstones have expired. */
   get #overMs(): number {
     return this.#nowMs - TOMBSTONE_MS;
   }

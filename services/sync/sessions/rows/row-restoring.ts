@@ -7,7 +7,7 @@ import type { BrokerClient } from '../auth-broker/broker-client.ts';
 import type { RemoveDevice } from '../revocation/removal.ts';
 import type { Revocations } from '../revocation/revocations.ts';
 
-/** For so long the broker is not asked again about a device that has no session there. */
+/** How long the broker is not asked again about a device that has no session there. */
 const ASK_AGAIN_MS = 10_000;
 const MOST_REFUSED = 10_000;
 
@@ -19,13 +19,13 @@ interface RestoringParts {
   write: (account: string, session: BrokerSession, mode: NewDevice['mode'], type?: DeviceType) => Promise<DeviceRef>;
 }
 
-/** Rows that were lost, put back from the broker's listing. */
+/** Makes the restoring of lost rows from the broker's listing. */
 export function makeRowRestoring({ devices, revocations, removal, broker, write }: RestoringParts) {
   const refused = new Map<string, number>();
-  /** Requests for rows of one account share one listing, when many devices come back after a loss. */
+  /** Listings under way, by account: many devices of one account may return after a loss, and share one listing. */
   const restoring = new Map<string, Promise<Set<string>>>();
 
-  /** False where the device may have no row: it was signed out, or there are too many. */
+  /** Restores one row. Resolves to false if the device may have none: it was signed out, or there are too many. */
   async function putBack(account: string, session: BrokerSession, type?: DeviceType): Promise<boolean> {
     if (await revocations.isTombstoned(account, session.meta)) {
       await removal.remind(account, session.meta, session.session_id);
@@ -41,8 +41,8 @@ export function makeRowRestoring({ devices, revocations, removal, broker, write 
   }
 
   /**
-   * Puts back every row that the listing shows as missing, oldest first, so that of two devices of one name each gets the
-   * name that it had. `types`: the known types of devices. Resolves to those put back.
+   * Restores every row that the listing shows as missing, oldest first, so that each of two devices with one name gets the
+   * name that it had. `types`: the known types of devices. Resolves to the devices whose row was restored.
    */
   async function putBackMissing(
     account: string,
@@ -59,7 +59,7 @@ export function makeRowRestoring({ devices, revocations, removal, broker, write 
     return back;
   }
 
-  /** Resolves to the devices that have a row now. */
+  /** Restores all missing rows. Resolves to the devices that have a row now. */
   async function restoreAll(account: string, listing: Promise<BrokerSession[]>): Promise<Set<string>> {
     const [rows, listed] = await Promise.all([devices.rows(account), listing]);
     const there = await putBackMissing(account, listed, rows);
@@ -71,7 +71,7 @@ export function makeRowRestoring({ devices, revocations, removal, broker, write 
     putBackMissing,
 
     /**
-     * Puts back the caller's row with all others of the account that were lost. Resolves to whether the caller has one.
+     * Restores the caller's row and all other lost rows of the account. Resolves to whether the caller has a row.
      * Throws `broker_unavailable`, `broker_contract`.
      */
     async restore({ account, userId, deviceId }: Caller): Promise<boolean> {

@@ -10,15 +10,15 @@ interface RowSessionsParts {
   nowMs: () => Promise<number>;
 }
 
-/** Opens nothing: the development identity reads no token. */
+/** A token that opens nothing, because the development identity reads no token. */
 const NO_TOKEN = 'development';
 
 /**
- * Sessions of the development identity where there is no auth broker: a device has only its row, which is written here.
- * The answer is that of a mint, so that clients need not distinguish the two; it carries no cookie.
+ * Makes sessions of the development identity without an auth broker. A device has only its row, which is written here. The
+ * response is that of a mint, so that clients need not distinguish the two, but it carries no cookie.
  */
 export function makeRowSessions({ devices, revocations, nowMs }: RowSessionsParts) {
-  /** Throws `device_limit`, and `session_revoked` where the device is removed meanwhile. */
+  /** Throws `device_limit`, and `session_revoked` if the device is removed meanwhile. */
   return async function start({ account, userId, name }: Caller, wanted: MintSession) {
     const { meta: deviceId, label, scope, persist, ttl_seconds: seconds, device_type: type } = wanted;
     const device = await devices.admit(account, { deviceId, name: label, type, mode: 'minted', session: null });

@@ -8,13 +8,13 @@ import type { RemoveDevice } from '../revocation/removal.ts';
 import { makeRowRestoring } from './row-restoring.ts';
 import type { Revocations } from '../revocation/revocations.ts';
 
-/** A row without a session id that a listing lacks is removed only when it is older than this. */
+/** The age from which a row without a session id is removed if a listing lacks its device. */
 const YOUNG_MS = 60_000;
-/** For so long the end of the same session is not announced again, should somebody still show its credential. */
+/** How long the end of a session is not announced again while somebody still shows its credential. */
 const TELL_AGAIN_MS = 10_000;
 const MOST_REPORTED = 10_000;
 
-/** What sessions need of devices. */
+/** The functions of devices that sessions use. */
 export interface DeviceRows {
   admit(account: string, device: NewDevice): Promise<DeviceRef>;
   rows(account: string): Promise<DeviceRow[]>;
@@ -31,7 +31,7 @@ interface RowsParts {
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
-/** Tells whether the end of this session was announced a moment ago; if not, it counts as announced now. */
+/** Makes a test whether the end of a session was announced a moment ago. If not, it counts as announced from now on. */
 function makeReported() {
   const untilMs = new Map<string, number>();
   return (id: string): boolean => {
@@ -42,12 +42,12 @@ function makeReported() {
   };
 }
 
-/** Makes a device name of a label that another service wrote. */
+/** Makes a device name from a label that another service wrote. */
 const nameOf = (label: string, deviceId: string): string => parseDeviceName(label) ?? deviceId.slice(0, 32);
 
 /**
- * Device rows as a cache of the auth broker's sessions: written with each session, put back when they were lost, and
- * removed when the broker has no such session any more.
+ * Makes the upkeep of device rows, which are a cache of the auth broker's sessions. It writes them with each session,
+ * restores lost ones, and removes those whose session the broker no longer has.
  */
 export function makeSessionRows({ devices, revocations, removal, broker, nowMs, scheduleDue }: RowsParts) {
   const isReported = makeReported();
@@ -63,7 +63,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     await scheduleDue(account, Math.max(0, endsAtMs - (await nowMs())));
     const name = nameOf(label, deviceId);
     const device = await devices.admit(account, { deviceId, name, type, mode, session: { id, endsAtMs } });
-    // It was signed out meanwhile, and the row may have been written after its removal.
+    // If the device was signed out meanwhile, the row may have been written after its removal.
     if (!(await revocations.isTombstoned(account, deviceId))) return device;
     await devices.remove(account, deviceId);
     throw new BatonError('session_revoked');
@@ -71,15 +71,15 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
 
   const restoring = makeRowRestoring({ devices, revocations, removal, broker, write });
 
-  /** The session of this row is gone. A row that has another session by now stays. */
+  /** Drops a row whose session is gone, unless the row has another session by now. */
   async function drop(account: string, row: DeviceRow): Promise<void> {
     const now = (await devices.rows(account)).find(({ deviceId }) => deviceId === row.deviceId);
     if (now && formatRow(now) === formatRow(row)) await removal.expire(account, row.deviceId, row);
   }
 
   /**
-   * Puts back missing rows, and removes those without a session. `types`: as for `putBackMissing`. Resolves to whether any
-   * was put back.
+   * Restores missing rows, and removes those without a session. `types`: as for `putBackMissing`. Resolves to whether any
+   * row was restored.
    */
   async function reconcile(
     account: string,
@@ -103,19 +103,19 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     restore: restoring.restore,
 
     /**
-     * The auth broker ended this session, because an old secret was used again or another service asked for it. Its streams
-     * end on every replica, and what was cached of it is forgotten. A newer session of the same device goes on.
+     * Ends a session that the auth broker ended, because an old secret was used again or another service asked for it. Its
+     * streams end on every replica, and cached answers are forgotten. A newer session of the same device goes on.
      */
     async end({ session_id: id, subject, meta: deviceId }: EndedSession): Promise<void> {
       const account = encodeURIComponent(subject);
       if (deviceId === '' || revocations.isRevoked(account, deviceId)) return;
       if (isReported(id)) return;
       const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
-      // It was not signed out: it may sign in again under the same id, and finds its mailbox.
+      // The device was not signed out: it may sign in again under the same id, and keeps its mailbox.
       if (row?.sessionId === id) await revocations.tell(account, deviceId, 'expired');
     },
 
-    /** What the sweep of due things runs when a row's session should be over. False: it goes on. */
+    /** Handles the due end of a row's session for the sweep of due jobs. Resolves to false if the session goes on. */
     async expire(account: string, job: string): Promise<boolean> {
       const deviceId = job.slice('session:'.length);
       const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
@@ -134,6 +134,6 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
 
 export type SessionRows = ReturnType<typeof makeSessionRows>;
 
-/** True for what the broker, and not the caller, is to blame for. */
+/** Returns true for errors that the broker caused, not the caller. */
 export const isBrokerFault = (error: unknown): boolean =>
   error instanceof BatonError && (error.code === 'broker_unavailable' || error.code === 'broker_contract');

@@ -16,7 +16,7 @@ const ago = (seconds: number): string =>
 interface Asked {
   view: LoginRequestView;
   code: string;
-  /** The person who is asked. */
+  /** The name of the user who is asked. */
   userName: string;
 }
 
@@ -26,7 +26,7 @@ const choice = (name: string, value: string, label: string): string =>
 const group = (legend: string, ...rows: string[]): string =>
   `<fieldset>\n<legend>${legend}</legend>\n${rows.join('\n')}\n</fieldset>`;
 
-/** Nothing is chosen beforehand: the code may be that of somebody else's device. */
+/** Returns the choices. None is preselected, because the code may come from somebody else's device. */
 function choices({ view }: Asked): string {
   const scopes =
     view.allowed_scopes.length > 1
@@ -46,7 +46,7 @@ function choices({ view }: Asked): string {
   return `${scopes}\n${lifetimes}`;
 }
 
-/** Asks whether another device may sign in. Deny is the first button, so that Enter denies. */
+/** Returns the page that asks whether another device may sign in. Deny is the first button, so that Enter denies. */
 export function askPage(asked: Asked): string {
   const { view, code, userName } = asked;
   return page(
@@ -71,6 +71,6 @@ ${choices(asked)}
   );
 }
 
-/** Says the outcome in a sentence. */
+/** Returns a page that says the outcome in one sentence. */
 export const outcomePage = (title: string, sentence: string): string =>
   page(`Baton: ${title}`, `<h1>${text(title)}</h1>\n<p>${text(sentence)}</p>\n<p><a href="/">Baton</a></p>`);

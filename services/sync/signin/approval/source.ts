@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** The first match counts: most browsers also name others. */
+/** The names of browsers. The first match counts, because most browsers also name others. */
 const BROWSERS: readonly [RegExp, string][] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -22,14 +22,14 @@ const SYSTEMS: readonly [RegExp, string][] = [
 const firstOf = (list: readonly [RegExp, string][], text: string): string | undefined =>
   list.find(([pattern]) => pattern.test(text))?.[1];
 
-/** "Firefox on Windows": enough to recognise it, and no text that the client chose. */
+/** Describes a program, as in "Firefox on Windows": enough to recognise it, without any text that the client chose. */
 export function describeAgent(userAgent: string): string {
   const browser = firstOf(BROWSERS, userAgent) ?? 'An unknown program';
   const system = firstOf(SYSTEMS, userAgent);
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-/** The network that an address is in, not the address: a /24 of IPv4, a /48 of IPv6. */
+/** Returns the network of an address, not the address: a /24 of IPv4, a /48 of IPv6. */
 export function coarseAddress(address: string): string {
   if (!ipaddr.isValid(address)) return 'unknown';
   const parsed = ipaddr.process(address);

@@ -1,4 +1,4 @@
--- Keeps an invite of a device: whoever shows it within its time may ask this device, and no other, to be let in.
+-- Keeps an invite of a device. Whoever shows it before it expires may ask this device, and no other, to be let in.
 -- Keys and arguments: inviteAdd in scripts.ts.
 -- uses: clock rate
 -- RETURNS OK, expires ms | device_required | rate_limited, limit, ms
@@ -12,6 +12,6 @@ for _, field in ipairs(redis.call('HKEYS', keys.invites)) do
 end
 local expires = int(now + ttl_ms)
 redis.call('HSET', keys.invites, 'invite:' .. invite, device .. '\n' .. expires .. '\n')
--- An invite that is used at its last moment becomes a request that lives as long as any.
+-- An invite that is used at its last moment becomes a request with a full lifetime.
 redis.call('PEXPIRE', keys.invites, ttl_ms + request_ms)
 return { 'OK', expires }

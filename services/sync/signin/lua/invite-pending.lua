@@ -1,4 +1,4 @@
--- The login requests that were made with invites of a device and are neither decided nor over, as the event tells them.
+-- Reads the login requests that were made with invites of a device and are neither decided nor expired, as events.
 -- Keys and arguments: invitePending in scripts.ts.
 -- uses: clock
 -- RETURNS OK, events as JSON

@@ -1,10 +1,10 @@
--- Uses an invite, once: in its place the account keeps the login request that was made with it, and the inviting device is
--- told of it.
+-- Uses an invite, once. The account keeps the login request that was made with it in its place, and the inviting device
+-- gets an event.
 -- Keys and arguments: inviteTake in scripts.ts.
 -- uses: clock routes
 -- RETURNS OK | not_found (unknown, used, over, or its device is gone)
 local now, field = now_ms(), 'invite:' .. invite
--- The same call again, after a lost answer.
+-- This is the same call again, after a lost answer.
 if redis.call('HEXISTS', keys.invites, 'request:' .. request) == 1 then return { 'OK' } end
 local stored = redis.call('HGET', keys.invites, field)
 local device, expires = string.match(stored or '', '^([^\n]*)\n(%d+)')

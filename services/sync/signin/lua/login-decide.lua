@@ -1,4 +1,4 @@
--- Approves or denies a pending login request, once: compare-and-set. An approved one has no more time than it had.
+-- Approves or denies a pending login request, once, by compare-and-set. An approval does not extend the request's life.
 -- Keys and arguments: loginDecide in scripts.ts.
 -- uses: clock signin/login
 -- RETURNS OK, decided, waiter to notify or '' | OK, limited, ms until it ends, ms that it lives
@@ -14,10 +14,10 @@ if over then return { over } end
 if login.state == 'approved' then return { 'already_decided' } end
 local given = {}
 for i = 1, #fields, 2 do given[fields[i]] = fields[i + 1] end
--- A device that is signed in keeps the scope that it has.
+-- A signed-in device keeps the scope that it has, so its type does not matter.
 local native = not login.owner and login.type ~= 'browser' and login.type ~= 'shortcut'
 if decision == 'approved' and native and given.scope ~= 'full' then return { 'scope_not_allowed' } end
--- Nobody could open it.
+-- Nobody could open it: the device sent no keys.
 if given.sealed and not login.keys then return { 'invalid_request' } end
 redis.call('HSET', keys.login, 'decision', operation)
 if decision == 'denied' then

@@ -1,5 +1,5 @@
--- Ends a lease: the request is consumed or denied, or stays approved. The same again, after a lost answer, gets the first
--- answer.
+-- Ends a lease: the request is consumed or denied, or stays approved. The same call again, after a lost answer, gets the
+-- first answer.
 -- Keys and arguments: loginFinish in scripts.ts.
 -- uses: clock signin/login
 -- RETURNS OK, '1' | '0' (another lease came after this one, or it was ended)

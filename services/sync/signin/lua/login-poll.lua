@@ -1,6 +1,6 @@
--- A poll reads its request. While that is pending, the poll is its waiter, which a decision notifies; a newer poll replaces
--- it. After the approval one poll at a time holds the lease that lets it mint, with a fencing number. Only the present
--- number can end the request.
+-- Reads a request for a poll. While the request is pending, the poll is its waiter, which a decision notifies, until a newer
+-- poll replaces it. After the approval one poll at a time holds the lease that lets it mint, with a fencing number. Only
+-- the present number can end the request.
 -- Keys and arguments: loginPoll in scripts.ts.
 -- uses: clock signin/login
 -- RETURNS OK, pending | superseded | minting, expires ms, waiter that was replaced

@@ -1,5 +1,4 @@
--- Reads a request for an account that has the code. A wrong code is not counted here, but an account that sent too many is
--- refused here too.
+-- Reads a request for an account that has the code. It counts no wrong codes, but refuses an account that sent too many.
 -- Keys and arguments: loginRead in scripts.ts.
 -- uses: clock signin/login
 -- RETURNS OK, read, now, field, value, ... | OK, limited, ms until it ends, ms that it lives

@@ -9,7 +9,7 @@ import { makeSessionOf, type SessionOfParts } from './session-of.ts';
 interface ConsumeParts extends SessionOfParts {
   store: Pick<LoginStore, 'finish'>;
   broker: BrokerClient;
-  /** The device had this session before: its secrets until now are over, and its streams end if so asked. */
+  /** Called if the device had this session before: its earlier secrets are void, and its streams end if `endsStreams`. */
   onReplaced: (account: string, deviceId: string, endsStreams: boolean) => Promise<void>;
   /** Writes the row of a minted session. Throws `device_limit`. */
   admit: (account: string, issued: Issued['issued'], type: DeviceType) => Promise<DeviceRef>;
@@ -20,8 +20,9 @@ interface ConsumeParts extends SessionOfParts {
 const isFault = (error: unknown): boolean => !(error instanceof BatonError) || error.status >= 500;
 
 /**
- * Turns an approved request into a session, under a lease. Every step may be repeated with the same outcome: the key of the
- * mint is the request's id, and that of the row is the device. A replica that dies in between leaves a lease that lapses.
+ * Returns a function that turns an approved request into a session, under a lease. Every step may be repeated with the same
+ * outcome: the key of the mint is the request's id, and the key of the row is the device. If a replica dies, its lease
+ * lapses.
  */
 export function makeConsume(parts: ConsumeParts) {
   const { store, broker, onReplaced, admit, expectClaim } = parts;
@@ -32,7 +33,7 @@ export function makeConsume(parts: ConsumeParts) {
     const { account = '', user = '' } = login;
     const { meta: device, device_type: type } = body;
     const isNew = login['owner'] === undefined;
-    // A device that is signed in and does not get this answer is not removed for that, with what waits for it.
+    // A device that is already signed in is not removed if it misses this answer, because messages may wait for it.
     if (isNew) await expectClaim(account, device);
     const issued = await broker.mint(body, requestId);
     if (!issued.isNew) await onReplaced(account, device, isNew);
@@ -45,8 +46,8 @@ export function makeConsume(parts: ConsumeParts) {
   }
 
   /**
-   * Null: the lease was lost, and another poll answers. Throws `access_denied`, `device_limit`, `login_consumed`, and why the
-   * broker did not answer; then the request stays approved.
+   * Resolves to the session; null if the lease was lost and another poll answers. Throws `access_denied`, `device_limit`,
+   * `login_consumed`, and any fault of the broker or the store, after which the request stays approved.
    */
   return async function consume(requestId: string, fence: string, login: LoginFields): Promise<Issued | null> {
     try {
@@ -54,7 +55,7 @@ export function makeConsume(parts: ConsumeParts) {
       if (body === null) throw new BatonError('access_denied');
       const issued = await mint(requestId, login, body);
       const finish = () => store.finish(requestId, fence, 'consumed');
-      // An answer may be lost. The same call again gets the first answer.
+      // If the answer is lost, the same call again gets the first answer.
       return (await finish().catch(finish)) ? issued : null;
     } catch (error) {
       if (isFault(error)) {

@@ -14,7 +14,7 @@ export interface PollOptions {
   signal: AbortSignal;
 }
 
-/** `isBusy`: the poll did not wait, because too many do. */
+/** The outcome of a poll. `isBusy`: it did not wait, because too many do. */
 export type PollOutcome =
   | { pending: { expiresAtMs: number }; isBusy?: boolean }
   | { issued: Issued; sealed: string | undefined };
@@ -22,18 +22,19 @@ export type PollOutcome =
 interface PollingParts {
   store: Pick<LoginStore, 'poll' | 'finish'>;
   polls: Polls;
-  /** Null without an auth broker: then nothing can make a session. */
+  /** Null without an auth broker, and then nothing can make a session. */
   consume: Consume | null;
-  /** This replica's channel, through which its polls are notified. */
+  /** Returns this replica's channel, through which its polls are notified. */
   channel: () => string;
-  /** Ends the poll that waits, here or on another replica. */
+  /** Ends a poll that waits, here or on another replica. */
   notify: (waiter: string, word: 'end') => void;
   onOutcome: (outcome: string) => void;
 }
 
 /**
- * The poll of a device that wants in: it waits as the one waiter of its request, and takes the session once it is approved.
- * Throws `not_found` (also for a wrong secret), `access_denied`, `login_expired`, `login_consumed`, and as `consume`.
+ * Makes the poll of a device that signs in. It waits as the one waiter of its request, and takes the session after the
+ * approval. It throws `not_found` (also for a wrong secret), `access_denied`, `login_expired`, `login_consumed`, and the
+ * errors of `consume`.
  */
 export function makePolling({ store, polls, consume, channel, notify, onOutcome }: PollingParts) {
   return async ({ requestId, pollSecret, waitMs, address, signal }: PollOptions): Promise<PollOutcome> => {

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { IPV6_SUBNET_BITS } from '../../http/limits/address-limit.ts';
 
-/** A poll reads the request again after so long: the cost of a lost wakeup, and of a request that expires. */
+/** How long until a poll reads its request again: the delay after a lost wakeup, or after the request expires. */
 const CHECK_AGAIN_MS = 2_000;
 
-/** How long a poll is held that comes while the replica stops. Clients ask again at once, and the load balancer may be slow. */
+/** How long a stopping replica holds a new poll, because clients ask again at once and the load balancer may be slow. */
 const LEAVING_MS = 1_000;
 
-/** Polls that wait on one replica, each reading the store every two seconds; and those of one client address among them. */
+/** The most polls that wait on one replica, and for one client address. Each reads the store every two seconds. */
 const [MOST, MOST_OF_ADDRESS] = [2_000, 100];
 
 type Wake = 'read' | 'end';
@@ -39,7 +39,7 @@ function makeAddressCounts(most: number, mostOfAddress: number) {
   };
 }
 
-/** The long polls that wait on this replica. */
+/** Makes the list of long polls that wait on this replica. */
 export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: PollsParts = {}) {
   const counts = makeAddressCounts(most, mostOfAddress);
   const waiting = new Map<string, (wake: Wake) => void>();
@@ -48,12 +48,13 @@ export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: Poll
   return {
     newId: (): string => randomBytes(9).toString('base64url'),
 
-    /** Counts a poll that waits. Returns what takes it off again; null: too many wait. */
+    /** Counts a poll that waits. Returns a function that uncounts it; null if too many wait. */
     enter: counts.enter,
 
     /**
-     * Resolves to `read` when the request is to be read again: after `leftMs`, or as soon as it may have changed. Resolves to
-     * `end` when the poll is to be answered now: the client is gone, a newer poll waits, or the replica stops.
+     * Waits for a change. Resolves to `read` when the request must be read again: after `leftMs`, after two seconds, or when
+     * it may have changed. Resolves to `end` when the poll must be answered now: the client closed the connection, a newer
+     * poll waits, or the replica stops.
      */
     wait(pollId: string, leftMs: number, signal: AbortSignal): Promise<Wake> {
       if (signal.aborted) return Promise.resolve('end');
@@ -77,7 +78,7 @@ export function makePolls({ most = MOST, mostOfAddress = MOST_OF_ADDRESS }: Poll
       waiting.get(pollId)?.(word === 'end' ? 'end' : 'read');
     },
 
-    /** Answers all polls as they are: their clients ask again, elsewhere. One that comes here again is held a moment. */
+    /** Ends all polls as pending, so that their clients ask another replica. A later poll is held for a moment. */
     drain(): void {
       draining = true;
       for (const settle of [...waiting.values()]) settle('end');

@@ -7,20 +7,20 @@ type Kept = Pick<MintSession, 'scope' | 'persist' | 'ttl_seconds' | 'sliding'>;
 
 export interface SessionOfParts {
   grants: Pick<Grants, 'find'>;
-  /** What a device that is signed in keeps of its session. Throws `session_expired`. */
+  /** Resolves to what a signed-in device keeps of its session. Throws `session_expired`. */
   kept: (device: { userId: string; deviceId: string }) => Promise<Kept>;
-  /** Whether the device was signed out. */
+  /** Resolves to whether the device was signed out. */
   isRevoked: (account: string, deviceId: string) => Promise<boolean>;
-  /** Its name may have changed since the request began. */
+  /** Resolves to the device's row, because its name may have changed since the request began. */
   ownDevice: (device: { account: string; deviceId: string }) => Promise<DeviceRef | null>;
   /** Unix ms of the store. */
   nowMs: () => Promise<number>;
   lifetimes: Readonly<Record<Persist, number>>;
 }
 
-/** What session an approved request becomes. Null: its approver could not approve this any more, or its device is gone. */
+/** Returns a function that makes a mint from an approved request; null if its approver or device is no longer valid. */
 export function makeSessionOf({ grants, kept, isRevoked, ownDevice, nowMs, lifetimes }: SessionOfParts) {
-  /** Seconds that the approver still grants; null when it could not approve this any more. */
+  /** Resolves to the seconds that the approver still grants; null if it could no longer approve this. */
   async function granted({ account = '', user = '', approver = '', session = '', persist }: LoginFields) {
     const grant: Grant | null = await grants.find({ user, account, deviceId: approver, sessionId: session });
     if (grant === null) return null;
@@ -29,7 +29,7 @@ export function makeSessionOf({ grants, kept, isRevoked, ownDevice, nowMs, lifet
     return seconds < 1 ? null : seconds;
   }
 
-  /** The session of a new device. Null: its approver could not approve this any more. */
+  /** Resolves to the session of a new device; null if its approver could no longer approve this. */
   async function ofNew(login: LoginFields): Promise<MintSession | null> {
     const seconds = await granted(login);
     if (seconds === null) return null;
@@ -48,7 +48,7 @@ export function makeSessionOf({ grants, kept, isRevoked, ownDevice, nowMs, lifet
     };
   }
 
-  /** The session of a device that has one: it keeps all but its secrets. Null as `ofNew`, or it was signed out. */
+  /** Resolves to the session of a device that has one, with new secrets only; null as `ofNew`, or if it was signed out. */
   async function ofKnown({ account = '', user = '', approver = '', session = '', device = '' }: LoginFields) {
     const approves = await grants.find({ user, account, deviceId: approver, sessionId: session });
     if (approves === null || (await isRevoked(account, device))) return null;

@@ -1,4 +1,4 @@
--- A login request. An ended one keeps its state, and the digests that show who may read it.
+-- Reads and ends login requests. An ended one keeps its state, and the digests that prove who may read it.
 local TOMBSTONE_MS = 600000
 local KEPT = { state = true, poll = true, code = true, expires = true, decision = true, fence = true }
 
@@ -10,7 +10,7 @@ local function read_login(key)
   return login
 end
 
--- Whether it is a request of this account. One of a new device is everybody's who has its code.
+-- Returns whether this account may see the request. A request of a new device is open to everybody who has its code.
 local function is_of_account(login, account)
   return not login.owner or login.owner == account
 end
@@ -23,8 +23,8 @@ local function end_login(key, state)
   redis.call('PEXPIRE', key, TOMBSTONE_MS)
 end
 
--- The code that refuses a request which is over; nil while it is pending or approved. A request does not expire while a
--- session is being made of it.
+-- Returns the error code of a request that has ended; nil while it is pending or approved. A request does not expire while
+-- a session is being made from it.
 local function ended(key, login, now)
   local isOpen = login.state == 'pending' or login.state == 'approved' and now >= tonumber(login.lease or '0')
   if isOpen and now >= tonumber(login.expires) then
@@ -34,9 +34,9 @@ local function ended(key, login, now)
   return ({ denied = 'access_denied', consumed = 'login_consumed', expired = 'login_expired' })[login.state]
 end
 
--- Nil for the right code, else the reply that refuses it. Wrong codes are limited for one account and this request, until
--- its time is over. No other account is refused for them, and the request stays as it was. `limit` 0: no limit. A wrong
--- code is counted under `operation`, so that a script that is sent twice counts once; '' counts none.
+-- Returns nil for the right code, else the reply that refuses it. Wrong codes are limited for each account and request,
+-- until the request ends. They affect no other account, and the request stays as it was. `limit` 0 means no limit. A wrong
+-- code is counted under `operation`, so that a script that is sent twice counts once; '' counts nothing.
 local function refuse_code(login, now, digest, tries, limit, operation)
   local is_open = (login.state == 'pending' or login.state == 'approved') and now < tonumber(login.expires)
   local is_limited = is_open and limit > 0

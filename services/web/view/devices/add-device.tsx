@@ -54,7 +54,7 @@ function InviteCode() {
     client.signIns.invite().then(
       (invite) => {
         const secret = newSecret();
-        keepSecret(secret, invite.expiresAt, serverNow());
+        keepSecret(secret, invite.expires_at, serverNow());
         if (!isGone) state.value = { kind: 'shown', invite, link: inviteLink(invite.link, secret) };
       },
       (error: unknown) => {
@@ -84,7 +84,7 @@ function InviteCode() {
           </div>
           <p class="hint centred">
             <Countdown
-              until={state.value.invite.expiresAt}
+              until={state.value.invite.expires_at}
               text={(seconds) => qr.left(Math.ceil(seconds))}
               onOver={() => {
                 state.value = { kind: 'over', why: qr.expired };

@@ -49,8 +49,8 @@ function JoinWaiting(props: { name: string; invited: Joining; enter: Enter; back
       const request = await requestSignIn({ ...about, invite: invited.invite, session: cookieSession(), signal });
       // The invite serves one request, so a reload has to begin again.
       endJoining();
-      const digits = inviteDigits(invited.secret, request.requestId);
-      state.value = { kind: 'shown', digits, until: request.expiresAt };
+      const digits = inviteDigits(invited.secret, request.request_id);
+      state.value = { kind: 'shown', digits, until: request.expires_at };
       await request.approved({ signal });
       enter(await findEntry());
     };

@@ -46,7 +46,7 @@ function NamedCode({ name, enter, back }: SignInCodeProps & { name: string }) {
       state.value = { kind: 'asking' };
       const about = { baseUrl: '', fetch: timedFetch, deviceName: name, deviceType: 'browser' as const };
       const request = await requestSignIn({ ...about, session: cookieSession(), signal });
-      state.value = { kind: 'shown', link: request.link, until: request.expiresAt };
+      state.value = { kind: 'shown', link: request.link, until: request.expires_at };
       await request.approved({ signal });
       enter(await findEntry());
     };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '../../../contract/errors.ts';
 
-/** For a whole body to arrive. */
+/** The time limit for a whole body to arrive. */
 const BODY_MS = 30_000;
 
 const tooLarge = (limitBytes: number): BatonError =>
@@ -9,7 +9,7 @@ const tooLarge = (limitBytes: number): BatonError =>
 
 const endedEarly = (): BatonError => new BatonError('invalid_request', 'The body ended early');
 
-/** What small bodies come as: together with their head, and nothing has to be waited for. */
+/** Returns whether the whole body is here already, as small bodies are that arrive together with their head. */
 const isHere = ({ complete, readableLength }: IncomingMessage, announced: number): boolean =>
   readableLength > 0 && (complete || readableLength === announced);
 
@@ -17,7 +17,7 @@ function readWhole(req: IncomingMessage, limitBytes: number): Buffer {
   const bytes = req.read() as Buffer | null;
   if (bytes === null || req.destroyed) throw endedEarly();
   if (bytes.length > limitBytes) throw tooLarge(limitBytes);
-  // The parser may not have said yet that this was all, and the request ends when that is taken too.
+  // The parser may not have reported the end yet, and the request ends only when that is read too.
   if (!req.complete) req.resume();
   return bytes;
 }
@@ -26,7 +26,7 @@ function collect(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    // Whoever is so slow is not waited for, and not answered either.
+    // A sender that is too slow is cut off without an answer.
     const timer = setTimeout(() => req.socket.destroy(), BODY_MS);
     const settle = (done: () => void): void => {
       clearTimeout(timer);
@@ -41,15 +41,15 @@ function collect(req: IncomingMessage, limitBytes: number): Promise<Buffer> {
     const onEnd = (): void => settle(() => resolve(Buffer.concat(chunks, length)));
     const onClose = (): void => settle(() => reject(endedEarly()));
     req.on('data', onData).on('end', onEnd).on('close', onClose);
-    // What broke it is told by the close that follows.
+    // The close that follows reports the failure.
     req.on('error', () => undefined);
   });
 }
 
 /**
- * The whole body, uncompressed. One that is too large is refused at once, and not read to its end first: that is left to
- * whoever bounds what comes after an answer.
- * @throws body_too_large, unsupported_media_type when it is compressed, invalid_request when it ends early
+ * Reads the whole body, uncompressed. A body that is too large is refused at once, and not read to its end. The code that
+ * limits what comes after a response handles the rest.
+ * @throws body_too_large, unsupported_media_type if it is compressed, invalid_request if it ends early
  */
 export function readBytes(req: IncomingMessage, limitBytes: number): Buffer | Promise<Buffer> {
   const { 'content-encoding': encoding = 'identity', 'content-length': announced = '0' } = req.headers;

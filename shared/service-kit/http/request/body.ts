@@ -5,26 +5,26 @@ import type { Route } from '../../../contract/vocabulary/route.ts';
 import { readBytes } from './body-bytes.ts';
 import { parseJson } from './json.ts';
 
-/** What stands for the body on routes that take none. */
+/** The body of a request on routes that take none. */
 export const NOTHING = Buffer.alloc(0);
 
 const isJson = (contentType: string | undefined): boolean =>
   /^application\/json\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType?.trim() ?? '');
 
 function parse(bytes: Buffer): unknown {
-  // Decoding would replace stray bytes silently, and a text would be stored that nobody sent.
+  // Decoding would silently replace invalid bytes, and a text would be stored that nobody sent.
   if (!isUtf8(bytes)) throw new BatonError('invalid_request', 'The body is not UTF-8');
   return parseJson(bytes);
 }
 
-/** RFC 9112, section 6.3: what announces a body. */
+/** Returns whether the headers announce a body (RFC 9112, section 6.3). */
 const announcesBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 const isForm = (contentType: string | undefined): boolean =>
   /^application\/x-www-form-urlencoded\s*(;\s*charset="?utf-8"?\s*)?;?$/i.test(contentType?.trim() ?? '');
 
-/** Fields of a form. A field that is there twice is ambiguous. */
+/** Parses the fields of a form. A field that occurs twice is ambiguous, so it is refused. */
 const parseForm = (bytes: Buffer): unknown => {
   if (!isUtf8(bytes)) throw new BatonError('invalid_request', 'The body is not UTF-8');
   const fields = [...new URLSearchParams(bytes.toString('utf8'))];
@@ -33,15 +33,15 @@ const parseForm = (bytes: Buffer): unknown => {
   return Object.fromEntries(fields);
 };
 
-/** How the body of a route is taken in. Reading waits for the sender, and looks at nothing; looking costs time at once. */
+/** The reader of a route's body. Reading waits for the sender and inspects nothing; parsing takes processor time. */
 export interface BodyReader {
-  /** All of it, at once where it is here; empty when there is none. Throws unsupported_media_type, body_too_large. */
+  /** Reads all of it, at once if it is here; empty if there is none. Throws unsupported_media_type, body_too_large. */
   read(req: IncomingMessage): Buffer | Promise<Buffer>;
-  /** Throws invalid_request without a body where one is needed, or with malformed JSON. */
+  /** Parses the body. Throws invalid_request if a required body is missing, or if the JSON is malformed. */
   parse(bytes: Buffer): unknown;
 }
 
-/** Takes in the body of a route that has one. Compressed bodies are refused, because limits count bytes as received. */
+/** Makes the reader of a route's body. Compressed bodies are refused, because limits count bytes as received. */
 export function makeBody({
   bodyLimitBytes: limitBytes,
   bodyOptional: isOptional,
@@ -66,7 +66,7 @@ export function makeBody({
       if (!announcesBody(req)) return NOTHING;
       const refused = wrongType(req.headers['content-type']);
       if (refused === null) return readBytes(req, limitBytes);
-      // Announced without a length it may turn out to be none.
+      // A body that is announced without a length may turn out to be empty.
       if (!isOptional || req.headers['content-length'] !== undefined) throw refused;
       return readNone(req, refused);
     },

@@ -1,12 +1,12 @@
 import { BatonError } from '../../../contract/errors.ts';
 
-/** What any honest body stays far below, and every reader of JSON on the way takes, a browser's as well as Redis'. */
+/** The deepest nesting. Honest bodies stay far below it, and every JSON parser involved accepts it, also that of Redis. */
 const MOST_DEPTH = 32;
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Where the text that begins at `start` ends: its closing quote, or the end of the bytes. */
+/** Returns where the string that begins at `start` ends: its closing quote, or the end of the bytes. */
 function endOfText(bytes: Buffer, start: number): number {
   for (let end = bytes.indexOf(QUOTE, start + 1); end !== -1; end = bytes.indexOf(QUOTE, end + 1)) {
     let before = end - 1;
@@ -16,7 +16,7 @@ function endOfText(bytes: Buffer, start: number): number {
   return bytes.length;
 }
 
-/** Whether lists and objects stand in each other deeper than allowed; of what is no JSON it says anything. Linear. */
+/** Returns whether lists and objects nest deeper than allowed, in linear time. For invalid JSON the result is arbitrary. */
 function isTooDeep(bytes: Buffer): boolean {
   // Each level takes two bytes.
   if (bytes.length <= 2 * MOST_DEPTH) return false;
@@ -32,8 +32,8 @@ function isTooDeep(bytes: Buffer): boolean {
 }
 
 /**
- * The JSON of a client, from bytes that are UTF-8. Bounded in depth, because whoever writes it again, or walks through it,
- * does so by recursion.
+ * Parses the JSON of a client, from bytes that are UTF-8. The depth is limited, because code that walks through the value or
+ * writes it again is recursive.
  * @throws invalid_request
  */
 export function parseJson(bytes: Buffer): unknown {

@@ -8,7 +8,7 @@ import { randomId } from '../../random-id.ts';
 
 const KEY = new RegExp(`^[A-Za-z0-9._:-]{1,${LIMITS.idempotencyKeyChars}}$`);
 
-/** The `Idempotency-Key`, null when none was sent. */
+/** Returns the `Idempotency-Key`; null if none was sent. */
 function keyOf(req: IncomingMessage): string | null {
   if (req.headers['idempotency-key'] === undefined) return null;
   const sent = req.headersDistinct['idempotency-key'] ?? [];
@@ -21,7 +21,8 @@ function keyOf(req: IncomingMessage): string | null {
 }
 
 /**
- * Only who chose a key can send it again with another body.
+ * Returns the operation of a request. Only a key that the client chose needs a fingerprint, because it may come again with
+ * another body.
  * @throws invalid_request for a malformed or repeated `Idempotency-Key`, on routes that honour it
  */
 export function operationOf(req: IncomingMessage, route: Route, body: Buffer): Operation {

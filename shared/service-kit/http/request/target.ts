@@ -1,15 +1,15 @@
 import { parse, type ParsedUrlQuery } from 'node:querystring';
 
 export interface Target {
-  /** As it was sent: nothing in it is decoded. */
+  /** The path as it was sent, undecoded. */
   readonly path: string;
-  /** Without its question mark; empty when there is none. */
+  /** The query without its question mark; empty if there is none. */
   readonly search: string;
 }
 
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
 
-/** What a request asks for (RFC 9112, section 3.2). The origin of a target in absolute form says nothing here. */
+/** Parses the target of a request (RFC 9112, section 3.2). The origin of a target in absolute form is ignored. */
 export function targetOf(url: string): Target {
   const whole = url.startsWith('/') ? url : url.replace(ORIGIN, '');
   const fragment = whole.indexOf('#');
@@ -19,8 +19,8 @@ export function targetOf(url: string): Target {
 }
 
 /**
- * The target as Express reads it: without origin and fragment. What is in another form it gives to an older parser, which takes
- * `\` for `/`, and finds no path in `foo://host`; such a request would pass every middleware by.
+ * Returns the target without origin and fragment. Express gives other forms to an older parser, which reads `\` as `/` and
+ * finds no path in `foo://host`, so that such a request would bypass every middleware.
  */
 export function originFormOf(url: string): string {
   if (url.startsWith('/') && !url.includes('#')) return url;
@@ -28,5 +28,5 @@ export function originFormOf(url: string): string {
   return (path || '/') + (search === '' ? '' : `?${search}`);
 }
 
-/** The fields of a query. Repeated ones become arrays, which validation refuses; no nested objects from brackets. */
+/** Parses the fields of a query. Repeated ones become arrays, which validation refuses. Brackets make no nested objects. */
 export const queryOf = ({ search }: Target): ParsedUrlQuery => parse(search);

@@ -6,23 +6,23 @@ import type { Given, ScriptDeclaration } from './script.ts';
 import { scriptText } from './script-text.ts';
 import type { Raw, Word } from './script-values.ts';
 
-/** Values of the settings that a declaration names; nothing where it names none. */
+/** The values of the settings that a declaration names; empty if it names none. */
 export type Settings<S extends string> = [S] extends [never] ? [] : [Readonly<Record<S, Word>>];
 
-/** A script with everything that its text depends on. */
+/** A script with all values that its text depends on. */
 export interface BoundScript<K extends string, A, R> {
   readonly name: string;
-  /** The one that it belongs to: its file is in the folder `lua` of this one. */
+  /** The module of the script, whose file is in the module's folder `lua`. */
   readonly module: string;
   readonly text: string;
   readonly keyCount: number;
   readonly resentAt: number;
   words: (keys: Readonly<Record<K, string>>, args: Given<A>) => Word[];
-  /** Reads the whole answer; throws what the script refuses with. */
+  /** Reads the whole reply. Throws the script's refusal. */
   read: (reply: readonly Raw[]) => R;
 }
 
-/** What the store refused, raised as the error of the registry that it names. */
+/** Throws a refusal of the store, as the error of the registry that it names. */
 function refuse(word: string, rest: readonly unknown[], rate: RateGroup | undefined): never {
   if (!isErrorCode(word)) throw new BatonError('internal', undefined, { cause: new Error(`script answered ${word}`) });
   if (word !== 'rate_limited' || rate === undefined) throw new BatonError(word);
@@ -32,7 +32,7 @@ function refuse(word: string, rest: readonly unknown[], rate: RateGroup | undefi
   throw new BatonError(word, undefined, { headers, retryAfterSeconds: resetSeconds });
 }
 
-/** The window that the script's rate group is counted in. */
+/** Returns the window of the script's rate group, as a constant. */
 const windowOf = (rate: RateGroup | undefined): Readonly<Record<string, Word>> =>
   rate === undefined ? {} : { WINDOW_SECONDS: RATES[rate].windowSeconds };
 

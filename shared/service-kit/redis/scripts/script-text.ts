@@ -4,13 +4,13 @@ import { LIMITS } from '../../../contract/limits.ts';
 import type { Registries } from './script.ts';
 import type { Word } from './script-values.ts';
 
-/** `ttlMs` here is `ttl_ms` in Lua. */
+/** Returns the Lua form of a name: `ttlMs` becomes `ttl_ms`. */
 const luaNameOf = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** As a literal of Lua. */
+/** Returns a value as a Lua literal. */
 const literal = (value: Word | boolean): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
-/** Puts the values in place of `<registry>.<name>`, which are what they are on this side. */
+/** Replaces each `<registry>.<name>` by the value that it has in TypeScript. */
 function bindNames(lua: string, registries: Registries): string {
   const names = new RegExp(`\\b(${Object.keys(registries).join('|')})\\.(\\w+)`, 'g');
   return lua.replaceAll(names, (word, registry: string, name: string) => {
@@ -20,7 +20,7 @@ function bindNames(lua: string, registries: Registries): string {
   });
 }
 
-/** What arguments are made with; only those that occur are put in front. */
+/** The functions that convert arguments. Only those that a script uses are put in front of it. */
 const MAKERS = {
   set_of: `local function set_of(words)
   local set = {}
@@ -41,8 +41,8 @@ const WORDS_OF_LUA = new Set(
 );
 
 /**
- * The chunks that a script's `-- uses:` line names, the only way in which scripts share code: `clock` is one for all in
- * `redis/prelude/`, `push/jobs` one that the module `push` has in its own `prelude/`.
+ * Reads the chunks that a script's `-- uses:` line names, the only way in which scripts share code. `clock` is a common
+ * chunk in `redis/prelude/`; `push/jobs` is a chunk in the `prelude/` of the module `push`.
  */
 function chunksOf(lua: string, file: URL): string[] {
   const uses = /^-- uses: (.*)$/m.exec(lua)?.[1]?.split(' ') ?? [];
@@ -52,7 +52,7 @@ function chunksOf(lua: string, file: URL): string[] {
   });
 }
 
-/** A local of this name would hide a function of a chunk, or be hidden in the script, or is a word of the language. */
+/** Throws for an argument whose name would hide a function of a chunk, be hidden in the script, or is a Lua keyword. */
 function checkNames(names: readonly string[], chunks: readonly string[], body: string, file: URL): void {
   const own = [...body.matchAll(/^local (?:function )?(\w+(?:, \w+)*)/gm)].flatMap(([, found = '']) =>
     found.split(', '),
@@ -65,7 +65,7 @@ function checkNames(names: readonly string[], chunks: readonly string[], body: s
   if (wrong.length > 0) throw new Error(`${file.pathname}: ${wrong.join(', ')} cannot be the name of an argument`);
 }
 
-/** The text of a script that Redis 7 carries out also at `maxmemory`: it reads the flags in the first line alone. */
+/** Returns the text of a script that Redis 7 runs even at `maxmemory`. Redis reads the flags only in the first line. */
 export const runningWhenFull = (text: string): string => `#!lua flags=allow-oom\n${text}`;
 
 interface TextParts {
@@ -79,7 +79,7 @@ interface TextParts {
   publishInScript: boolean;
 }
 
-/** The whole text of a script: constants, chunks, keys and arguments as locals, then what its file says. */
+/** Returns the whole text of a script: constants, chunks, keys and arguments as locals, then its file. */
 export function scriptText(parts: TextParts): string {
   const { file, keys, locals, constants, registries, announces, runsWhenFull, publishInScript } = parts;
   const body = readFileSync(file, 'utf8');
@@ -99,9 +99,9 @@ export function scriptText(parts: TextParts): string {
     ...(names.length > 0 ? [`local ${names.join(', ')} = ${values.join(', ')}`] : []),
     body,
   ];
-  // The name is so that it is known in the store's slow log and in `MONITOR`.
+  // The name identifies the script in the store's slow log and in `MONITOR`.
   const named = `-- ${basename(file.pathname, '.lua')}`;
-  // The answer of a script that announces is completed.
+  // The reply of a script that announces gets its announcements added.
   const all = announces
     ? [named, ...shared, 'local function run()', ...own, 'end', 'return with_announcements(run())']
     : [named, ...shared, ...own];

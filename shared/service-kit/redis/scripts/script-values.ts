@@ -1,23 +1,23 @@
 import { randomInt } from 'node:crypto';
 
-/** What goes to the store. */
+/** A value that is sent to the store. */
 export type Word = string | number;
 
-/** What a script answers with, as the client libraries hand it on: Lua's numbers, `true` (1), `false` (null), tables. */
+/** A reply of a script, as the client library returns it: Lua's numbers, `true` (1), `false` (null), tables. */
 export type Raw = string | number | null | readonly Raw[];
 
-/** One argument of a script: what is sent of a value, and what Lua makes of it. */
+/** One argument of a script: the words sent for a value, and their conversion in Lua. */
 export interface Argument<T> {
-  /** The Lua expression, given that of the argument and its number. */
+  /** Returns the Lua expression, from that of the argument and its number. */
   lua: (argument: string, number: number) => string;
-  /** Several only of the last one. */
+  /** Returns the words to send. Only the last argument may send several. */
   word: (value: T) => Word | readonly Word[];
 }
 
-/** One element of a script's answer. */
+/** One element of a script's reply. */
 export interface Answer<T> {
   read: (raw: Raw | undefined) => T;
-  /** It is all that is left of the answer. */
+  /** Whether it is the whole rest of the reply. */
   isRest?: true;
 }
 
@@ -27,27 +27,27 @@ const listOf = (raw: Raw | undefined): readonly Raw[] => (Array.isArray(raw) ? (
 
 export const text: Argument<string> & Answer<string> = { lua: asItIs, word: (value) => value, read: textOf };
 
-/** A number with which the script counts. */
+/** A number that the script calculates with. */
 export const number: Argument<number> & Answer<number> = {
   lua: (argument) => `tonumber(${argument})`,
   word: (value) => value,
   read: (raw) => Number(raw ?? 0),
 };
 
-/** A number that the script only writes, and does not count with: it stays a text there. */
+/** A number that the script only writes, so that it stays a text there. */
 export const digits: Argument<number> = { lua: asItIs, word: (value) => value };
 
-/** The same; null is sent as ''. */
+/** A number that the script only writes, or null, which is sent as ''. */
 export const maybeDigits: Argument<number | null> = { lua: asItIs, word: (value) => value ?? '' };
 
-/** Null is sent, and told, as ''; in Lua it is nil. */
+/** A number, or null, which is sent and returned as ''. In Lua it is nil. */
 export const maybeNumber: Argument<number | null> & Answer<number | null> = {
   lua: (argument) => `tonumber(${argument})`,
   word: (value) => value ?? '',
   read: (raw) => (raw === '' || raw === null || raw === undefined ? null : Number(raw)),
 };
 
-/** Null is sent, and told, as ''; in Lua it is ''. */
+/** A text, or null, which is sent and returned as ''. In Lua it is ''. */
 export const maybeText: Argument<string | null> & Answer<string | null> = {
   lua: asItIs,
   word: (value) => value ?? '',
@@ -60,7 +60,7 @@ export const flag: Argument<boolean> & Answer<boolean> = {
   read: (raw) => raw === '1' || raw === 1,
 };
 
-/** One of these words; nothing else is sent, or believed. */
+/** One of these words. Nothing else is sent or accepted. */
 export const oneOf = <const W extends string>(...words: readonly W[]): Argument<W> & Answer<W> => ({
   lua: asItIs,
   word: (value) => value,
@@ -71,49 +71,49 @@ export const oneOf = <const W extends string>(...words: readonly W[]): Argument<
   },
 });
 
-/** Words without line ends, or such a list joined by line ends; in Lua a set of them. */
+/** Words without line ends, or such words joined by line ends. In Lua they are a set. */
 export const wordSet: Argument<string | readonly string[]> = {
   lua: (argument) => `set_of(${argument})`,
   word: (value) => (typeof value === 'string' ? value : value.join('\n')),
 };
 
-/** All that is left: a list in Lua. */
+/** The rest of the arguments, a list in Lua. */
 export const restOfWords: Argument<readonly Word[]> = {
   lua: (_, index) => `rest_from(${index})`,
   word: (value) => value,
 };
 
-/** 32 random bits, which make a position unique across failovers. The caller does not give them. */
+/** 32 random bits, which make a position unique across failovers. The caller does not pass them. */
 export const randomBits: Argument<undefined> = { lua: asItIs, word: () => randomInt(0, 2 ** 32) };
 
 /**
- * How long ago, in ms, this very call was first made, when it is made again: its connection was lost, and it may have
- * been carried out. Nil the first time. The caller does not give it: the script loader fills it in.
+ * How many ms ago this call was first made, if it is resent. Its connection was lost, and the call may have been carried
+ * out. It is nil the first time. The caller does not pass it; the script loader fills it in.
  */
 export const resentAfter: Argument<undefined> = { lua: (argument) => `tonumber(${argument})`, word: () => '' };
 
-/** Not copied: what Redis itself told, which is text. */
+/** A list of texts. It is not copied, because everything that comes from Redis itself is text. */
 export const textList: Answer<string[]> = { read: (raw) => (raw || []) as string[] };
 
-/** Joined by line ends into a text, which costs the store less than a table; '' where there is nothing. */
+/** A list that is joined by line ends into one text, which costs the store less than a table; '' for none. */
 export const lines = <T>({ read }: Answer<T>): Answer<T> => ({
   read: (raw) => read(typeof raw === 'string' && raw !== '' ? raw.split('\n') : []),
 });
 
-/** Null where there is nothing. */
+/** A value as JSON; null for ''. */
 export const json = <T>(): Answer<T | null> => ({
   read: (raw) => (typeof raw === 'string' && raw !== '' ? (JSON.parse(raw) as T) : null),
 });
 
-/** Nested, or all that is left of the answer. */
+/** The rest of the reply as one element. */
 export const rest = <T>({ read }: Answer<T>): Answer<T> => ({ read, isRest: true });
 
-/** Null where the element is missing. */
+/** An element; null if it is missing. */
 export const absentOr = <T>({ read }: Answer<T>): Answer<T | null> => ({
   read: (raw) => (raw === undefined || raw === null ? null : read(raw)),
 });
 
-/** name, value, name, value, ..., as an object or as a map. */
+/** A list of name, value, name, value, ... as an object. */
 export const fields: Answer<Readonly<Record<string, string>>> = {
   read: (raw) => {
     const flat = listOf(raw);
@@ -132,10 +132,10 @@ export const fieldMap: Answer<Map<string, string>> = {
   },
 };
 
-/** The elements of an answer in their order, by name. */
+/** The elements of a reply by name, in their order. */
 export type Members<R> = { readonly [N in keyof R]: Answer<R[N]> };
 
-/** How a whole answer, or a table in it, is read. */
+/** The form of a whole reply, or of a table in it. */
 export interface Shape<R> {
   readonly members: number;
   from: (raw: readonly Raw[], start: number) => R;
@@ -157,7 +157,7 @@ export function record<R extends object>(members: Members<R>): Shape<R> {
   };
 }
 
-/** Records one after another in one flat table. */
+/** A list of records, one after another in one flat table. */
 export const rows = <R extends object>(members: Members<R>): Answer<R[]> => {
   const shape = record(members);
   return {
@@ -172,7 +172,7 @@ export const rows = <R extends object>(members: Members<R>): Answer<R[]> => {
 
 type Variant<T extends string, V> = { [N in keyof V]: { readonly [P in T]: N } & V[N] }[keyof V];
 
-/** The first element, `tag`, says which of these the others are. */
+/** A reply whose first element, `tag`, says which of these forms the others have. */
 export function variants<const T extends string, V extends object>(
   tag: T,
   cases: { readonly [N in keyof V]: Members<V[N]> },

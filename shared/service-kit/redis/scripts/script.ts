@@ -1,32 +1,33 @@
 import type { RateGroup } from '../../../contract/rates.ts';
 import { type Argument, type Raw, resentAfter, type Shape, type Word } from './script-values.ts';
 
-/** Arguments whose value the caller does not give may be left out. */
+/** The arguments that the caller passes. Those with the type undefined are left out. */
 export type Given<A> = { readonly [N in keyof A as A[N] extends undefined ? never : N]: A[N] };
 
-/** Constants by name that scripts may write as `<registry>.<name>`. */
+/** Constants that scripts may use as `<registry>.<name>`. */
 export type Registries = Readonly<Record<string, Readonly<Record<string, Word>>>>;
 
 interface Declared<K extends string, A, R, S extends string> {
   /** The Lua file beside the declaration. */
   file: URL;
-  /** In Lua: `keys.<name>`. */
+  /** The keys, in Lua `keys.<name>`. */
   keys: readonly K[];
-  /** In Lua: a local of each, `<name>`. */
+  /** The arguments, in Lua a local `<name>` each. */
   args: { readonly [N in keyof A]: Argument<A[N]> };
-  /** In Lua: locals. Bound when the script is loaded, so that they are not sent with each call. */
+  /** Constants, in Lua locals. They are bound when the script is loaded, so that they are not sent with each call. */
   constants?: Readonly<Record<string, Word>>;
-  /** Constants that the loading store knows: configuration. */
+  /** Constants from the configuration, which the loading store passes. */
   settings?: readonly S[];
-  /** What follows `OK`. */
+  /** The reply after `OK`. */
   reply: Shape<R>;
-  /** It announces: its caller hears what nobody has heard yet. */
+  /** Whether it announces. Its reply then has the announcements that were not published yet. */
   announces?: true;
   /** The rate group that it counts. */
   rate?: RateGroup;
   /**
-   * Runs also while the store is at its `maxmemory`: it removes, or what it adds is small and bounded. Not for a script that mostly
-   * reads: Redis refuses one that says so as a whole when its disk is full, and any other at its first write.
+   * Whether it runs even while the store is at its `maxmemory`, because it removes, or what it adds is small and bounded. It
+   * is not for a script that mostly reads: if its disk is full, Redis refuses a script with this flag as a whole, and any
+   * other script only at its first write.
    */
   runsWhenFull?: true;
 }
@@ -35,27 +36,27 @@ interface Declared<K extends string, A, R, S extends string> {
 export interface ScriptDeclaration<K extends string, A, R, S extends string> {
   readonly file: URL;
   readonly keys: readonly K[];
-  /** Lua expressions of the arguments, by name. */
+  /** The Lua expressions of the arguments, by name. */
   readonly locals: ReadonlyMap<string, string>;
   readonly constants: Readonly<Record<string, Word>>;
   readonly settings: readonly S[];
   readonly announces: boolean;
   readonly rate: RateGroup | undefined;
   readonly runsWhenFull: boolean;
-  /** What the text may name as `<registry>.<name>`, beside `LIMITS`. */
+  /** The registries that the text may use as `<registry>.<name>`, besides `LIMITS`. */
   readonly registries: Registries;
-  /** Which of the words says how long ago the call was first sent, if it is sent again; -1: none does. */
+  /** The index of the word that says how long ago a resent call was first sent; -1 for none. */
   readonly resentAt: number;
-  /** Keys and arguments in the order in which they are sent. */
+  /** Returns keys and arguments in the order in which they are sent. */
   words: (keys: Readonly<Record<K, string>>, args: Given<A>) => Word[];
-  /** What follows `OK` in an answer, by name. */
+  /** Reads what follows `OK` in a reply, by name. */
   read: (reply: readonly Raw[]) => R;
 }
 
-/** Calls a loaded script. Resolves to what follows `OK`; throws what the script refuses with, and `store_unavailable`. */
+/** Calls a loaded script. Resolves to what follows `OK`. Throws the script's refusals, and `store_unavailable`. */
 export type RunScript<K extends string, A, R> = (keys: Readonly<Record<K, string>>, args: Given<A>) => Promise<R>;
 
-/** Gives what declares the scripts of a service: what one takes and answers with, which the compiler and its text follow. */
+/** Returns a function that declares scripts: their arguments and replies, from which types and Lua text are made. */
 export const scriptsThatName =
   (registries: Registries) =>
   <const K extends string, A extends object, R, const S extends string = never>(
@@ -105,5 +106,5 @@ export const scriptsThatName =
     };
   };
 
-/** Declares a Lua script that names nothing but `LIMITS`. */
+/** Declares a Lua script that uses no registry but `LIMITS`. */
 export const defineScript = scriptsThatName({});

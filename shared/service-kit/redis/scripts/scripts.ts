@@ -8,25 +8,25 @@ import type { RunScript, ScriptDeclaration } from './script.ts';
 import type { Raw, Word } from './script-values.ts';
 
 export interface ScriptLoader {
-  /** Makes a declared script ready to be called. */
+  /** Loads a declared script, and returns a function that calls it. */
   define<K extends string, A, R, S extends string>(
     declaration: ScriptDeclaration<K, A, R, S>,
     ...settings: Settings<S>
   ): RunScript<K, A, R>;
 }
 
-/** Decides before each call whether it is worth sending; what it gives is called with whether the store answered. */
+/** Decides before each call whether it may be sent. Returns a function to call with whether the store answered. */
 interface Gate {
   enter: (key: string) => (answered: boolean) => void;
 }
 
-/** Takes over what scripts announce to others than their caller. `key`: the first one of a call. */
+/** Publishes what scripts announce to others than their caller. `key` is the first key of a call. */
 export interface Announcing {
-  /** False in a cluster: a script may not publish to a channel of another slot. */
+  /** False in a cluster, where a script may not publish to a channel of another slot. */
   readonly publishInScript: boolean;
-  /** How often a connection was lost so far. A call is told to the others with what this was when it began. */
+  /** Returns how often a connection was lost so far. `replied` and `failed` get the count from the beginning of the call. */
   readonly losses: () => number;
-  /** Takes what the script announced off the end of its reply. */
+  /** Removes the announcements from the end of the reply. */
   replied: (reply: Raw[], key: string, lossesBefore: number) => void;
   failed: (error: unknown, key: string, lossesBefore: number) => void;
 }
@@ -34,32 +34,32 @@ export interface Announcing {
 interface ScriptLoaderParts {
   connection: Connection;
   gate?: Gate;
-  /** Null: no script here announces anything. */
+  /** Null if no script here announces anything. */
   announcing: Announcing | null;
   metrics?: { readonly redis_command_duration_seconds: Histogram<'module'> };
 }
 
-/** A script as the connection knows it. */
+/** A script that is defined on the connection. */
 interface DefinedScript {
   readonly call: (...words: Word[]) => Promise<Raw[]>;
-  /** Which of the words says how long ago a call was first sent, if it is sent again; -1: none does. */
+  /** The index of the word that says how long ago a resent call was first sent; -1 for none. */
   readonly resentAt: number;
 }
 
-/** Adds a script to a connection, which sends its text the first time and its SHA-1 from then on. */
+/** Defines a script on a connection, which sends its text the first time and its SHA-1 from then on. */
 function addCommand(connection: Connection, name: string, lua: string, keyCount: number): DefinedScript['call'] {
   connection.defineCommand(name, { lua, numberOfKeys: keyCount });
-  // The client's types do not know commands that are added by name.
+  // The client's types do not include commands that are added by name.
   const command = Reflect.get(connection, name) as DefinedScript['call'];
   return (...words) => command.apply(connection, words);
 }
 
-/** Makes scripts ready for a connection, over which each is sent whole once, and again to a store that has forgotten it. */
+/** Makes the script loader of a connection. A script's text is sent once, and again to a store that no longer has it. */
 export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
   const { connection, gate, announcing, metrics } = parts;
   const publishInScript = announcing?.publishInScript ?? false;
 
-  /** When the connection was lost, the call is made again, and then says how long ago it was made first. */
+  /** Sends a call. If the connection is lost, the call is resent, and then says how long ago it was first sent. */
   const send = ({ call, resentAt }: DefinedScript, words: Word[]): Promise<Raw[]> =>
     sendUntilAnswered(connection, (resentAfterMs) => {
       if (resentAfterMs !== null && resentAt !== -1) words[resentAt] = Math.ceil(resentAfterMs);

@@ -30,6 +30,20 @@ describe('a body', () => {
     expect(pathsOf(answer).sort()).toEqual([...paths].sort());
   });
 
+  test.each([
+    ['/api/message', { content: 'x' }, 'Exactly one of to, to_device_id is required'],
+    ['/api/message', { to: 7, content: 'x' }, 'to is not a text'],
+    ['/api/message', [], 'the body is not an object'],
+    ['/api/message/ack', { message_ids: Array.from('x'.repeat(101)) }, 'message_ids has more than 100 entries'],
+    ['/api/message/ack', { message_ids: ['x'] }, 'message_ids.0 does not have the form that the contract gives'],
+    ['/api/auth/qr/start', { device_name: 'a', device_type: 'car' }, 'device_type is not one of browser, macos,'],
+    ['/api/transfer/init', { to: 'a', files: [{ name: 'a', size: -1 }] }, 'files.0.size is less than 0'],
+    ['/api/auth/qr/start', { device_type: 'ios' }, 'device_name is required'],
+  ])('to %s is refused in plain words', async (path, body, words) => {
+    const answer = await request(publicApp().app).post(path).set(ALICE).send(body).expect(400);
+    expect((answer.body as { detail: string }).detail).toContain(words);
+  });
+
   test('is not turned from text into numbers, nor the other way round', async () => {
     expect(pathsOf(await message({ to: 7, content: 'x' }).expect(400))).toEqual(['/body/to']);
   });

@@ -8,7 +8,7 @@ import { type Json, referring } from './schemas.ts';
 
 const PROBLEM = 'application/problem+json';
 
-/** What a status says of an answer that is no error. */
+/** Descriptions of the statuses of successful responses. */
 const SUCCESS: Readonly<Record<number, string>> = {
   200: 'Done; here is what was asked for.',
   201: 'Made.',
@@ -21,7 +21,7 @@ const SUCCESS: Readonly<Record<number, string>> = {
 
 const ON_EVERY_ANSWER: readonly AnswerHeader[] = ['X-Request-Id', 'X-Api-Version'];
 
-/** What goes with the status of a refusal. */
+/** Headers that go with the status of a refusal. */
 const WITH_STATUS: Readonly<Record<number, readonly AnswerHeader[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
@@ -41,7 +41,7 @@ const headersOf = (route: Route, status: number): Json =>
     ]),
   );
 
-/** An event stream has no end. Its schema is that of one event, as tools read it. */
+/** An event stream has no end. As tools expect, its schema describes one event. */
 const ONE_EVENT = {
   type: 'object',
   description: 'One event of the stream. What `data` holds stands under the name of the event.',
@@ -68,7 +68,7 @@ function contentOf(route: Route, answer: Route['answers'][number]): Json {
   return { content: { [answer]: { schema } } };
 }
 
-/** People get a page where a program gets a problem document: which of them, its sender cannot choose. */
+/** A person gets a page where a program gets a problem document. The sender cannot choose which of the two. */
 const pageOf = ({ loginRedirect }: Route, status: number): Json =>
   loginRedirect && status < 500 ? { 'text/html': { schema: { type: 'string' } } } : {};
 
@@ -87,7 +87,7 @@ function refusal(route: Route, status: number, codes: readonly ErrorCode[]): Jso
   };
 }
 
-/** Every answer of a route, by status. */
+/** Returns every response of a route, by status. */
 export function responsesOf(route: Route): Json {
   const answers = Object.entries(route.answers).map(([status, answer]): [string, Json] => [
     status,
@@ -113,7 +113,7 @@ export function responsesOf(route: Route): Json {
 
 const ON_ALL: Pick<Route, 'answerHeaders' | 'loginRedirect'> = { answerHeaders: {}, loginRedirect: false };
 
-/** Answers that come before any route is looked at. */
+/** Returns the responses that are sent before any route is looked at. */
 export const sharedResponses = (): Json => ({
   MethodNotAllowed: {
     ...refusal(ON_ALL as Route, 405, ['method_not_allowed']),
@@ -133,7 +133,7 @@ export const answerHeaders = (): Json =>
     ]),
   );
 
-/** One problem document for each code. */
+/** Returns one problem document for each code. */
 export const problemExamples = (): Json =>
   Object.fromEntries(
     (Object.keys(ERRORS) as ErrorCode[]).map((code) => {

@@ -45,7 +45,7 @@ function parametersOf(route: Route): Json[] {
   ];
 }
 
-/** One that is optional may be left out, but not be of another kind. */
+/** Returns the request body. An optional body may be left out, but must not be of another kind. */
 function bodyOf(route: Route): Json {
   if (route.bytesType !== null) {
     const schema = { type: 'string', format: 'binary' };
@@ -72,7 +72,7 @@ function rateOf({ rate }: Route): string {
   return ` At most ${limit} in ${windowSeconds} s for one ${by} (group \`${rate}\`).`;
 }
 
-/** One row of the route table as an operation. */
+/** Returns one row of the route table as an operation. */
 export const operationOf = (name: string, route: Route, tag: string): Json => ({
   operationId: name,
   tags: [tag],

@@ -32,7 +32,7 @@ import {
 
 export type Json = Record<string, unknown>;
 
-/** The schemas that have a name in the document; wherever one of them occurs, it is referred to. */
+/** The schemas that have a name in the document. Every occurrence of one is written as a reference. */
 const NAMED = {
   DeviceId: fields.DeviceId,
   DeviceName: fields.DeviceName,
@@ -79,39 +79,39 @@ const NAMED = {
   TransferPhase,
 } as const satisfies Record<string, TSchema>;
 
-/** Controls and `\p{Bidi_Control}`, spelled out: not every reader of patterns knows Unicode properties. */
+/** Controls and `\p{Bidi_Control}`, spelled out because not every reader of patterns knows Unicode properties. */
 const HOSTILE = '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069';
-/** In names and folders: any character, and any but a dot. */
+/** Characters in names and folders: any character, and any except a dot. */
 const [ANY, NO_DOT] = [`[^/\\\\${HOSTILE}]`, `[^./\\\\${HOSTILE}]`];
 const PART = `(${NO_DOT}${ANY}{0,254}|[.]${NO_DOT}${ANY}{0,253}|[.][.]${ANY}{1,253})`;
 
 type Name = keyof typeof NAMED;
 
-/** What `trim` takes away, spelled out: readers of patterns differ in what they take for a space. */
+/** The characters that `trim` removes, spelled out because readers of patterns differ in what they take for a space. */
 const SPACE = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff';
 
 const sealedOf = (most: number): Json => ({
-  // Without bits that are left over.
+  // No bits may be left over.
   pattern: '^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-][AQgw]|[A-Za-z0-9_-]{2}[AEIMQUYcgkosw048])?$',
   minLength: 2,
   maxLength: Math.ceil((most * 4) / 3),
 });
 
 /**
- * Bounds that validation lets through, because the rule behind it refuses with a code of its own: what the document says
- * beyond the schema of the route table.
+ * Bounds that the document states in addition to the schema of the route table. Validation lets such values through,
+ * because the rule behind it refuses them with a code of its own.
  */
 const RULES: Partial<Record<Name, Json>> = {
-  // Any printable text of 1 to 32 characters within spaces; one character alone is not `*`.
+  // Any printable text of 1 to 32 characters, with spaces around it. A single character must not be `*`.
   DeviceNameInput: {
     pattern: `^[${SPACE}]*([!-)+-~]|[!-~][ -~]{0,${LIMITS.deviceNameChars - 2}}[!-~])[${SPACE}]*$`,
   },
-  // Characters, of which each is a byte or more.
+  // Counted in characters, each of which is at least one byte.
   MessageText: { pattern: `[^${SPACE}]`, maxLength: LIMITS.messageBytes },
   FileName: { pattern: `^${PART}(/${PART})*$` },
   FileType: { pattern: `^[^${HOSTILE}]*$` },
   ClipboardType: { const: 'text/plain' },
-  // A guest is no native application.
+  // A guest is not a native application.
   StartDeviceSession: {
     not: {
       properties: { scope: { const: 'guest' }, device_type: { enum: ['macos', 'windows', 'linux', 'ios'] } },
@@ -139,13 +139,13 @@ function parts(value: unknown): unknown {
   return isTextEnum(value) ? { type: 'string', ...copy } : copy;
 }
 
-/** A schema as it stands in the document: what has a name is referred to by it. */
+/** Returns a schema as it stands in the document. Schemas with a name become references. */
 export function referring(schema: unknown): unknown {
   const name = isObject(schema) ? nameOf.get(JSON.stringify(schema)) : undefined;
   return name === undefined ? parts(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
-/** The schemas with a name. */
+/** Returns the schemas that have a name. */
 export const namedSchemas = (): Json =>
   Object.fromEntries(
     (Object.keys(NAMED) as Name[]).map((name) => [name, { ...(parts(NAMED[name]) as Json), ...RULES[name] }]),

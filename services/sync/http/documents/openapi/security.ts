@@ -1,7 +1,7 @@
 import type { Route } from '../../../../../shared/contract/vocabulary/route.ts';
 import type { Json } from './schemas.ts';
 
-/** One scheme for each way to say who is asking. Which of them an installation takes, `APP_IDENTITY` says. */
+/** One scheme for each way to identify the caller. `APP_IDENTITY` decides which of them an installation accepts. */
 export const SECURITY_SCHEMES = {
   accessToken: {
     type: 'http',
@@ -37,9 +37,9 @@ type Scheme = keyof typeof SECURITY_SCHEMES;
 
 const all = (...schemes: Scheme[]): Json => Object.fromEntries(schemes.map((scheme) => [scheme, []]));
 
-/** Any one of the list is enough; an empty one is nobody in particular. */
+/** Returns the security of an operation. One entry of the list is enough; an empty entry means no identity. */
 export function securityOf(name: string, { identity, device }: Route): Json[] {
-  // The one public route that takes the cookie, from whoever does not send the credential in the body.
+  // The only public route that takes the cookie, from a client that does not send the credential in the body.
   if (name === 'refreshSession') return [all('sessionCookie'), all()];
   if (identity === 'public') return [];
   const dev = all('devUser', 'devDevice');

@@ -5,10 +5,10 @@ import { pipeline } from 'node:stream/promises';
 import { BatonError } from '../../../../../shared/contract/errors.ts';
 import { acceptedEncoding } from '../../../../../shared/service-kit/http/accepts.ts';
 
-/** Where the build puts the files, from the place of this module in dist/. */
+/** Where the build puts the files, relative to this module in dist/. */
 const FOLDER = new URL('../../../../../reference/', import.meta.url);
 
-/** The name under which a file is served has the hash of its content, so that it may be kept for ever. */
+/** A file is served under a name that holds the hash of its content, so that caches may keep it for ever. */
 const KEPT = 'public, max-age=31536000, immutable';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -20,17 +20,17 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** What the build wrote: name of a file -> the name under which it is served. Pictures have only that. */
+/** What the build wrote: the name of each file, and the name under which it is served. Pictures have only the second. */
 type Manifest = Readonly<Record<string, string>>;
 
-/** The files of the reference page, found when one is asked for: a replica that starts reads none of them. */
+/** Serves the files of the reference page. They are found on request, so that a starting replica reads none of them. */
 export function makeReferenceFiles(folder: URL = FOLDER) {
   const names = async () => JSON.parse(await readFile(new URL('manifest.json', folder), 'utf8')) as Manifest;
 
   return {
-    /** Served name of each file. @throws when the build did not make them */
+    /** Returns the served name of each file. @throws when the build did not make them */
     names,
-    /** Sends one, compressed when that is welcome. @throws not_found */
+    /** Sends a file, compressed when the client accepts that. @throws not_found */
     async send(file: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
       const served = Object.values(await names());
       if (!served.includes(file)) throw new BatonError('not_found');
@@ -43,7 +43,7 @@ export function makeReferenceFiles(folder: URL = FOLDER) {
       if (zipped) res.setHeader('Content-Encoding', 'gzip');
       const content = await open(new URL(zipped ? `${file}.gz` : file, folder));
       res.setHeader('Content-Length', (await content.stat()).size);
-      // An answer that began is over when its receiver goes; what fails before that is an error like any other.
+      // A response that has begun ends when its receiver goes. A failure before that is an error like any other.
       await pipeline(content.createReadStream(), res).catch((error: unknown) => {
         if (!res.headersSent && !res.destroyed) throw error;
       });

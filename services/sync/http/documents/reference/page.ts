@@ -12,7 +12,7 @@ const errorRows = (): string[] =>
       `<tr id="error-${code}">${row('td', [`<code>${code}</code>`, String(status), text(title), RETRY[retry]])}</tr>`,
   );
 
-/** Files of the page, by what they are called where they come from. */
+/** Files of the page, by their names at the source. */
 const PAGE_FILES = {
   script: 'swagger-ui-bundle.js',
   style: 'swagger-ui.css',
@@ -22,9 +22,10 @@ const PAGE_FILES = {
 } as const;
 
 /**
- * The page of the API reference. Swagger UI shows the OpenAPI document; below it, also without a script, stands what the
- * `type` of every problem document leads to. Script and style are files of their own, as the content policy wants it.
- * @param addressOf where a file of the build is served, by what it is called where it comes from
+ * Returns the page of the API reference. Swagger UI shows the OpenAPI document. The errors stand below it, also without a
+ * script: the `type` of every problem document leads there. Script and style are separate files, as the content policy
+ * demands.
+ * @param addressOf where a file of the build is served, by its name at the source
  */
 export const referencePage = (addressOf: (name: string) => string): string => `<!doctype html>
 <html lang="en">

@@ -1,8 +1,8 @@
-/* Shows the OpenAPI document. Nothing here or in Swagger UI asks anybody but the service itself. */
+/* Shows the OpenAPI document. This page and Swagger UI contact only the service itself. */
 
 /**
- * Links of problem documents lead below what is shown here. Its height is not there at once: what they name stays in
- * sight until somebody moves the page.
+ * Keeps the entry that a link of a problem document names in sight, until the user moves the page. Such links lead to a
+ * place below the reference, whose height is not final at once.
  */
 function showNamed() {
   const { hash } = window.location;
@@ -16,7 +16,7 @@ function showNamed() {
   }
 }
 
-/** Every word that is looked for stands in the tag, the path, the method or the summary of what is found. */
+/** Finds operations by words. Each word must occur in the tag, the path, the method or the summary. */
 function search(tags, phrase) {
   const words = phrase.toLowerCase().split(/\s+/).filter(Boolean);
   const isFound = (tag) => (each) => {
@@ -29,7 +29,7 @@ function search(tags, phrase) {
     .filter((tag) => tag.get('operations').size > 0);
 }
 
-// First: it writes links of its own kind over what stands behind `#`.
+// Runs first, because Swagger UI overwrites what stands behind `#` with its own links.
 showNamed();
 window.SwaggerUIBundle({
   url: '/api/openapi.json',
@@ -38,7 +38,7 @@ window.SwaggerUIBundle({
   docExpansion: 'list',
   filter: true,
   defaultModelsExpandDepth: 0,
-  // Its validator is a service on another host.
+  // Swagger UI's validator is a service on another host.
   validatorUrl: null,
   plugins: [{ fn: { opsFilter: search } }],
 });

@@ -10,10 +10,10 @@ import type { Socket } from 'node:net';
 import type { ProviderAnswer } from '../post.ts';
 
 const CONNECT_MS = 3_000;
-/** A connection that was quiet for so long is tested by a ping before it is used: middle boxes may have dropped it. */
+/** How long a connection may be quiet before a ping tests it ahead of the next use: a middlebox may have dropped it. */
 const QUIET_MS = 60_000;
 const PING_MS = 2_000;
-/** How long a connection that is no longer used may stay quiet before it is closed: more than any push takes. */
+/** How long a connection that takes no new requests may stay quiet before it is closed: longer than any push takes. */
 const LINGER_MS = 15_000;
 const MOST_BYTES = 4_096;
 
@@ -31,7 +31,7 @@ interface ApnsConnectionParts {
   quietMs?: number;
 }
 
-/** An error of the network, with a code as sockets have it. */
+/** Returns an error of the network, with a code like those of sockets. */
 const broken = (code: string): Error => Object.assign(new Error('the connection to the provider broke'), { code });
 
 const isAlive = (session: ClientHttp2Session): Promise<boolean> =>
@@ -47,7 +47,7 @@ const isAlive = (session: ClientHttp2Session): Promise<boolean> =>
     if (!session.ping((error) => answered(error === null))) answered(false);
   });
 
-/** Resolves with the arguments of the event; rejects when there was an error, or the end, before it. */
+/** Resolves to the arguments of the event. Rejects when an error or the end comes before it. */
 const awaited = (emitter: ClientHttp2Session | ClientHttp2Stream, event: 'connect' | 'response') =>
   new Promise<unknown[]>((resolve, reject) => {
     emitter.once(event, (...args: unknown[]) => resolve(args));
@@ -73,7 +73,7 @@ async function readSome(stream: ClientHttp2Stream): Promise<string> {
   return body.slice(0, MOST_BYTES);
 }
 
-/** One request on this connection; `onGivenUp`: its answer did not come in time. */
+/** Sends one request on this connection. Calls `onGivenUp` when its answer does not come in time. */
 async function ask(
   session: ClientHttp2Session,
   { headers, path, body, signal }: ApnsRequest,
@@ -84,7 +84,7 @@ async function ask(
     stream.close(constants.NGHTTP2_CANCEL);
     onGivenUp();
   };
-  // The promises below report errors. A later one does not matter, but must not end the process.
+  // The promises below report errors. A later error does not matter, but must not end the process.
   stream.on('error', () => undefined);
   signal.addEventListener('abort', giveUp, { once: true });
   try {
@@ -97,13 +97,13 @@ async function ask(
   }
 }
 
-/** One HTTP/2 connection that is kept. A new one is made when it ended, got GOAWAY, or stopped answering. */
+/** Makes one HTTP/2 connection that is kept. A new one replaces it when it ends, gets GOAWAY, or stops answering. */
 export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConnectionParts) {
   let current: { session: ClientHttp2Session; ready: Promise<void>; usedAtMs: number } | null = null;
   const all = new Set<ClientHttp2Session>();
   const sockets = new Map<ClientHttp2Session, Socket>();
 
-  /** No new request begins on it; those under way may end. */
+  /** Retires a connection: no new request begins on it, and those under way may end. */
   const leave = (session: ClientHttp2Session) => {
     if (current?.session === session) current = null;
     if (!session.closed) session.close();
@@ -140,10 +140,10 @@ export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConne
   }
 
   return {
-    /** Rejects when no answer came. A connection on which one did not come in time is given up. */
+    /** Posts a request. Rejects when no answer comes. A connection on which an answer is late is retired. */
     async post(request: ApnsRequest): Promise<ProviderAnswer> {
       const session = await living();
-      // The caller has got a time-out already, and tries again.
+      // If the signal has aborted, the caller has its timeout already and tries again.
       request.signal.throwIfAborted();
       return ask(session, request, () => leave(session));
     },
@@ -152,7 +152,7 @@ export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConne
       current = null;
       const closed = [...all].map((session) => once(session, 'close'));
       for (const session of all) session.destroy();
-      // One that was closed before is destroyed already, and waits for the other side to close.
+      // A session that was closed before counts as destroyed already, while its socket waits for the server to close.
       for (const socket of sockets.values()) socket.destroy();
       await Promise.all(closed);
     },

@@ -29,13 +29,13 @@ interface ApnsParts {
 }
 
 const APNS_HOSTS = { production: 'api.push.apple.com', sandbox: 'api.sandbox.push.apple.com' };
-/** Apple refuses tokens older than an hour, and those that change more often than every 20 minutes. */
+/** Apple refuses tokens older than an hour, and tokens that change more often than every 20 minutes. */
 const TOKEN_SECONDS = 3_000;
 const LEAST_TOKEN_MS = 1_200_000;
-/** The pause before the next try, after which the last change of tokens is long enough ago for Apple. */
+/** The pause before the next try when Apple says that the token changed too recently, or has expired too early. */
 const TOKEN_PAUSE_MS = 60_000;
 
-/** Shown where the app has no text for the key. */
+/** The keys of the alert texts. The device shows the key itself where the app has no text for it. */
 const LINES: Record<PushNotice['type'], string> = {
   message: 'New message',
   transfer: 'New files',
@@ -43,14 +43,14 @@ const LINES: Record<PushNotice['type'], string> = {
   test: 'Test',
 };
 
-/** A line with the kind only; `mutable-content` lets the app fetch the rest and show it. */
+/** Returns a message that names only the kind. `mutable-content` lets the app fetch the rest and show it. */
 const messageOf = (notice: PushNotice): string =>
   JSON.stringify({
     aps: { alert: { 'loc-key': LINES[notice.type] }, sound: 'default', 'mutable-content': 1 },
     ...payloadOf(notice),
   });
 
-/** `timestamp`: when Apple found out that the token is no longer good; only with 410. */
+/** Returns Apple's reason. `timestamp` is when Apple found that the token is no longer valid; it comes only with 410. */
 function wordsOf({ body }: ProviderAnswer): { reason: string; timestamp: unknown } {
   try {
     const { reason, timestamp } = JSON.parse(body) as { reason?: unknown; timestamp?: unknown };
@@ -71,8 +71,8 @@ function outcomeOfAnswer(answer: ProviderAnswer, nowMs: number): PushOutcome {
 }
 
 /**
- * Sends by the HTTP/2 API of the Apple Push Notification service, with a provider token that all replicas share. Throws at
- * once for a key that cannot sign.
+ * Makes the sender for the HTTP/2 API of the Apple Push Notification service, with a provider token that all replicas share.
+ * Throws at once for a key that cannot sign.
  */
 export function makeApns({ apns, texts, ca, now }: ApnsParts) {
   const { teamId, keyId, privateKeyPem, topic, host } = apns;
@@ -117,7 +117,7 @@ export function makeApns({ apns, texts, ca, now }: ApnsParts) {
       if (answer.status !== 403 || wordsOf(answer).reason !== 'ExpiredProviderToken')
         return outcomeOfAnswer(answer, now());
       const next = await tokens.after(token);
-      // A young token that counts as expired means a wrong clock. A new token would not help, and Apple limits them.
+      // If Apple calls a young token expired, a clock is wrong. A new token would not help, and Apple limits new tokens.
       if (next === null) return retry('token_expired', TOKEN_PAUSE_MS);
       return outcomeOfAnswer(await attempt(next), now());
     },

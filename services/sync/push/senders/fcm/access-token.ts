@@ -24,13 +24,13 @@ interface AccessTokenParts {
 }
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
-/** Google allows no more. */
+/** The longest lifetime that Google allows. */
 const ASSERTION_SECONDS = 3_600;
-/** Tokens end here so long before their time, so that none is refused because clocks differ. */
+/** How long before its expiry a token is no longer used here, so that none is refused because clocks differ. */
 const EARLY_SECONDS = 300;
 const FETCH_MS = 5_000;
 
-/** There was no access token. `isFinal`: this account is refused, so asking again is useless. */
+/** The error when no access token was issued. `isFinal`: the account is refused, so asking again is useless. */
 export class TokenRefused extends Error {
   readonly isFinal: boolean;
 
@@ -51,8 +51,8 @@ function grantOf(body: string): { text: string; expiresIn: number } | null {
 }
 
 /**
- * Access tokens for a service account (RFC 7523): an assertion signed with its key against a token for an hour. Throws at
- * once for an account that cannot sign, or whose assertions would go out in the clear.
+ * Makes access tokens for a service account (RFC 7523): an assertion signed with its key is exchanged for a token of an
+ * hour. Throws at once for an account that cannot sign, or whose assertions would be sent in the clear.
  */
 export function makeAccessTokens({ account, name, texts, dispatcher, now }: AccessTokenParts) {
   const key = readSigningKey(account.private_key, 'RS256', 'the service account');
@@ -76,7 +76,7 @@ export function makeAccessTokens({ account, name, texts, dispatcher, now }: Acce
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(form).toString(),
       dispatcher,
-      // With a time limit of its own: the push that needs the token may have little time left.
+      // It has a time limit of its own, because the push that needs the token may have little time left.
       signal: AbortSignal.timeout(FETCH_MS),
     }).catch(() => null);
     const grant = answer?.status === 200 ? grantOf(answer.body) : null;

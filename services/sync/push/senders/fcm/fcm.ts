@@ -11,7 +11,7 @@ type FcmTarget = Extract<PushTarget, { kind: 'fcm' }>;
 export interface FcmOptions {
   /** The JSON file of the service account, parsed. */
   readonly serviceAccount: AccessAccount & { readonly project_id: string };
-  /** Where the API is; for development. */
+  /** The URL of the API, for development. */
   readonly url?: string | undefined;
 }
 
@@ -24,10 +24,10 @@ interface FcmParts {
 
 const FCM_URL = 'https://fcm.googleapis.com';
 const CONNECT_MS = 3_000;
-/** Google asks senders without a `Retry-After` to begin at a minute. */
+/** Google asks senders to wait at least a minute when there is no `Retry-After`. */
 const QUOTA_PAUSE_MS = 60_000;
 
-/** Only data: the app wakes, asks the service, and decides what to show. All values of `data` must be strings. */
+/** Returns a message of data alone: the app wakes, asks the service and decides what to show. `data` takes only strings. */
 const messageOf = (token: string, notice: PushNotice) => ({
   message: {
     token,
@@ -40,7 +40,7 @@ const messageOf = (token: string, notice: PushNotice) => ({
   },
 });
 
-/** The `errorCode` of the FcmError among the details, else the canonical status. */
+/** Returns the `errorCode` of the FcmError among the details, else the canonical status. */
 function errorCode(body: string): string {
   try {
     const { error } = JSON.parse(body) as { error?: { status?: unknown; details?: { errorCode?: unknown }[] } };
@@ -59,7 +59,7 @@ function outcomeOfAnswer(answer: ProviderAnswer, nowMs: number): PushOutcome {
     : outcome;
 }
 
-/** Sends by the HTTP v1 API of Firebase Cloud Messaging. */
+/** Makes the sender for the HTTP v1 API of Firebase Cloud Messaging. */
 export function makeFcm({ fcm: { serviceAccount, url = FCM_URL }, texts, ca, now }: FcmParts) {
   const dispatcher = new Agent({ connect: { timeout: CONNECT_MS, ...(ca !== undefined && { ca }) }, connections: 32 });
   const account = createHash('sha256').update(serviceAccount.client_email).digest('base64url').slice(0, 16);
@@ -79,7 +79,7 @@ export function makeFcm({ fcm: { serviceAccount, url = FCM_URL }, texts, ca, now
       try {
         const access = await tokens.get();
         const answer = await attempt(access.text, body, signal);
-        // The same status means that Apple refused FCM itself, which no token of ours changes.
+        // The same status with this code means that Apple refused FCM itself, which no token of ours changes.
         const isOurs = answer.status === 401 && errorCode(answer.body) !== 'THIRD_PARTY_AUTH_ERROR';
         const next = isOurs ? await tokens.after(access) : null;
         return outcomeOfAnswer(next === null ? answer : await attempt(next.text, body, signal), now());

@@ -3,13 +3,13 @@ import { makeVapidKeys, type VapidKey } from './vapid.ts';
 
 interface VapidParts {
   settings: PushConfig;
-  /** Keeps a text for all replicas; the first one stays. */
+  /** Keeps a text for all replicas. The first one stays. */
   keep: (name: string, text: string) => Promise<string>;
 }
 
 /**
- * The keys of web push: the configured ones, else a pair that the first replica makes and all find in the store. Null
- * where there is no web push.
+ * Returns a function that finds the keys of web push: the configured ones, else a pair that the first replica makes and all
+ * find in the store. It resolves to null where there is no web push.
  */
 export function makeVapidKeyStore({ settings: { enabled, vapidKeys, vapidSubject }, keep }: VapidParts) {
   let found: Promise<readonly VapidKey[]> | null = null;
@@ -29,7 +29,7 @@ export function makeVapidKeyStore({ settings: { enabled, vapidKeys, vapidSubject
     try {
       return await found;
     } catch (error) {
-      // The store was away. The next call asks again.
+      // The store was unreachable. The next call asks again.
       found = null;
       throw error;
     }

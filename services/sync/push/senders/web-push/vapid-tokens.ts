@@ -1,9 +1,9 @@
 import webPush from 'web-push';
 import type { VapidKey } from './vapid.ts';
 
-/** Tokens are made for twelve hours, of the 24 that RFC 8292 allows. */
+/** How long a token is used. It is valid for twelve hours of the 24 that RFC 8292 allows. */
 const USE_MS = 3_600_000;
-/** Origins times keys. More come only where anybody may name a push service. */
+/** The most tokens kept: origins times keys. There are more only where users may name any push service. */
 const MOST = 1_000;
 
 interface VapidTokensParts {
@@ -12,8 +12,8 @@ interface VapidTokensParts {
 }
 
 /**
- * The `Authorization` of pushes, one per push service and key for an hour: to sign takes three times as long as to encrypt
- * (0.55 and 0.22 ms measured).
+ * Makes the `Authorization` of pushes, one per push service and key for an hour, because signing takes more than twice as
+ * long as encrypting (0.55 and 0.22 ms measured).
  */
 export function makeVapidTokens({ subject, now }: VapidTokensParts) {
   const made = new Map<string, { authorization: string; untilMs: number }>();
@@ -28,12 +28,12 @@ export function makeVapidTokens({ subject, now }: VapidTokensParts) {
       const { Authorization } = webPush.getVapidHeaders(origin, subject, publicKey, privateKey, 'aes128gcm');
       made.delete(name);
       made.set(name, { authorization: Authorization, untilMs: now() + USE_MS });
-      // A map iterates by age.
+      // A map iterates in the order of insertion, so its first key is the oldest.
       if (made.size > MOST) made.delete(made.keys().next().value as string);
       return Authorization;
     },
 
-    /** The push service refused it. */
+    /** Forgets a token that the push service refused. */
     forget(key: VapidKey, origin: string): void {
       made.delete(nameOf(key, origin));
     },

@@ -17,7 +17,7 @@ export interface VapidOptions {
 
 const padded = (bytes: Buffer): Buffer => Buffer.concat([Buffer.alloc(32 - bytes.length), bytes]);
 
-/** A new pair, for development and for an operator to keep. */
+/** Makes a new pair, for development and for an operator to keep. */
 export function makeVapidKeys(): { publicKey: string; privateKey: string } {
   const pair = createECDH('prime256v1');
   const publicKey = pair.generateKeys();
@@ -28,7 +28,7 @@ export function makeVapidKeys(): { publicKey: string; privateKey: string } {
   };
 }
 
-/** Whether both halves are well written and belong together. */
+/** Returns whether both halves are well-formed and belong together. */
 export function checkVapidKey({ publicKey, privateKey }: { publicKey: string; privateKey: string }): boolean {
   if (!/^[\w-]{87}$/.test(publicKey) || !/^[\w-]{43}$/.test(privateKey)) return false;
   const pair = createECDH('prime256v1');
@@ -41,7 +41,7 @@ export function checkVapidKey({ publicKey, privateKey }: { publicKey: string; pr
 }
 
 const HOST = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*[a-z0-9]$/;
-/** RFC 2606, RFC 6761, RFC 6762: names that have no mail and no pages. */
+/** Names that have no mail and no pages (RFC 2606, RFC 6761, RFC 6762). */
 const NOT_REAL = /(^|\.)(localhost|localdomain|local|internal|invalid|test|example|example\.(com|net|org))$/;
 
 function hostOfSubject(subject: string): string | null {
@@ -52,8 +52,8 @@ function hostOfSubject(subject: string): string | null {
 }
 
 /**
- * What is wrong with the contact that push services are given, as the end of the sentence "<KEY> ...", or null. Apple
- * answers 403 `BadJwtToken` to every push whose contact is none, so it is found out at start.
+ * Returns what is wrong with the contact for push services, as the end of the sentence "<KEY> ...", or null. Apple answers
+ * 403 `BadJwtToken` to every push with an invalid contact, so the contact is checked at start.
  */
 export function checkSubject(subject: string): string | null {
   const host = hostOfSubject(subject);
@@ -61,5 +61,5 @@ export function checkSubject(subject: string): string | null {
   return HOST.test(host) ? null : 'must name a host of the internet';
 }
 
-/** Whether a well-formed contact cannot exist: Apple refuses pushes with such names. */
+/** Returns whether a well-formed contact cannot exist. Apple refuses pushes with such names. */
 export const isUnreal = (subject: string): boolean => NOT_REAL.test(hostOfSubject(subject) ?? '');

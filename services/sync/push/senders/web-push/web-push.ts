@@ -15,7 +15,7 @@ interface WebPushParts extends GuardedAgentParts {
   now: () => number;
 }
 
-/** RFC 8030, sections 5.2 to 5.4, RFC 8291. Throws for keys of the browser that are none. */
+/** Builds the encrypted request (RFC 8030, sections 5.2 to 5.4, RFC 8291). Throws for invalid keys of the browser. */
 function sealed({ endpoint, p256dh, auth }: WebTarget, notice: PushNotice, withPreview: boolean) {
   const { headers, body } = webPush.generateRequestDetails(
     { endpoint, keys: { p256dh, auth } },
@@ -33,9 +33,9 @@ function sealed({ endpoint, p256dh, auth }: WebTarget, notice: PushNotice, withP
 }
 
 /**
- * Sends to the push services of browsers, by the VAPID key that the subscription was made with. Endpoints are judged
- * again before each push: the rules may have become stricter since they were stored. Throws at once for keys or a contact
- * that no push service would take.
+ * Makes the sender to the push services of browsers, with the VAPID key of each subscription. Endpoints are judged again
+ * before each push, because the rules may have become stricter since they were stored. Throws at once for keys or a
+ * contact that no push service would accept.
  */
 export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
   const wrongKey = vapid.keys.find((key) => !checkVapidKey(key));
