@@ -66,7 +66,7 @@ function errorsOf(ERRORS) {
   const row = ({ status, retry, laterStatus }) => ({
     status,
     laterStatus,
-    retry: retry === 'later' ? retry : undefined,
+    retry: retry === 'later' && !isLater(status) ? retry : undefined,
   });
   return mapped(Object.fromEntries(kept), row);
 }

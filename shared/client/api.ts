@@ -1,4 +1,5 @@
 import type { BatonClientError } from './errors/baton-client-error.ts';
+import type { StreamedEvent } from './events.ts';
 import type { FileSource, OpenSink } from './files/files.ts';
 import type { Session, SessionStore } from './session/session.ts';
 import type {
@@ -22,7 +23,6 @@ import type {
   SignalRequest,
   SignInLink,
   SignInRequestView,
-  StreamEvents,
   Transfer,
   TransferState,
 } from './wire.ts';
@@ -110,11 +110,6 @@ export interface ClientEvents {
   /** Every event of the stream as the contract has it, including duplicates. */
   event: StreamedEvent;
 }
-
-/** An event of the stream as the contract has it; `name` tells the type of `data`. `id`: its position, where it has one. */
-export type StreamedEvent = {
-  [N in keyof StreamEvents]: { readonly name: N; readonly data: StreamEvents[N]; readonly id: string | null };
-}[keyof StreamEvents];
 
 /** Ends listening. */
 export type Off = () => void;

@@ -1,18 +1,12 @@
 import { BatonError } from '../contract/errors.ts';
 import { looksOf } from '../contract/vocabulary/device-names.ts';
 import { makeAccountCalls, makeDevices } from './account/account.ts';
-import type {
-  BatonClient,
-  BatonClientOptions,
-  ClientEvents,
-  ConnectionState,
-  SignedOutReason,
-  StreamedEvent,
-} from './api.ts';
+import type { BatonClient, BatonClientOptions, ClientEvents, ConnectionState, SignedOutReason } from './api.ts';
 import { BatonClientError } from './errors/baton-client-error.ts';
 import { type Caller, makeCaller } from './http/caller.ts';
 import { makeClipboardNews } from './account/clipboard-news.ts';
 import { systemClock, untilAborted } from './time/clock.ts';
+import type { StreamedEvent } from './events.ts';
 import { makeEmitter } from './emitter.ts';
 import { abortedBy, failureOf, signedOut } from './errors/failure.ts';
 import { makeMessages } from './account/messages.ts';
@@ -36,16 +30,22 @@ const closed = (): BatonClientError => new BatonClientError('aborted', 'The clie
 
 /** The types of the options, for programs in JavaScript. */
 const OPTIONS: Readonly<Record<string, string>> = {
-  ...{ baseUrl: 'string or function', session: 'object', headers: 'object or function', fetch: 'function' },
-  ...{ liveName: 'string', sha256: 'function', peerToPeer: 'object', lastEventId: 'string' },
+  baseUrl: 'string or function',
+  session: 'object',
+  headers: 'object or function',
+  fetch: 'function',
+  liveName: 'string',
+  sha256: 'function',
+  peerToPeer: 'object',
+  lastEventId: 'string',
 };
 
-function checkOptions(options: object): void {
-  for (const [name, value] of Object.entries({ baseUrl: null, ...options })) {
-    const type = OPTIONS[name];
-    if (value === undefined && name !== 'baseUrl') continue;
-    if (value !== null && type?.includes(typeof value)) continue;
-    throw new BatonClientError('invalid_request', type ? `${name} is not of type ${type}` : `${name} is no option`);
+function checkOptions(options: BatonClientOptions): void {
+  for (const [name, value] of Object.entries({ ...options, baseUrl: options?.baseUrl ?? null })) {
+    const type = Object.hasOwn(OPTIONS, name) ? (OPTIONS[name] as string) : 'option';
+    // The type of null would be that of an object.
+    const fits = value === undefined || type.includes(typeof (value ?? 0));
+    if (!fits) throw new BatonClientError('invalid_request', `${name} is no ${type}`);
   }
 }
 

@@ -14,17 +14,18 @@ export interface Emitter<E> {
 export function makeEmitter<E>(onThrow: (error: unknown) => void): Emitter<E> {
   type Entry = { name: keyof E; listener: (event: never) => void; isOnce: boolean };
   const entries = new Set<Entry>();
-  const listen = (name: keyof E, listener: Entry['listener'], isOnce: boolean): Off => {
+  const listen = (name: keyof E, listener: Entry['listener'], isOnce = false): Off => {
     const entry = { name, listener, isOnce };
     entries.add(entry);
     return () => void entries.delete(entry);
   };
   return {
-    on: (name, listener) => listen(name, listener, false),
+    on: listen,
     once: (name, listener) => listen(name, listener, true),
     off(name, listener) {
-      const entry = [...entries].find((one) => one.name === name && one.listener === listener);
-      if (entry) entries.delete(entry);
+      for (const entry of entries) {
+        if (entry.name === name && entry.listener === listener) return void entries.delete(entry);
+      }
     },
     emit(name, event) {
       for (const entry of [...entries]) {

@@ -9,6 +9,7 @@ export {
 export type { Outcome } from './errors/outcome.ts';
 export { makeBatonClient } from './baton-client.ts';
 export { cookieSession } from './session/cookie-session.ts';
+export type * from './events.ts';
 export type * from './files/files.ts';
 export { checkService } from './session/service.ts';
 export { memorySession, type Session, type SessionStore } from './session/session.ts';

@@ -56,15 +56,13 @@ export interface ErrorDetails {
 }
 
 const UNSAID = {
-  ...{
-    action: 'tell-user',
-    outcome: 'none',
-    request_id: null,
-    status: null,
-    retryAfterMs: null,
-    fields: [],
-    byOther: false,
-  },
+  action: 'tell-user',
+  outcome: 'none',
+  request_id: null,
+  status: null,
+  retryAfterMs: null,
+  fields: [],
+  byOther: false,
 } as const;
 
 /** The one error that the library throws. */

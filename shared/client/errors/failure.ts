@@ -12,8 +12,8 @@ export const SESSION_OVER = {
 
 const actionOf = (code: string, status: number): ErrorAction => {
   if (code === 'unauthenticated' || Object.hasOwn(SESSION_OVER, code)) return 'sign-in';
-  if (isErrorCode(code)) return ERRORS[code].retry === 'later' || status === 503 ? 'retry' : 'tell-user';
-  return status === 429 || status >= 500 ? 'retry' : 'tell-user';
+  const isLater = status === 429 || status >= 500 || (isErrorCode(code) && ERRORS[code].retry === 'later');
+  return isLater ? 'retry' : 'tell-user';
 };
 
 function ofService(error: BatonError): BatonClientError {

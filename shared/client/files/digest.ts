@@ -1,7 +1,7 @@
 import type { Hash } from '../api.ts';
-import { BatonClientError } from '../errors/baton-client-error.ts';
 import { abortedBy } from '../errors/failure.ts';
 import type { FileSource } from './files.ts';
+import { sourceFailed } from './sources.ts';
 
 /** Feeds a stream to a hash, and returns the number of its bytes. */
 export async function feed(hash: Hash, stream: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<number> {
@@ -49,8 +49,7 @@ export async function digestsOf(
       } catch (error) {
         if (signal.aborted) throw abortedBy(signal);
         const said = error instanceof Error ? error.message : String(error);
-        const message = `${file.name} cannot be read: ${said}`;
-        throw new BatonClientError('source_failed', message, { cause: error });
+        throw sourceFailed(`${file.name} cannot be read: ${said}`, error);
       }
     }
   }

@@ -12,6 +12,8 @@ function rootsOf(count: number, power: number): Int32Array {
   return Int32Array.from(found);
 }
 
+const rotated = (word: number, bits: number): number => (word >>> bits) | (word << (32 - bits));
+
 /** Makes a SHA-256 in JavaScript (FIPS 180-4), because WebCrypto takes only data that is whole in memory. */
 export function scriptSha256(): Hash {
   const constants = rootsOf(64, 1 / 3);
@@ -27,8 +29,8 @@ export function scriptSha256(): Hash {
     for (let i = 16; i < 64; i += 1) {
       const w15 = words[i - 15] as number;
       const w2 = words[i - 2] as number;
-      const s0 = ((w15 >>> 7) | (w15 << 25)) ^ ((w15 >>> 18) | (w15 << 14)) ^ (w15 >>> 3);
-      const s1 = ((w2 >>> 17) | (w2 << 15)) ^ ((w2 >>> 19) | (w2 << 13)) ^ (w2 >>> 10);
+      const s0 = rotated(w15, 7) ^ rotated(w15, 18) ^ (w15 >>> 3);
+      const s1 = rotated(w2, 17) ^ rotated(w2, 19) ^ (w2 >>> 10);
       words[i] = ((words[i - 16] as number) + s0 + (words[i - 7] as number) + s1) | 0;
     }
     let a = state[0] as number;
@@ -40,9 +42,9 @@ export function scriptSha256(): Hash {
     let g = state[6] as number;
     let h = state[7] as number;
     for (let i = 0; i < 64; i += 1) {
-      const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+      const s1 = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25);
       const t1 = (h + s1 + ((e & f) ^ (~e & g)) + (constants[i] as number) + (words[i] as number)) | 0;
-      const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+      const s0 = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22);
       const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
       h = g;
       g = f;
@@ -53,14 +55,14 @@ export function scriptSha256(): Hash {
       b = a;
       a = (t1 + t2) | 0;
     }
-    state[0] = ((state[0] as number) + a) | 0;
-    state[1] = ((state[1] as number) + b) | 0;
-    state[2] = ((state[2] as number) + c) | 0;
-    state[3] = ((state[3] as number) + d) | 0;
-    state[4] = ((state[4] as number) + e) | 0;
-    state[5] = ((state[5] as number) + f) | 0;
-    state[6] = ((state[6] as number) + g) | 0;
-    state[7] = ((state[7] as number) + h) | 0;
+    state[0] = (state[0] as number) + a;
+    state[1] = (state[1] as number) + b;
+    state[2] = (state[2] as number) + c;
+    state[3] = (state[3] as number) + d;
+    state[4] = (state[4] as number) + e;
+    state[5] = (state[5] as number) + f;
+    state[6] = (state[6] as number) + g;
+    state[7] = (state[7] as number) + h;
   }
 
   function update(bytes: Uint8Array): void {

@@ -1,7 +1,7 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { FileSource, Pieces } from './files.ts';
 
-const sourceFailed = (message: string, cause?: unknown): BatonClientError =>
+export const sourceFailed = (message: string, cause?: unknown): BatonClientError =>
   new BatonClientError('source_failed', message, { cause });
 
 /** Makes a source of a `Blob`, or of a `File` of a page, with its path where a folder was chosen. */
@@ -45,8 +45,7 @@ export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
 
   async function openAt(offset: number): Promise<ReadableStreamDefaultReader<Uint8Array>> {
     if (reader !== null && readerAt === offset) return reader;
-    if (wasOpened && !source.replayable) throw sourceFailed(`${name} cannot be read again from ${offset}`);
-    if (!source.replayable && offset > 0) throw sourceFailed(`${name} cannot be read from ${offset}`);
+    if (!source.replayable && (wasOpened || offset > 0)) throw sourceFailed(`${name} cannot be read from ${offset}`);
     close();
     wasOpened = true;
     rest = new Uint8Array(0);

@@ -13,7 +13,8 @@ import { type BaseUrl, baseOf, type Fetch, type HeaderSource, headersOf, platfor
 
 /** Far more than the longest response, a list of transfers with their files. */
 const MOST_CHARS = 32 * 1024 * 1024;
-const RETRY_BACKOFF = { baseMs: 200, capMs: 2_000 };
+const RETRY_BASE_MS = 200;
+const RETRY_CAP_MS = 2_000;
 /** The longest pause inside a call. When the server asks for a longer one, the call fails and the caller decides. */
 const LONGEST_PAUSE_MS = 5_000;
 
@@ -55,7 +56,7 @@ interface Failure {
 
 export function makeClient(options: ClientOptions): Client {
   const { baseUrl, headers, timeoutMs = 10_000, retries = 2, random = Math.random, clock = systemClock } = options;
-  const fetch = options.fetch ?? platformFetch;
+  const { fetch = platformFetch } = options;
 
   async function attempt(route: Route, call: AnyCall): Promise<Answer | Failure> {
     const limit = startLimit(clock, call.timeoutMs ?? timeoutMs, call.signal);
@@ -95,7 +96,7 @@ export function makeClient(options: ClientOptions): Client {
       if (!('error' in outcome)) return outcome;
       if (failures >= allowed || outcome.pauseMs > LONGEST_PAUSE_MS) throw failed(outcome.error);
       isUnknown ||= outcomeOf(outcome.error) === 'unknown';
-      await pause(outcome.pauseMs + backoffMs(RETRY_BACKOFF, failures, random), call.signal, clock);
+      await pause(outcome.pauseMs + backoffMs(failures, RETRY_BASE_MS, RETRY_CAP_MS, random), call.signal, clock);
     }
   }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../time/clock.ts';
 import { failureOf, SESSION_OVER, signedOut } from '../errors/failure.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { type BaseUrl, type Fetch, type HeaderSource, headersOf } from '../http/request.ts';
-import { type Backoff, backoffMs } from '../time/backoff.ts';
+import { backoffMs } from '../time/backoff.ts';
 import { checkService, originOf, originsOf } from './service.ts';
 import type { Session, SessionStore } from './session.ts';
 import type { Me } from '../wire.ts';
@@ -14,7 +14,8 @@ import { sessionOf, watchCookies } from './session-answer.ts';
 /** A token is renewed when it expires within this time, so that requests with it arrive in time. */
 const MARGIN_MS = 60_000;
 /** The wait after a refusal of a renewed token. */
-const REFUSED_BACKOFF: Backoff = { baseMs: 1_000, capMs: 30_000 };
+const REFUSED_BASE_MS = 1_000;
+const REFUSED_CAP_MS = 30_000;
 /** A session in the cookie, or an idle one, is renewed when half of its time is over, or after a day. */
 const LONGEST_WAIT_MS = 86_400_000;
 
@@ -197,7 +198,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
       const isFirst = refusals === 0;
       if (!isFirst && clock.now() < notBefore) return false;
       refusals += 1;
-      notBefore = clock.now() + backoffMs(REFUSED_BACKOFF, refusals, () => 0.5 + Math.random() / 2);
+      notBefore = clock.now() + backoffMs(refusals, REFUSED_BASE_MS, REFUSED_CAP_MS, () => 0.5 + Math.random() / 2);
       await renew(token);
       return isFirst;
     },

@@ -60,7 +60,8 @@ export interface DeviceSessionOptions extends SignInOptions {
 const AGAIN_MS = 1_000;
 
 /** The pauses between attempts to use a new session, and the time for all of them. */
-const CONFIRM_BACKOFF = { baseMs: 500, capMs: 5_000 };
+const CONFIRM_BASE_MS = 500;
+const CONFIRM_CAP_MS = 5_000;
 const CONFIRM_MS = (LIMITS.claimSeconds * 1_000) / 2;
 
 /** The connection to the service during the sign-in. */
@@ -163,7 +164,7 @@ async function confirm(options: SignInOptions, made: Made, signal: AbortSignal |
       // An error of this program itself, as of its headers, would come again.
       if (failure.action !== 'retry' && failure.status === null) throw failure;
       // A replica that does not know the key of the new token yet will learn it, and a refusing proxy may be reconfigured.
-      const waitMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(CONFIRM_BACKOFF, failures, Math.random));
+      const waitMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(failures, CONFIRM_BASE_MS, CONFIRM_CAP_MS));
       if (Date.now() + waitMs > until) throw notConfirmed(failure);
       await pause(waitMs, signal);
     }

@@ -9,7 +9,8 @@ import { watchSilence } from '../time/silence.ts';
 /** The most characters of one unfinished frame. The largest event of the contract is far below. */
 const MAX_FRAME_CHARS = 1024 * 1024;
 /** The range of `heartbeat_ms`. A value outside is an error of the server, and ignored. */
-const HEARTBEAT_MS = { min: 10, max: 600_000 };
+const LEAST_HEARTBEAT_MS = 10;
+const MOST_HEARTBEAT_MS = 600_000;
 
 /**
  * Why a connection is over.
@@ -80,7 +81,7 @@ export function openConnection({ send, clock, onFrame, ...opening }: Opening): C
   const line: Line = {
     end,
     setHeartbeat(ms) {
-      if (!(ms >= HEARTBEAT_MS.min && ms <= HEARTBEAT_MS.max)) return;
+      if (!(ms >= LEAST_HEARTBEAT_MS && ms <= MOST_HEARTBEAT_MS)) return;
       heartbeatMs = ms;
       silence.setLimit(ms * LIMITS.heartbeatsUntilDead);
     },

@@ -1,7 +1,8 @@
-import { type Backoff, backoffMs } from '../time/backoff.ts';
+import { backoffMs } from '../time/backoff.ts';
 import type { Drop } from './connection.ts';
 
-const BACKOFF: Backoff = { baseMs: 500, capMs: 30_000 };
+const BASE_MS = 500;
+const CAP_MS = 30_000;
 /** A stream that ended sooner after its `ready` proves nothing, because the server may fail at once each time. */
 const STABLE_MS = 1_000;
 /** The longest wait that a server can ask for, because a client never gives up. */
@@ -28,7 +29,7 @@ export function makePace(random: () => number): Pace {
       const told = hintMs !== null && Number.isFinite(hintMs) && hintMs >= 0;
       const hint = told ? Math.min(hintMs, LONGEST_HINT_MS) : 0;
       if (cause === 'reconnect' && told && stable) return hint;
-      const delayMs = hint + backoffMs(BACKOFF, failures, random);
+      const delayMs = hint + backoffMs(failures, BASE_MS, CAP_MS, random);
       failures += 1;
       return delayMs;
     },

@@ -54,11 +54,11 @@ export interface Stream {
 
 export function makeStream(options: StreamOptions): Stream {
   const { baseUrl, headers, query, clock = systemClock, heartbeatMs = LIMITS.heartbeatMs } = options;
-  const fetch = options.fetch ?? platformFetch;
-  const pace = makePace(options.random ?? Math.random);
+  const { fetch = platformFetch, random = Math.random, lastEventId, dropDuplicates = true } = options;
+  const pace = makePace(random);
   const delivery = makeDelivery({
-    lastEventId: options.lastEventId,
-    dropDuplicates: options.dropDuplicates ?? true,
+    lastEventId,
+    dropDuplicates,
     onProblem: (error) => outside(() => options.onProblem?.(error)),
   });
   let state: StreamState = { state: 'stopped' };

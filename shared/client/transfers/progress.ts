@@ -39,6 +39,7 @@ export function makeMeter(all: readonly Measured[], clock: Clock, onThrow: (erro
   let path: Progress['path'] = null;
   let isPaused = false;
   let isSoon = false;
+  let isHeard = false;
   let cancel: (() => void) | null = null;
   let isOver = false;
 
@@ -74,7 +75,7 @@ export function makeMeter(all: readonly Measured[], clock: Clock, onThrow: (erro
   }
 
   function tellSoon(): void {
-    if (isOver || isSoon) return;
+    if (isOver || isSoon || !isHeard) return;
     cancel?.();
     isSoon = true;
     cancel = clock.after(TELL_MS, tell);
@@ -103,7 +104,10 @@ export function makeMeter(all: readonly Measured[], clock: Clock, onThrow: (erro
       samples.length = 0;
       tellSoon();
     },
-    onProgress: (listener) => emitter.on('progress', listener),
+    onProgress(listener) {
+      isHeard = true;
+      return emitter.on('progress', listener);
+    },
     end() {
       if (isOver) return;
       isOver = true;

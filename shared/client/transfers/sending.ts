@@ -1,6 +1,6 @@
 import type { BatonClientError } from '../errors/baton-client-error.ts';
 import type { Caller } from '../http/caller.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, pause } from '../time/clock.ts';
 import { failureOf } from '../errors/failure.ts';
 import { makeFileQueue } from './file-queue.ts';
 import type { FileSource, Pieces } from '../files/files.ts';
@@ -10,27 +10,26 @@ import { hasEnded, type Run } from './transfer-run.ts';
 import type { Transfer } from '../wire.ts';
 
 /** Pieces grow while they take less than a second, and shrink when they take more than four. */
-const PIECE = {
-  firstBytes: 512 * 1024,
-  leastBytes: 64 * 1024,
-  mostBytes: 4 * 1024 * 1024,
-  fastMs: 1_000,
-  slowMs: 4_000,
-};
+const FIRST_BYTES = 512 * 1024;
+const LEAST_BYTES = 64 * 1024;
+const MOST_BYTES = 4 * 1024 * 1024;
+const FAST_MS = 1_000;
+const SLOW_MS = 4_000;
 
 /**
  * Pauses when the window is full. Small files wait until the receiver has fetched those before them, which takes
  * milliseconds, not the second that every refusal asks for. The pauses grow where nobody fetches.
  */
-const SPACE_MS = { usual: 1_000, soon: 10, late: 500 };
+const USUAL_SPACE_MS = 1_000;
+const SOON_MS = 10;
+const LATE_MS = 500;
 
 /** A receiver that has a part of a file from another path reports it at once. An old service does not handle the report. */
-const SETTLE_MS = { atMost: 4_000, between: 400 };
+const SETTLE_MS = 4_000;
+const LOOK_AGAIN_MS = 400;
 
 const spaceAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): number =>
-  retryAfterMs !== null && retryAfterMs > SPACE_MS.usual
-    ? retryAfterMs
-    : Math.min(SPACE_MS.late, SPACE_MS.soon * 1.5 ** failures);
+  retryAfterMs !== null && retryAfterMs > USUAL_SPACE_MS ? retryAfterMs : Math.min(LATE_MS, SOON_MS * 1.5 ** failures);
 
 /** Where the upload of a file continues. */
 interface Place {
@@ -79,7 +78,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   /** The places of these files when the relay came into use. */
   const unsettled = new Map<number, string>();
   let settledAtMs = 0;
-  let pieceBytes = PIECE.firstBytes;
+  let pieceBytes = FIRST_BYTES;
   let tellUploaded = () => {};
   const uploaded = new Promise<void>((resolve, reject) => {
     tellUploaded = resolve;
@@ -139,8 +138,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     const before = unsettled.get(index);
     const stands = () => `${placeOf(index).url} ${placeOf(index).offset}`;
     while (stands() === before && !stored.has(index) && clock.now() < settledAtMs) {
-      await new Promise<void>((resolve) => void clock.after(SETTLE_MS.between, resolve));
-      signal.throwIfAborted();
+      await pause(LOOK_AGAIN_MS, signal, clock);
       if (stands() === before) note(await run.insist(() => run.refresh()));
     }
     unsettled.delete(index);
@@ -148,8 +146,8 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   }
 
   function adapt(bytes: number, ms: number): void {
-    if (ms > PIECE.slowMs) pieceBytes = Math.max(PIECE.leastBytes, pieceBytes >> 1);
-    else if (ms < PIECE.fastMs && bytes === pieceBytes) pieceBytes = Math.min(PIECE.mostBytes, 2 * pieceBytes);
+    if (ms > SLOW_MS) pieceBytes = Math.max(LEAST_BYTES, pieceBytes >> 1);
+    else if (ms < FAST_MS && bytes === pieceBytes) pieceBytes = Math.min(MOST_BYTES, 2 * pieceBytes);
   }
 
   async function sendPiece(index: number, pieces: Pieces, size: number, most: number): Promise<void> {
@@ -207,7 +205,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
         if (stored.has(index) || offset >= source.size) break;
         try {
           // A refused piece is offered again in the smallest size, because it may be refused again.
-          await sendPiece(index, pieces, source.size, refusals > 0 ? PIECE.leastBytes : pieceBytes);
+          await sendPiece(index, pieces, source.size, refusals > 0 ? LEAST_BYTES : pieceBytes);
           failures = 0;
           refusals = 0;
         } catch (error) {
@@ -240,9 +238,9 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   async function begin(ways: readonly number[]): Promise<void> {
     try {
       for (const index of ways) unsettled.set(index, `${placeOf(index).url} ${placeOf(index).offset}`);
-      settledAtMs = clock.now() + SETTLE_MS.atMost;
+      settledAtMs = clock.now() + SETTLE_MS;
       await locate();
-      settledAtMs = clock.now() + SETTLE_MS.atMost;
+      settledAtMs = clock.now() + SETTLE_MS;
       if (isFirst) queue.pump();
       isFirst = false;
     } catch (error) {

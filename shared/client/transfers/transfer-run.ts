@@ -1,13 +1,14 @@
 import type { Off, Progress, RunningTransfer } from '../api.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
-import { type Backoff, backoffMs } from '../time/backoff.ts';
+import { backoffMs } from '../time/backoff.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Clock } from '../time/clock.ts';
 import { abortedBy, failureOf } from '../errors/failure.ts';
 import { makeMeter, type Measured, type Meter } from './progress.ts';
 import type { Transfer } from '../wire.ts';
 
-const BACKOFF: Backoff = { baseMs: 250, capMs: 8_000 };
+const BASE_MS = 250;
+const CAP_MS = 8_000;
 
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
 export const hasEnded = ({ state }: Pick<Transfer, 'state'>): boolean => ENDED.includes(state);
@@ -177,7 +178,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   }
 
   const backOff = (failures: number, atLeastMs: number | null = null): Promise<void> =>
-    rest((atLeastMs ?? 0) + backoffMs(BACKOFF, failures, Math.random));
+    rest((atLeastMs ?? 0) + backoffMs(failures, BASE_MS, CAP_MS));
 
   function rest(ms: number): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -29,7 +29,8 @@ import { waitForReceiver } from './waiting-receiver.ts';
 import type { PresenceEntry, Transfer, TransferPhase } from '../wire.ts';
 
 /** Higher for a receiver, which stores some files while others come. */
-const CONCURRENCY = { sending: 4, receiving: 8 };
+const SENDING = 4;
+const RECEIVING = 8;
 
 interface Parts {
   options: Pick<BatonClientOptions, 'sha256' | 'peerToPeer'>;
@@ -122,7 +123,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     const shared = { run, caller, clock, sources };
     const sender = makeRelaySender({
       ...{ ...shared, isInUse },
-      concurrency: bounded(settings.concurrency ?? CONCURRENCY.sending),
+      concurrency: bounded(settings.concurrency ?? SENDING),
     });
     const side = { ...shared, relay: sender, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
     const peer = peers !== null && mayGoDirect(sources, settings) ? peers.sending(side) : null;
@@ -171,7 +172,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     let peer: PeerReceiving | null = null;
     const receiver = makeReceiver({
       ...{ run, caller, clock, open, onProblem, peer: () => peer },
-      ...{ sha256: makeHash, concurrency: bounded(settings.concurrency ?? CONCURRENCY.receiving) },
+      ...{ sha256: makeHash, concurrency: bounded(settings.concurrency ?? RECEIVING) },
     });
     const side = { run, caller, clock, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
     if (settings.direct !== false) peer = peers?.receiving({ ...side, onOpen: receiver.nudge }) ?? null;

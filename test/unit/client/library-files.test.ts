@@ -10,6 +10,7 @@ import { download } from '../../../shared/client/transfers/relay-calls.ts';
 import { proposeDeviceName } from '../../../shared/client/session/sign-in.ts';
 import { readSignInLink } from '../../../shared/client/session/sign-in-link.ts';
 import { makePieces, streamSource } from '../../../shared/client/files/sources.ts';
+import type { StreamEvents } from '../../../shared/client/events.ts';
 import type * as wire from '../../../shared/client/wire.ts';
 import type { DeviceSession } from '../../../shared/contract/modules/sessions.ts';
 import type { Device } from '../../../shared/contract/modules/devices.ts';
@@ -32,7 +33,7 @@ const SAME: readonly true[] = [
   true satisfies Same<wire.MessageAccepted, MessageAccepted>,
   true satisfies Same<wire.SignInRequestView, LoginRequestView>,
   true satisfies Same<wire.ServiceErrorCode, ErrorCode>,
-  true satisfies Same<wire.StreamEvents, { [N in EventName]: EventData<N> }>,
+  true satisfies Same<StreamEvents, { [N in EventName]: EventData<N> }>,
 ];
 
 const folder = makeFolder();

@@ -1,4 +1,5 @@
-import type { BatonClient, ClientEvents, StreamedEvent } from '../../../shared/client/api.ts';
+import type { BatonClient, ClientEvents } from '../../../shared/client/api.ts';
+import type { StreamedEvent } from '../../../shared/client/events.ts';
 import { type Preparing, tellPreparing, watchPreparing } from '../../../shared/client/transfers/preparing.ts';
 import { makeManualClock } from './manual-clock.ts';
 
