@@ -1,4 +1,5 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
+import { failureOf } from '../errors/failure.ts';
 import type { FileSink } from './files.ts';
 
 /** Returns the sink that an application opened: its own, or one that writes to its stream. */
@@ -6,10 +7,8 @@ export function sinkOf(opened: FileSink | WritableStream<Uint8Array>): FileSink 
   if (!('getWriter' in opened)) return opened;
   const writer = opened.getWriter();
   return {
-    async write(chunk) {
-      await writer.ready;
-      await writer.write(chunk);
-    },
+    // Each chunk is awaited, so the stream holds one at a time, whatever its mark is.
+    write: (chunk) => writer.write(chunk),
     close: () => writer.close(),
     abort: (reason) => writer.abort(reason),
   };
@@ -20,9 +19,8 @@ export async function ofSink<T>(name: string, work: () => T | Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    throw error instanceof BatonClientError
-      ? error
-      : new BatonClientError('sink_failed', `${name} cannot be stored: ${said}`, { cause: error });
+    if (error instanceof BatonClientError) throw error;
+    const message = `${name} cannot be stored: ${failureOf(error).message}`;
+    throw new BatonClientError('sink_failed', message, { cause: error });
   }
 }
