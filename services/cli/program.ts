@@ -109,6 +109,7 @@ function addFiles(command: Define): void {
       (pattern: string, before: readonly string[] | undefined) => [...(before ?? []), pattern],
     )
     .option('--continue', 'go on with everything that was interrupted')
+    .option('--plain', 'with keys: not encrypted, so that a device without keys and the service can read it')
     .option('--progress', 'with --json: also how far it is, a line a second')
     .action(async (files: string[], options: { to?: string }, made: Command) => send(contextOf(made), files, options));
   command('receive', 'take files, until Ctrl-C')
@@ -116,6 +117,7 @@ function addFiles(command: Define): void {
     .option('--from <name>', 'of this device alone')
     .option('-y, --yes', 'without asking')
     .option('--once', 'end after the first transfer')
+    .option('--plain', 'with keys and --yes: also what is not encrypted, which the service could have replaced')
     .option('--hidden', 'store names that begin with a dot as they are; else the dot becomes _')
     .option('--progress', 'with --json: also how far it is, a line a second')
     .action(async (options: { dir: string }, made: Command) => receive(contextOf(made), options));

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { leanFetch, sealingFiles } from '../../shared/client/node.ts';
+import { leanFetch, sealingFiles, sha256 } from '../../shared/client/node.ts';
 import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
 import type { Context } from './context.ts';
@@ -16,11 +16,11 @@ export const sealingFilesOf = ({ settings }: Pick<Context, 'settings'>) => seali
 export async function sealingAt(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Sealing> {
   const { makeSealing } = await import('../../shared/client/sealing.ts');
   const { session } = context;
-  return makeSealing({ baseUrl: url, session, fetch: leanFetch, ...sealingFilesOf(context) });
+  return makeSealing({ baseUrl: url, session, sha256, fetch: leanFetch, ...sealingFilesOf(context) });
 }
 
 /** Tells whether this device has files for sealing. */
-export const hasFiles = ({ settings }: Pick<Context, 'settings'>): boolean =>
+const hasFiles = ({ settings }: Pick<Context, 'settings'>): boolean =>
   FILES.some((name) => existsSync(join(settings.folder, name)));
 
 /** A device that belongs to the ring of its account. */

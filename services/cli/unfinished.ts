@@ -15,6 +15,8 @@ export interface Unfinished {
   spool: { path: string; name: string } | null;
   /** True: small files of folders go in archives. */
   packs?: boolean;
+  /** The key of its sealed files. Left out: they are not sealed. Whoever has it can read them, so the file is private. */
+  sealedKey?: string;
   /** The patterns of entries that are left out of folders. */
   excludes?: readonly string[];
   startedAt: number;

@@ -2,6 +2,7 @@
 export { leanFetch } from './node/fetch.ts';
 export { fileSession } from './node/session.ts';
 export { fileKeys } from './node/keys.ts';
+export { nodeRecordCipher } from './node/record-cipher.ts';
 export { sealingFiles } from './node/sealing.ts';
 export { type Claim, makeClaim } from './node/claim.ts';
 export { dropParts, fileSink, folderSink, type FolderSinkOptions, type OnStored, writableSink } from './node/sinks.ts';

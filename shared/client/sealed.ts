@@ -82,14 +82,20 @@ export {
 export {
   keyIn,
   keyText,
+  type MakeRecordCipher,
   makeRecords,
   openFrom,
   type Opening,
   type ReadBytes,
   RECORD_BYTES,
   recordAt,
+  type RecordCipher,
+  type RecordKeys,
+  recordWith,
   type Records,
+  sealAhead,
   sealedSizeOf,
+  type SealedParts,
   sealFrom,
 } from './sealed/content/records.ts';
 export { openSignal, sealSignal, type SignalPath } from './sealed/content/signals.ts';

@@ -1,16 +1,20 @@
-/* The exports of `@baton/client/sealing`: sealed messages, clipboard and linking of one device, with the service's calls. */
+/* The exports of `@baton/client/sealing`: sealed messages, clipboard, files and linking of one device, with the service's calls. */
 export { makeSealing, type SealingOptions } from './sealing/sealing.ts';
 export { type Asking, type KeyedLink, makeAsking, readKeyedLink } from './sealing/asking.ts';
 export { goneMembers } from './sealing/gone.ts';
 export { memoryTaken, type TakenTexts } from './sealing/taken.ts';
 export type {
+  FilesToSeal,
   GrantStore,
   KeptGrant,
   KeyRequest,
   Linked,
   Linking,
+  ReceivedFiles,
   ReceivedText,
   Rings,
+  SealedFiles,
+  SealedOffer,
   SealedTarget,
   SealedTexts,
   Sealing,

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import { dumpsHolding } from '../support/redis/stored.ts';
+import { approve, devicesWithKeys, jsonOf, type Line } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
 /* An account that is encrypted, as its users have it: what the service keeps of it, and what becomes of what it changes. */
@@ -17,41 +18,8 @@ afterAll(async () => {
   await cli.stop();
 });
 
-type Line = Record<string, unknown>;
-
-const jsonLines = (text: string): Line[] =>
-  text
-    .trim()
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Line);
-
-const json = async (terminal: Terminal, ...args: string[]): Promise<Line[]> =>
-  jsonLines((await terminal.ok([...args, '--json'])).stdout);
-
-/** Lets a device in whose login, or request for keys, `asking` is; gives the check codes of both. */
-async function approve(approver: Terminal, asking: ReturnType<Terminal['run']>): Promise<[string, string]> {
-  const [link] = await asking.says(/http:\/\/\S+\/link\?\S+/);
-  const { stdout } = await approver.ok(['approve', link, '--yes']);
-  expect([await asking.status, asking.stderr()]).toEqual([0, expect.any(String)]);
-  const codeIn = (text: string) => /Check code: (\d{4})/.exec(text)?.[1] ?? '';
-  return [codeIn(stdout), codeIn(asking.stdout())];
-}
-
-/** A new account with these devices: the first has made its keys, and has let the others in. */
-async function keyedDevices(...names: string[]): Promise<Terminal[]> {
-  const [first] = (await cli.devices(names[0] as string)) as [Terminal];
-  await first.ok(['keys', 'create']);
-  const all = [first];
-  for (const name of names.slice(1)) {
-    const terminal = cli.terminal();
-    const [shown, taken] = await approve(first, terminal.run(['login', cli.door.url, '--name', name]));
-    expect(shown).toMatch(/^\d{4}$/);
-    expect(taken).toBe(shown);
-    all.push(terminal);
-  }
-  return all;
-}
+const json = jsonOf;
+const keyedDevices = (...names: string[]) => devicesWithKeys(cli, names);
 
 describe('keys of an account', () => {
   test('are made once, for their owner alone, and given to a device by its login with nothing more to type', async () => {

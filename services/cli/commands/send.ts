@@ -3,7 +3,6 @@ import { createWriteStream } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { isDeepStrictEqual } from 'node:util';
 import type { BatonClient, Device, FileSource, OutgoingTransfer, Transfer } from '../../../shared/client/index.ts';
 import { offeredNames } from '../../../shared/client/files/names.ts';
 import type { Claim } from '../../../shared/client/node.ts';
@@ -12,11 +11,13 @@ import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import { showProgress } from '../progress.ts';
 import { namesOf } from '../receiving/names.ts';
+import { dropChanged, giveUp, unlessPlain } from '../sending/earlier.ts';
 import { offer } from '../sending/offering.ts';
+import { resumeWith, type Sealer, sealerFor } from '../sending/sealer.ts';
 import { filesOf, keyOf, NOTHING_ODD, type Odd, sayOdd, type Source, sourcesOf } from '../sending/sources.ts';
-import { OVER, sayUnsent } from '../sending/unsent.ts';
+import { sayUnsent } from '../sending/unsent.ts';
 import { type BegunSend, makeUnfinishedSends, type Unfinished } from '../unfinished.ts';
-import { hasFiles } from '../sealing.ts';
+import { LOCK } from '../sealing.ts';
 
 /** The most files of one offer. */
 const FILES_A_TRANSFER = 1_000;
@@ -30,6 +31,13 @@ interface SendOptions {
   exclude?: string[];
   leave?: boolean;
   continue?: boolean;
+  plain?: boolean;
+}
+
+/** The client of a command, and the address of its service. */
+interface Online {
+  baton: BatonClient;
+  url: string;
 }
 
 const folderOf = ({ settings }: Context): string => join(settings.folder, 'sends');
@@ -65,8 +73,7 @@ interface Followed {
 function sayDone(
   { output }: Context,
   done: Transfer,
-  sent: readonly Pick<FileSource, 'name' | 'size'>[],
-  odd: Odd,
+  { sent, odd, isSealed }: { sent: readonly Pick<FileSource, 'name' | 'size'>[]; odd: Odd; isSealed: boolean },
 ): void {
   const lines = sent.map((file) => `${oneLine(file.name)}  ${sizeOf(file.size)}`);
   const result = {
@@ -74,9 +81,11 @@ function sayDone(
     state: done.state,
     files: sent.length,
     bytes: sent.reduce((sum, { size }) => sum + size, 0),
+    sealed: isSealed,
     ...odd,
   };
-  output.result(result, [...lines, `Sent to ${oneLine(done.receiver.name)}.`].join('\n'));
+  const lock = isSealed ? `${LOCK} ` : '';
+  output.result(result, [...lines, `${lock}Sent to ${oneLine(done.receiver.name)}.`].join('\n'));
 }
 
 /** Waits for the end, and reports what happens meanwhile. */
@@ -89,6 +98,7 @@ async function follow(
   const sends = sendsOf(context);
   const name = oneLine(transfer.transfer.receiver.name);
   const sent = filesOf(sources);
+  const isSealed = entry.sealedKey !== undefined;
   if (!transfer.receiverOnline) {
     output.note(`${name} is not connected. What fits is left for it; it takes the rest when it comes.`);
   }
@@ -99,13 +109,13 @@ async function follow(
       hide();
       const files = sent.length;
       return output.result(
-        { transfer_id: transfer.id, state: transfer.transfer.state, files, ...odd },
+        { transfer_id: transfer.id, state: transfer.transfer.state, files, sealed: isSealed, ...odd },
         `Left ${files} ${files === 1 ? 'file' : 'files'} for ${name}.`,
       );
     }
     const done = await Promise.race([transfer.done, over]);
     // Reported first: a program that is killed in between reports it again, but does not send again.
-    sayDone(context, done, sent, odd);
+    sayDone(context, done, { sent, odd, isSealed });
     await sends.remove(transfer.id);
     claim.remove();
   } catch (error) {
@@ -119,11 +129,15 @@ async function follow(
     claim.remove();
     const { status, code } = failure;
     const names = sent.map((file) => file.name);
-    throw new CliError(`${failure.message} Not sent to ${name}: ${namesOf(names)}.`, { status, code, notSent: names });
+    const said = transfer.transfer.error?.code === 'cannot_open' ? CANNOT_OPEN : failure.message;
+    throw new CliError(`${said} Not sent to ${name}: ${namesOf(names)}.`, { status, code, notSent: names });
   } finally {
     claim.release();
   }
 }
+
+const CANNOT_OPEN =
+  'The other device could not open what was sealed for it: link it again (`baton keys link` there), and send again.';
 
 /** Divides the sources into pieces of a thousand files, the most that an offer takes. */
 const piecesOf = (sources: readonly Source[]): Source[][] =>
@@ -131,11 +145,11 @@ const piecesOf = (sources: readonly Source[]): Source[][] =>
     sources.slice(piece * FILES_A_TRANSFER, (piece + 1) * FILES_A_TRANSFER),
   );
 
-async function goOn(context: Context, baton: BatonClient, entry: Unfinished, leave: boolean): Promise<void> {
+async function goOn(context: Context, online: Online, entry: Unfinished, leave: boolean): Promise<void> {
   const claim = sendsOf(context).claim(entry.transferId);
   if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
   try {
-    await goOnWith(context, baton, entry, { claim, leave });
+    await goOnWith(context, online, entry, { claim, leave });
   } finally {
     claim.release();
   }
@@ -143,11 +157,11 @@ async function goOn(context: Context, baton: BatonClient, entry: Unfinished, lea
 
 async function goOnWith(
   context: Context,
-  baton: BatonClient,
+  online: Online,
   entry: Unfinished,
   { claim, leave }: { claim: Claim; leave: boolean },
 ): Promise<void> {
-  const { signal } = context;
+  const { baton } = online;
   let piece: Source[] | undefined;
   let odd = NOTHING_ODD;
   try {
@@ -157,51 +171,20 @@ async function goOnWith(
     piece = piecesOf(sources).find((_, index) => entry.key === `${key}-${index}`);
     if (piece === undefined) throw new CliError('The files have changed since. Send them anew.');
   } catch (error) {
-    await giveUp(context, baton, entry);
+    await giveUp({ context, baton, sends: sendsOf(context) }, entry);
     claim.remove();
     throw error;
   }
-  const transfer = await baton.transfers.resume(entry.transferId, piece, { signal, offlineMs: null });
+  const { transferId, sealedKey: key } = entry;
+  const transfer = await resumeWith(context, online, { transferId, key }, piece);
   context.output.note('Going on where it stopped.');
   await follow(context, { baton, transfer, sources: piece, entry, claim, odd, leave });
-}
-
-/** Cancels a transfer that nobody can resume, so that the receiver need not wait. */
-async function giveUp(context: Context, baton: BatonClient, entry: Unfinished): Promise<void> {
-  await baton.transfers
-    .cancel(entry.transferId, 'source_failed', { signal: context.signal })
-    .catch((error: unknown) => {
-      if (!OVER.includes(failureOf(error).code)) throw error;
-    });
-  await sendsOf(context).remove(entry.transferId);
-}
-
-/** Drops earlier sends of files that have changed since, because they cannot be resumed. */
-async function dropChanged(
-  context: Context,
-  baton: BatonClient,
-  { to, paths, excludes }: Asked,
-  key: string,
-): Promise<void> {
-  const sends = sendsOf(context);
-  for (const entry of await sends.list()) {
-    const isSame =
-      entry.to === to &&
-      entry.spool === null &&
-      isDeepStrictEqual([entry.paths, entry.excludes ?? []], [paths, excludes]);
-    if (!isSame || entry.key.startsWith(`${key}-`)) continue;
-    const claim = sends.claim(entry.transferId);
-    if (claim === null) continue;
-    context.output.note('The files have changed since this was interrupted. They are sent anew.');
-    await giveUp(context, baton, entry);
-    claim.remove();
-  }
 }
 
 /** Resumes all sends one by one, so that a failure does not stop the others. */
 async function continueAll(context: Context): Promise<void> {
   const sends = sendsOf(context);
-  await context.withClient(async (baton) => {
+  await context.withClient(async (baton, url) => {
     await sayUnsent({ context, baton, sends }, () => false);
     const entries = await sends.list();
     if (entries.length === 0) context.output.note('Nothing was interrupted.');
@@ -209,7 +192,7 @@ async function continueAll(context: Context): Promise<void> {
     const failures: unknown[] = [];
     for (const entry of entries) {
       try {
-        await goOn(context, baton, entry, false);
+        await goOn(context, { baton, url }, entry, false);
       } catch (error) {
         if (context.signal.aborted) throw error;
         const { code, message, notSent } = failureOf(error);
@@ -236,15 +219,16 @@ interface Asked {
 /** Offers or resumes the requested files, one piece after the other. */
 async function sendPieces(
   context: Context,
-  baton: BatonClient,
-  { asked, leave, begun }: { asked: Asked; leave: boolean; begun: BegunSend },
+  online: Online,
+  { asked, sealer, leave, begun }: { asked: Asked; sealer: Sealer; leave: boolean; begun: BegunSend },
 ): Promise<void> {
   const { signal } = context;
+  const { baton } = online;
   const sends = sendsOf(context);
   // Connects in parallel with the next steps.
   baton.start();
-  const online = baton.untilOnline({ signal });
-  online.catch(() => {});
+  const connected = baton.untilOnline({ signal });
+  connected.catch(() => {});
   const { to, paths, packs, excludes, spool } = asked;
   const { sources, ...found } = await sourcesOf(asked);
   const odd = { ...found, renamed: [...asked.renamed, ...found.renamed] };
@@ -252,20 +236,21 @@ async function sendPieces(
   if (sources.length === 0) throw usageError('There is no file in it.');
   const key = await keyOf(to, paths, sources);
   const earlier = await sends.list();
-  if (spool === null) await dropChanged(context, baton, asked, key);
+  if (spool === null) await dropChanged({ context, baton, sends }, asked, key);
   await sayUnsent({ context, baton, sends }, (entry) => entry.key.startsWith(`${key}-`));
-  await online;
+  await connected;
   const pieces = piecesOf(sources);
   for (const [index, piece] of pieces.entries()) {
     const isLast = index === pieces.length - 1;
     const pieceKey = `${key}-${index}`;
-    const before = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
+    const begunBefore = spool === null ? earlier.find((entry) => entry.key === pieceKey) : undefined;
+    const before = await unlessPlain({ context, baton, sends }, begunBefore, sealer);
     // All pieces are recorded.
     if (before !== undefined && isLast) await sends.removeBegun(begun.id);
-    if (before !== undefined && (await wentOn(context, baton, piece, before, leave))) continue;
+    if (before !== undefined && (await wentOn(context, online, piece, before, leave))) continue;
     const about = { key: pieceKey, to, paths, spool, packs, excludes };
     await follow(context, {
-      ...(await offer({ context, baton, sends, begun, isLast }, piece, about)),
+      ...(await offer({ context, baton, sends, sealer, begun, isLast }, piece, about)),
       baton,
       sources: piece,
       odd: index === 0 ? odd : NOTHING_ODD,
@@ -282,10 +267,10 @@ export async function send(context: Context, given: readonly string[], options: 
   const { to: wanted } = options;
   const sends = sendsOf(context);
   const paths = given.filter((path) => path !== '-').map((path) => resolve(path));
-  if (hasFiles(context)) context.output.note('Files are not encrypted yet: the service can read these.');
-  await context.withClient(async (baton) => {
+  await context.withClient(async (baton, url) => {
     // Finds the receiver before a long pipe is read.
     const { device_id: to, name: toName, type } = await deviceNamed(baton, wanted, context.signal);
+    const sealer = await sealerFor(context, { baton, url }, { to, isPlain: options.plain === true });
     const id = randomUUID();
     const input = join(folderOf(context), `${id}.input`);
     const called = offeredNames([(options.name ?? 'input').split('/')]);
@@ -298,7 +283,7 @@ export async function send(context: Context, given: readonly string[], options: 
       const renamed = spool === null ? [] : called.renamed;
       const { exclude: excludes = [] } = options;
       const asked = { to, paths, packs: UNPACKING.includes(type), excludes, spool, renamed };
-      await sendPieces(context, baton, { asked, leave: options.leave === true, begun });
+      await sendPieces(context, { baton, url }, { asked, sealer, leave: options.leave === true, begun });
     } finally {
       const isKept = (await sends.list()).some((entry) => entry.spool?.path === input);
       if (!isKept) await rm(input, { force: true });
@@ -313,21 +298,22 @@ export async function send(context: Context, given: readonly string[], options: 
 /** Resumes a transfer. False: the transfer is gone or has ended, and the files are offered again. */
 async function wentOn(
   context: Context,
-  baton: BatonClient,
+  online: Online,
   sources: readonly Source[],
   entry: Unfinished,
   leave: boolean,
 ): Promise<boolean> {
   try {
-    const transfer = await baton.transfers.get(entry.transferId, { signal: context.signal });
+    const transfer = await online.baton.transfers.get(entry.transferId, { signal: context.signal });
     if (transfer.state === 'DONE') {
       // Everything was in the relay when the command was interrupted, and the receiver has taken it since.
       await sendsOf(context).remove(entry.transferId);
-      sayDone(context, transfer, filesOf(sources), NOTHING_ODD);
+      const isSealed = entry.sealedKey !== undefined;
+      sayDone(context, transfer, { sent: filesOf(sources), odd: NOTHING_ODD, isSealed });
       return true;
     }
     if (['FAILED', 'CANCELLED'].includes(transfer.state)) throw new CliError('over', { code: 'transfer_gone' });
-    await goOn(context, baton, entry, leave);
+    await goOn(context, online, entry, leave);
     return true;
   } catch (error) {
     if (!['not_found', 'transfer_gone'].includes(failureOf(error).code)) throw error;

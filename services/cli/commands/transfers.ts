@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError, EXIT } from '../failure.ts';
 import { durationOf, oneLine, sizeOf, tableOf } from '../output.ts';
 import { namesOf } from '../receiving/names.ts';
+import { LOCK } from '../sealing.ts';
 
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
 
@@ -20,8 +21,11 @@ function rowOf(transfer: Transfer, own: string | undefined): string[] {
   const { transfer_id: id, sender, receiver, state, progress, total_bytes: bytes, updated_at: updatedAt } = transfer;
   const isMine = sender.device_id === own;
   const way = isMine ? `to ${oneLine(receiver.name)}` : `from ${oneLine(sender.name)}`;
-  const what =
-    transfer.files === undefined ? `${transfer.file_count} files` : namesOf(transfer.files.map(({ name }) => name));
+  const { files, file_count: count, sealed } = transfer;
+  // The names of encrypted files are known only to the two devices while the transfer runs.
+  const isKnown = files !== undefined && sealed === null;
+  const counted = `${sealed === null ? '' : `${LOCK} `}${count} ${count === 1 ? 'file' : 'files'}`;
+  const what = isKnown ? namesOf(files.map(({ name }) => name)) : counted;
   const moved = `${sizeOf(isMine ? progress.sent_bytes : progress.received_bytes)} of ${sizeOf(bytes)}`;
   const rests = `${durationOf((Date.now() - updatedAt) / 1_000)} ago`;
   return [id, way, state === 'PENDING' ? 'offered' : 'accepted', moved, rests, what];

@@ -7,6 +7,7 @@ import { deviceNameOf, oneLine, sizeOf } from '../output.ts';
 import { makeProgressLine, type ProgressLine } from '../progress.ts';
 import { namesOf } from './names.ts';
 import { isNamed, type Offers, offersOf } from './offers.ts';
+import { makeOpener, type Opener } from './opening.ts';
 import { GOES_ON, type ReceiveOptions, take } from './take.ts';
 
 /**
@@ -43,6 +44,7 @@ interface Crew {
   readonly records: ReceiveRecords;
   readonly line: ProgressLine;
   readonly offers: Offers;
+  readonly opener: Opener;
   readonly isOnce: boolean;
   readonly active: Map<string, Active>;
   /** Transfers that another program has, with the timer of the next check. */
@@ -157,8 +159,7 @@ function lookLater(crew: Crew, id: string): void {
     if (offers.signalOf(id).aborted) return;
     const offer = await baton.transfers.incoming(id, { signal: context.signal });
     if (['DONE', 'FAILED', 'CANCELLED'].includes(offer.transfer.state)) return;
-    offers.putBack(offer);
-    pump(crew);
+    offers.add(offer);
   };
   const onTime = () => void again().catch(() => !crew.isOver && lookLater(crew, id));
   if (!crew.isOver) elsewhere.set(id, setTimeout(onTime, AGAIN_MS));
@@ -190,7 +191,7 @@ function concurrencyOf({ options, active }: Crew): number {
 }
 
 async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
-  const { context, baton, options, records, line, active, tried } = crew;
+  const { context, baton, options, records, line, active, tried, opener } = crew;
   const { signal } = context;
   const one: Active = { offer, running: null, stop: new AbortController(), isStill: false, bytes: 0, timer: null };
   const about = {
@@ -198,12 +199,13 @@ async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
     options,
     records,
     line,
+    opener,
     concurrency: concurrencyOf(crew),
     reservedBytes: reservedBytes(crew),
   };
   active.set(offer.id, one);
   tried.add(offer.id);
-  if (options.yes !== true && !offer.isAccepted) crew.asking = one;
+  if (options.yes !== true && (!offer.isAccepted || opener.mustAsk(offer.id))) crew.asking = one;
   let isDone = false;
   try {
     await take(offer, {
@@ -242,14 +244,22 @@ function sayPreparing(crew: Crew): () => void {
 /** Takes offered transfers. With --once it resolves after the first; rejects when it is interrupted. */
 export function takeAll(
   context: Context,
-  baton: BatonClient,
+  { baton, url }: { baton: BatonClient; url: string },
   options: ReceiveOptions,
   records: ReceiveRecords,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const isOnce = options.once === true || options.dir === '-';
+    const line = makeProgressLine(context.output);
+    const opener = makeOpener({
+      ...{ context, baton, url },
+      plain: options.plain ? 'take' : options.yes ? 'leave' : 'ask',
+      note: (text) => line.aside(() => context.output.note(text)),
+      onMayOpen: (offer) => crew.offers.add(offer),
+    });
+    const offers = offersOf(baton, options.from, { open: opener.open, onChange: () => pump(crew) });
     const crew: Crew = {
-      ...{ context, baton, options, records, isOnce, line: makeProgressLine(context.output) },
+      ...{ context, baton, options, records, isOnce, line, opener, offers },
       ...{ active: new Map(), elsewhere: new Map(), told: new Set(), tried: new Set() },
       ...{
         asking: null,
@@ -259,7 +269,6 @@ export function takeAll(
         unwatch: () => {},
         end: { resolve, reject },
       },
-      offers: offersOf(baton, options.from, () => pump(crew)),
     };
     crew.unwatch = sayPreparing(crew);
     untilOver(context, baton).catch((error: unknown) => finish(crew, () => reject(error)));

@@ -1,6 +1,7 @@
 import type { Transfer } from '../../../shared/client/index.ts';
 import { filesIn } from '../../../shared/client/node.ts';
 import { deviceNameOf, fileNameOf, sizeOf } from '../output.ts';
+import { LOCK } from '../sealing.ts';
 
 type OfferedFile = NonNullable<Transfer['files']>[number];
 
@@ -37,5 +38,6 @@ export function offered(transfer: Transfer): string {
   const shown = files.slice(0, NAMES).map(nameOf).join(', ');
   const more = files.length > NAMES ? ` and ${files.length - NAMES} more` : '';
   const what = files.length === 1 ? shown : `${count} files: ${shown}${more}`;
-  return `${deviceNameOf(sender.name)} sends ${what}, ${sizeOf(bytes)}`;
+  const lock = transfer.sealed === null ? '' : `${LOCK} `;
+  return `${lock}${deviceNameOf(sender.name)} sends ${what}, ${sizeOf(bytes)}`;
 }

@@ -1,11 +1,14 @@
 import type { BatonClient, IncomingTransfer, Transfer } from '../../../shared/client/index.ts';
+import type { Opener } from './opening.ts';
 import { looksOf } from '../../../shared/contract/vocabulary/device-names.ts';
 
 /** The waiting offers, oldest first. Offers of connected senders come before the others, which may bring nothing. */
 export interface Offers {
   /** Removes and returns the next offer that `isFit`. */
   next(isFit?: (offer: IncomingTransfer) => boolean): IncomingTransfer | undefined;
-  /** Puts an offer after the others, because it is not taken now. */
+  /** Opens an offer, and puts it after the others. */
+  add(offer: IncomingTransfer): void;
+  /** Puts an opened offer after the others, because it is not taken now. */
   putBack(offer: IncomingTransfer): void;
   /** Puts an offer before the others. */
   putFirst(offer: IncomingTransfer): void;
@@ -27,8 +30,15 @@ export function isNamed(
   return looksOf(name) === looksOf(wanted) && alike.length <= 1;
 }
 
-/** Collects offers, only those of `from` where it is given. `onChange`: an offer may be taken now. */
-export function offersOf(baton: BatonClient, from: string | undefined, onChange: () => void): Offers {
+/**
+ * Collects offers, only those of `from` where it is given. `open` opens an offer, and returns null for one that is not taken.
+ * `onChange`: an offer may be taken now.
+ */
+export function offersOf(
+  baton: BatonClient,
+  from: string | undefined,
+  { open, onChange }: { open: Opener['open']; onChange: () => void },
+): Offers {
   let waiting: IncomingTransfer[] = [];
   const ends = new Map<string, AbortController>();
 
@@ -41,11 +51,21 @@ export function offersOf(baton: BatonClient, from: string | undefined, onChange:
     return known;
   };
 
+  /** Opens one offer after the other, so that they stay in their order. */
+  let opening: Promise<void> = Promise.resolve();
+  async function take(offer: IncomingTransfer): Promise<void> {
+    const opened = await open(offer);
+    if (opened === null || endOf(offer.id).signal.aborted) return;
+    waiting.push(opened);
+    onChange();
+  }
+  function add(offer: IncomingTransfer): void {
+    opening = opening.then(() => take(offer));
+  }
+
   baton.on('incoming', (offer) => {
     const { sender } = offer.transfer;
-    if (from !== undefined && !isNamed(baton, sender, from)) return;
-    waiting.push(offer);
-    onChange();
+    if (from === undefined || isNamed(baton, sender, from)) add(offer);
   });
   baton.on('transfer', ({ transfer_id: id, state }) => {
     if (!ENDED.includes(state)) return;
@@ -61,6 +81,7 @@ export function offersOf(baton: BatonClient, from: string | undefined, onChange:
       waiting = waiting.filter((offer) => offer !== found);
       return found;
     },
+    add,
     putBack: (offer) => void waiting.push(offer),
     putFirst: (offer) => void waiting.unshift(offer),
     isThere,

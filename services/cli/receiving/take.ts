@@ -14,6 +14,8 @@ import { CliError, failureOf } from '../failure.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import type { ProgressLine } from '../progress.ts';
 import { fileCountOf, namesOf, offered } from './names.ts';
+import type { Opener } from './opening.ts';
+import { NOT_ENCRYPTED } from '../sealing.ts';
 
 export interface ReceiveOptions {
   dir: string;
@@ -21,6 +23,7 @@ export interface ReceiveOptions {
   yes?: boolean;
   once?: boolean;
   hidden?: boolean;
+  plain?: boolean;
 }
 
 /** The space that a file system may need beside the bytes themselves. */
@@ -54,6 +57,7 @@ export interface Taking {
   options: ReceiveOptions;
   records: ReceiveRecords;
   line: ProgressLine;
+  opener: Opener;
   /** Stops the transfer here; it can be resumed. */
   signal: AbortSignal;
   /** Aborted when the transfer is over, whoever ended it. */
@@ -68,9 +72,10 @@ export interface Taking {
 
 /** Decides whether to take an offer. False: the sender was told. Throws an error with the reason. */
 async function isWanted(offer: IncomingTransfer, taking: Taking): Promise<boolean> {
-  const { options, context, signal, ended, line, reservedBytes } = taking;
+  const { options, context, signal, ended, line, reservedBytes, opener } = taking;
   const { transfer } = offer;
-  if (offer.isAccepted) return true;
+  const mustAsk = opener.mustAsk(offer.id);
+  if (offer.isAccepted && !mustAsk) return true;
   if (options.dir !== '-' && !(await hasSpace(resolve(options.dir), transfer, reservedBytes))) {
     await offer.reject({ signal });
     throw new CliError(`${offered(transfer)}: there is not enough space in ${options.dir}. Refused.`, {
@@ -80,12 +85,16 @@ async function isWanted(offer: IncomingTransfer, taking: Taking): Promise<boolea
   }
   if (options.yes) return true;
   const either = AbortSignal.any([signal, ended]);
-  const answer = line.aside(() => askYesNo(`${offered(transfer)}. Take it?`, either));
+  const mark = mustAsk ? ` (${NOT_ENCRYPTED})` : '';
+  const answer = line.aside(() => askYesNo(`${offered(transfer)}${mark}. Take it?`, either));
   const isYes = await answer.catch((error: unknown) => {
     if (!ended.aborted || signal.aborted) throw error;
     throw new CliError(`${offered(transfer)}: it was taken back.`, { code: 'cancelled' });
   });
-  if (isYes) return true;
+  if (isYes) {
+    opener.noteWanted(offer.id);
+    return true;
+  }
   await offer.reject({ signal });
   context.output.note('Refused.');
   return false;
@@ -141,10 +150,12 @@ async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking)
   try {
     const done = await running.done;
     hide();
-    const { transfer_id: id, sender: from, total_bytes: bytes } = done;
+    const { transfer_id: id, sender: from, total_bytes: bytes, sealed } = done;
     if (!toFolder) return output.note(`Received ${sizeOf(bytes)}.`);
     const text = process.stderr.isTTY ? tally.paths.join('\n') : null;
-    line.aside(() => output.result({ transfer_id: id, from, bytes, files: tally.paths }, text));
+    line.aside(() =>
+      output.result({ transfer_id: id, from, bytes, sealed: sealed !== null, files: tally.paths }, text),
+    );
   } catch (error) {
     hide();
     const failure = failureOf(error);

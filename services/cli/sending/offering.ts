@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
 import { showPreparing } from '../progress.ts';
 import type { BegunSend, Unfinished, UnfinishedSends } from '../unfinished.ts';
+import type { Sealer } from './sealer.ts';
 import { filesOf, type Source } from './sources.ts';
 
 /** The errors after which an offer may have arrived all the same. */
@@ -14,6 +15,7 @@ interface Parts {
   context: Context;
   baton: BatonClient;
   sends: UnfinishedSends;
+  sealer: Sealer;
   begun: BegunSend;
   /** True: it is the last piece of the command. */
   isLast: boolean;
@@ -64,30 +66,27 @@ function watched({ context, baton }: Pick<Parts, 'context' | 'baton'>, to: strin
  * was killed or got no response. The next start checks that, so the data about the offer stays.
  */
 export async function offer(
-  { context, baton, sends, begun, isLast }: Parts,
+  { context, baton, sends, sealer, begun, isLast }: Parts,
   sources: readonly Source[],
   about: Omit<Unfinished, 'transferId' | 'startedAt'>,
 ): Promise<Offered> {
   const { signal } = context;
-  const bytes = sources.reduce((sum, { size }) => sum + size, 0);
+  const bytes = sealer.bytesOf(sources);
   await sends.keepBegun({ ...begun, offering: { key: about.key, files: sources.length, bytes, isLast } });
   const noted: Omit<Offered, 'transfer'>[] = [];
   const preparing = watched({ context, baton }, about.to, sources);
   try {
     const settings = { signal, offlineMs: null };
-    const transfer = await baton.transfers.send({ device_id: about.to }, preparing.sources, {
-      ...settings,
-      async onOffered({ transfer_id: transferId }) {
-        preparing.hide();
-        const claim = sends.claim(transferId);
-        if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
-        const entry = { ...about, transferId, startedAt: Date.now() };
-        await sends.add(entry).catch((error: unknown) => {
-          claim.remove();
-          throw error;
-        });
-        noted.push({ entry, claim });
-      },
+    const transfer = await sealer.offer(about.to, preparing.sources, settings, async (transferId, sealedKey) => {
+      preparing.hide();
+      const claim = sends.claim(transferId);
+      if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });
+      const entry = { ...about, transferId, startedAt: Date.now(), ...(sealedKey !== undefined && { sealedKey }) };
+      await sends.add(entry).catch((error: unknown) => {
+        claim.remove();
+        throw error;
+      });
+      noted.push({ entry, claim });
     });
     await (isLast ? sends.removeBegun(begun.id) : sends.keepBegun(begun));
     return { transfer, ...(noted[0] as Omit<Offered, 'transfer'>) };

@@ -1,5 +1,5 @@
 import type { Hash } from '../api.ts';
-import { abortedBy } from '../errors/failure.ts';
+import { abortedBy, failureOf } from '../errors/failure.ts';
 import type { FileSource } from './files.ts';
 import { sourceFailed } from './sources.ts';
 
@@ -48,8 +48,7 @@ export async function digestsOf(
         found[index] = await digestOf(file, make, signal);
       } catch (error) {
         if (signal.aborted) throw abortedBy(signal);
-        const said = error instanceof Error ? error.message : String(error);
-        throw sourceFailed(`${file.name} cannot be read: ${said}`, error);
+        throw sourceFailed(`${file.name} cannot be read: ${failureOf(error).message}`, error);
       }
     }
   }

@@ -1,5 +1,14 @@
-import type { CallSettings, OnceSettings } from '../api.ts';
+import type {
+  CallSettings,
+  IncomingTransfer,
+  OnceSettings,
+  OutgoingTransfer,
+  PeerToPeer,
+  SendSettings,
+  Transfers,
+} from '../api.ts';
 import type { BatonClientError } from '../errors/baton-client-error.ts';
+import type { FileSource } from '../files/files.ts';
 import type { Sender } from '../sealed/content/body.ts';
 import type { Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
@@ -126,6 +135,86 @@ export interface SealedTexts {
   openClipboard(keyring: Keyring | null, entry: ClipboardEntry): Promise<ReceivedText>;
 }
 
+/** Files to be sealed for one device. */
+export interface FilesToSeal {
+  /** The id of a device with keys. */
+  readonly to: string;
+  readonly files: readonly FileSource[];
+  /** The devices of the account, as the service has them now. */
+  readonly devices: readonly Pick<Device, 'device_id'>[];
+}
+
+/**
+ * The description of files that was sealed for one device. It is text: a program that stores it can send the same offer
+ * again, with the same `idempotencyKey`.
+ */
+export interface SealedOffer {
+  readonly to: string;
+  /** The description for the receiver, as the service gets it. */
+  readonly sealed: string;
+  /** The key of the files. Whoever has it can read them: keep it where the keys of the device are kept. */
+  readonly key: string;
+}
+
+/** An offered transfer, by what could be done with it. */
+export type ReceivedFiles =
+  /** The files are not sealed, so the service can read and replace them. */
+  | { readonly kind: 'plain'; readonly offer: IncomingTransfer }
+  /** `offer` has the names, types, sizes and digests of the sender, and opens what it receives. */
+  | { readonly kind: 'opened'; readonly offer: IncomingTransfer; readonly sender: Sender }
+  /** The description cannot be opened now: leave the offer where it is. */
+  | { readonly kind: 'waits'; readonly problem: BatonClientError }
+  /** The description can never be opened here: tell the user, and end the transfer with the reason `cannot_open`. */
+  | { readonly kind: 'refused'; readonly problem: BatonClientError };
+
+/** Files, sealed and opened. `transfers` is that of the client. */
+export interface SealedFiles {
+  /**
+   * Throws where files cannot be sealed for this device now: `unkeyed_receiver` where it has no keys, and `removed_member` or
+   * `rotation_due` while a device that is gone has the key of the account.
+   */
+  check(keyring: Keyring, receiver: Omit<FilesToSeal, 'files'>): void;
+  /**
+   * Seals the names, types, sizes and digests for one device. Throws as `check` does. `digest` false: the files are not read before the offer, and the receiver cannot resume after it was restarted.
+   */
+  seal(
+    keyring: Keyring,
+    files: FilesToSeal,
+    settings?: { digest?: boolean; signal?: AbortSignal | undefined },
+  ): Promise<SealedOffer>;
+  /** Offers files and sends them, as `transfers.send` does. The service sees the number of files and their sizes. */
+  send(
+    transfers: Transfers,
+    offer: SealedOffer,
+    files: readonly FileSource[],
+    settings?: Omit<SendSettings, 'sealed' | 'digest'>,
+  ): Promise<OutgoingTransfer>;
+  /** Resumes a transfer that this device offered in another process: the same key, and the same files in the same order. */
+  resume(
+    transfers: Transfers,
+    transferId: string,
+    sealed: { readonly key: string; readonly files: readonly FileSource[] },
+    settings?: Omit<SendSettings, 'sealed' | 'digest'>,
+  ): Promise<OutgoingTransfer>;
+  /**
+   * Opens the description of an offer, and proves who made it. `keyring` null: this device has no keys. Nothing is handed to
+   * a sink before its record was opened, and no sink is closed before the last record.
+   */
+  open(
+    transfers: Transfers,
+    keyring: Keyring | null,
+    offer: IncomingTransfer,
+    settings?: CallSettings,
+  ): Promise<ReceivedFiles>;
+  /**
+   * Returns a path from device to device whose signals are sealed, where the transfer is sealed. Give it to the client:
+   * `makeBatonClient({ peerToPeer: files.sealSignals(peerToPeer()), ... })`.
+   */
+  sealSignals(peers: PeerToPeer): PeerToPeer;
+  /** Ends a transfer that this device cannot open. The sender is told: `cannot_open`. */
+  refuse(transferId: string, settings?: CallSettings): Promise<void>;
+}
+
 /** A device that is signed in, and waits for keys. */
 export interface KeyRequest {
   /** The link for whoever approves the device. */
@@ -159,5 +248,6 @@ export interface Linking {
 export interface Sealing {
   readonly rings: Rings;
   readonly texts: SealedTexts;
+  readonly files: SealedFiles;
   readonly linking: Linking;
 }

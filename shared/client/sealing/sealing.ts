@@ -1,6 +1,8 @@
 import type { BatonClientOptions } from '../api.ts';
 import type { SessionStore } from '../session/session.ts';
+import { makeSealedFiles } from './files.ts';
 import { makeLinking } from './linking.ts';
+import type { MakeRecordCipher } from '../sealed/content/records.ts';
 import type { Sealing, SealingStores } from './api.ts';
 import { makeRings } from './rings.ts';
 import { makeSealingCalls } from './sealing-calls.ts';
@@ -8,18 +10,33 @@ import type { TakenTexts } from './taken.ts';
 import { makeTexts } from './texts.ts';
 
 /** The options of `makeSealing`. */
-export interface SealingOptions extends SealingStores, Pick<BatonClientOptions, 'baseUrl' | 'fetch'> {
+export interface SealingOptions extends SealingStores, Pick<BatonClientOptions, 'baseUrl' | 'fetch' | 'sha256'> {
   readonly session: SessionStore;
-  /** The texts that were shown before. */
+  /** The texts and transfers that were shown before. */
   readonly taken: TakenTexts;
+  /** Seals the records of files. Default: by WebCrypto. */
+  readonly recordCipher?: MakeRecordCipher | undefined;
 }
 
 /**
- * Makes sealing for one device: the ring of its account, and texts that only the devices in the ring can read. It calls the
+ * Makes sealing for one device: the ring of its account, and texts and files that only the devices in the ring can read. It calls the
  * service itself, as the device whose session it shares with a client.
  */
-export function makeSealing({ taken, baseUrl, session, fetch, ...stores }: SealingOptions): Sealing {
+export function makeSealing({
+  taken,
+  baseUrl,
+  session,
+  fetch,
+  sha256,
+  recordCipher,
+  ...stores
+}: SealingOptions): Sealing {
   const calls = makeSealingCalls({ baseUrl, session, fetch });
   const rings = makeRings(calls, stores);
-  return { rings, texts: makeTexts(calls, stores.keys, taken), linking: makeLinking(calls, rings, stores) };
+  return {
+    rings,
+    texts: makeTexts(calls, stores.keys, taken),
+    files: makeSealedFiles({ calls, store: stores.keys, taken, sha256, recordCipher }),
+    linking: makeLinking(calls, rings, stores),
+  };
 }

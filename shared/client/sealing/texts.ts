@@ -1,37 +1,21 @@
 import { makeSendOrder } from '../account/send-order.ts';
-import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { CallSettings, OnceSettings } from '../api.ts';
 import { openClipboard, sealClipboard } from '../sealed/content/clipboard.ts';
 import { openMessage, type OpenedMessage, sealMessage } from '../sealed/content/messages.ts';
-import { checkMaySeal, type Keyring, noteSeen } from '../sealed/keyring.ts';
+import { type Keyring, noteSeen } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Device, Message, MessageAccepted } from '../wire.ts';
 import { sealingError } from './problem.ts';
 import type { ReceivedText, SealedTarget, SealedTexts, SentText } from './api.ts';
-import { goneMembers, withoutGone } from './gone.ts';
+import { checkReady, isPassing, problemOf } from './judgement.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
 
-/** The problems that another link, an update, or the next ring can solve. */
-const PASSING = new Set(['unknown_key', 'newer_version', 'devices_disagree', 'unkeyed', 'keys_gone']);
-
-const problemOf = (error: unknown): BatonClientError => {
-  if (error instanceof BatonClientError) return error;
-  throw error;
-};
-
 function judged(error: unknown): ReceivedText {
   const problem = problemOf(error);
-  return { kind: PASSING.has(problem.code) ? 'waits' : 'refused', problem };
-}
-
-/** Throws where a device that is gone has a key in force. */
-function checkReady(keyring: Keyring, devices: readonly Device[]): void {
-  if (memberOf(keyring.ring, keyring.device_id) === null) throw sealedError('unkeyed');
-  if (goneMembers(keyring, devices).length > 0) throw sealingError('removed_member');
-  checkMaySeal(withoutGone(keyring, devices));
+  return { kind: isPassing(problem) ? 'waits' : 'refused', problem };
 }
 
 /** Seals and opens messages and the clipboard. */

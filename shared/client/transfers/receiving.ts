@@ -5,6 +5,7 @@ import type { Clock } from '../time/clock.ts';
 import { feed } from '../files/digest.ts';
 import { failureOf, goesOn } from '../errors/failure.ts';
 import { makeFileQueue } from './file-queue.ts';
+import { ofSink, sinkOf } from '../files/file-sink.ts';
 import type { FileSink, OpenSink } from '../files/files.ts';
 import type { PeerReceiving } from './peer-module.ts';
 import { download } from './relay-calls.ts';
@@ -32,9 +33,6 @@ export interface Receiver {
   nudge(): void;
 }
 
-const tellUser = (code: BatonClientError['code'], message: string, cause?: unknown): BatonClientError =>
-  new BatonClientError(code, message, { cause });
-
 /** A file that moves into its sink. */
 interface Arriving {
   file: TransferFile;
@@ -45,31 +43,6 @@ interface Arriving {
   toldMs: number;
   /** True: the relay does not know how much is stored. */
   isAhead: boolean;
-}
-
-function sinkOf(opened: FileSink | WritableStream<Uint8Array>): FileSink {
-  if (!('getWriter' in opened)) return opened;
-  const writer = opened.getWriter();
-  return {
-    async write(chunk) {
-      await writer.ready;
-      await writer.write(chunk);
-    },
-    close: () => writer.close(),
-    abort: (reason) => writer.abort(reason),
-  };
-}
-
-/** Runs a function of the application's sink, so that its error is reported as the sink's own. */
-async function ofSink<T>(name: string, work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    throw error instanceof BatonClientError
-      ? error
-      : tellUser('sink_failed', `${name} cannot be stored: ${said}`, error);
-  }
 }
 
 /** Accepts a transfer, and moves its files into their sinks, each from its offset, until all of them are as announced. */
@@ -92,20 +65,24 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
 
   /** Reads the stored bytes, which are a part of the digest. */
   async function readStored({ file, sink, hash, position }: Arriving): Promise<void> {
-    if (position > file.size) throw tellUser('sink_failed', `${file.name} has more than ${file.size} bytes already`);
+    if (position > file.size)
+      throw new BatonClientError('sink_failed', `${file.name} has more than ${file.size} bytes`);
     meter.file(file.index, position);
     if (position === 0 || hash === null) return;
     const stored = await ofSink(file.name, async () => {
       const stream = await sink.read?.();
       return stream === undefined ? -1 : feed(hash, stream, signal);
     });
-    if (stored !== position) throw tellUser('sink_failed', `${file.name}: what is stored cannot be read`);
+    if (stored !== position) throw new BatonClientError('sink_failed', `${file.name}: what is stored cannot be read`);
   }
 
   /** Acknowledges stored bytes: the relay need not keep them, and the sender need not send them. */
   async function acknowledge(index: number, bytes: number): Promise<void> {
-    const place = { transfer_id: run.id, index, generation: 0 };
-    await caller.call('ackDownload', { params: place, body: { received_bytes: bytes }, signal });
+    await caller.call('ackDownload', {
+      params: { ...params, index, generation: 0 },
+      body: { received_bytes: bytes },
+      signal,
+    });
   }
 
   /** Reports progress to the sender. After a lost report another one follows. */
@@ -134,7 +111,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   async function take(arriving: Arriving, bytes: Uint8Array): Promise<void> {
     const { file, sink, hash } = arriving;
     if (bytes.length > file.size - arriving.position) {
-      throw tellUser('digest_mismatch', `${file.name} has more than ${file.size} bytes`);
+      throw new BatonClientError('digest_mismatch', `${file.name} has more than ${file.size} bytes`);
     }
     await ofSink(file.name, () => sink.write(bytes));
     hash?.update(bytes);
@@ -206,7 +183,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   async function compare({ file, sink, hash }: Arriving): Promise<void> {
     if (file.sha256 === null || sink.isStored) return;
     const digest = hash?.hex() ?? (await ofSink(file.name, () => sink.digest?.()));
-    if (digest !== file.sha256) throw tellUser('digest_mismatch', `${file.name} is not what was sent`);
+    if (digest !== file.sha256) throw new BatonClientError('digest_mismatch', `${file.name} is not what was sent`);
   }
 
   async function receive(index: number): Promise<void> {
@@ -243,7 +220,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   });
 
   /** Stops or fails the run. A transfer that another program of this device receives continues there, and has not failed. */
-  const stop = async (error: BatonClientError) => (error.code === 'taken' ? run.stop(error) : run.fail(error));
+  const stop = (error: BatonClientError) => (error.code === 'taken' ? run.stop(error) : run.fail(error));
 
   async function accept(): Promise<void> {
     const { body } = await run.insist(() => caller.call('acceptTransfer', { params, signal }));

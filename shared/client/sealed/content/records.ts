@@ -20,6 +20,8 @@ export interface Records {
   readonly count: number;
   /** Seals all bytes of this record. */
   seal(record: number, plain: Bytes): Promise<Bytes>;
+  /** Seals them in parts that follow each other, which saves a copy. The bytes may be reused once it returns. */
+  sealParts(record: number, plain: Bytes): Promise<SealedParts>;
   /** Opens a record. Throws `record_damaged` unless it is this record of this file, sealed with the key. */
   open(record: number, sealed: Bytes): Promise<Bytes>;
 }
@@ -42,6 +44,42 @@ const idBytes = (transferId: string): Bytes => {
   );
 };
 
+/** The two keys of one file. */
+export interface RecordKeys {
+  readonly enc: Bytes;
+  readonly nonce: Bytes;
+}
+
+/** Seals and opens single records: the nonce is the beginning of an HMAC over AAD and content. */
+export interface RecordCipher {
+  /** The content may be reused once it returns. */
+  seal(aad: Bytes, plain: Bytes): SealedParts | Promise<SealedParts>;
+  /** Returns null where the record is not genuine, its nonce included. */
+  open(aad: Bytes, nonce: Bytes, sealed: Bytes): Bytes | null | Promise<Bytes | null>;
+}
+
+/** The parts of a record that follow each other: nonce, ciphertext and tag. */
+export type SealedParts = readonly Bytes[];
+
+/** Makes the cipher of one file. A platform may have a faster way to the same bytes than WebCrypto. */
+export type MakeRecordCipher = (keys: RecordKeys) => RecordCipher | Promise<RecordCipher>;
+
+const webRecordCipher: MakeRecordCipher = async (keys) => {
+  const [encKey, nonceKey] = await Promise.all([aesKey(keys.enc), hmacKey(keys.nonce)]);
+  const nonceOf = async (aadAndPlain: Bytes) => (await hmac(nonceKey, aadAndPlain)).slice(0, NONCE_BYTES);
+  return {
+    async seal(aad, plain) {
+      const own = concat(aad, plain);
+      const nonce = await nonceOf(own);
+      return [nonce, await aesSeal(encKey, nonce, aad, own.subarray(aad.length))];
+    },
+    async open(aad, nonce, sealed) {
+      const plain = await aesOpen(encKey, nonce, aad, sealed);
+      return plain !== null && isSame(await nonceOf(concat(aad, plain)), nonce) ? plain : null;
+    },
+  };
+};
+
 /**
  * Makes the records of a file: 256 KiB each, as `nonce 12 || ciphertext || tag 16`. The nonce is derived from the bytes, so
  * that a source that changed meanwhile never uses the same key and nonce for other bytes.
@@ -49,35 +87,32 @@ const idBytes = (transferId: string): Bytes => {
 export async function makeRecords(
   key: Bytes,
   { transferId, index, size }: { transferId: string; index: number; size: number },
+  makeCipher: MakeRecordCipher = webRecordCipher,
 ): Promise<Records> {
   const id = idBytes(transferId);
-  const [encKey, nonceKey] = await Promise.all([
-    hkdf(key, concat(utf8('enc'), u32(index))).then(aesKey),
-    hkdf(key, concat(utf8('nonce'), u32(index))).then(hmacKey),
-  ]);
+  const derived = (name: string): Promise<Bytes> => hkdf(key, concat(utf8(name), u32(index)));
+  const [enc, nonceKey] = await Promise.all([derived('enc'), derived('nonce')]);
+  const cipher = await makeCipher({ enc, nonce: nonceKey });
   const count = recordCount(size);
   const lengthOf = (record: number): number => (record === count - 1 ? size - record * RECORD_BYTES : RECORD_BYTES);
   const aadOf = (record: number): Bytes =>
     concat(id, u32(index), u64(record), Uint8Array.of(record === count - 1 ? 1 : 0));
-  const nonceOf = async (aad: Bytes, plain: Bytes): Promise<Bytes> =>
-    (await hmac(nonceKey, concat(aad, plain))).slice(0, NONCE_BYTES);
   const isRecord = (record: number) => Number.isSafeInteger(record) && record >= 0 && record < count;
 
+  async function sealParts(record: number, plain: Bytes): Promise<SealedParts> {
+    if (!isRecord(record) || plain.length !== lengthOf(record)) throw new TypeError('not the bytes of this record');
+    return cipher.seal(aadOf(record), plain);
+  }
+
   return {
-    ...{ size, count, sealedSize: sealedSizeOf(size) },
-    async seal(record, plain) {
-      if (!isRecord(record) || plain.length !== lengthOf(record)) throw new TypeError('not the bytes of this record');
-      const aad = aadOf(record);
-      const nonce = await nonceOf(aad, plain);
-      return concat(nonce, await aesSeal(encKey, nonce, aad, plain));
-    },
+    ...{ size, count, sealedSize: sealedSizeOf(size), sealParts },
+    seal: async (record, plain) => concat(...(await sealParts(record, plain))),
     async open(record, sealed) {
       if (!isRecord(record) || sealed.length !== lengthOf(record) + RECORD_OVERHEAD) {
         throw sealedError('record_damaged');
       }
-      const [aad, nonce] = [aadOf(record), sealed.slice(0, NONCE_BYTES)];
-      const plain = await aesOpen(encKey, nonce, aad, sealed.slice(NONCE_BYTES));
-      if (plain === null || !isSame(await nonceOf(aad, plain), nonce)) throw sealedError('record_damaged');
+      const plain = await cipher.open(aadOf(record), sealed.slice(0, NONCE_BYTES), sealed.subarray(NONCE_BYTES));
+      if (plain === null) throw sealedError('record_damaged');
       return plain;
     },
   };
@@ -90,13 +125,44 @@ export async function* sealFrom(records: Records, read: ReadBytes, offset = 0): 
     const start = record * RECORD_BYTES;
     const sealed = await records.seal(record, await read(start, Math.min(RECORD_BYTES, records.size - start)));
     const skipped = record === first ? offset - first * SEALED_RECORD : 0;
-    if (skipped < sealed.length) yield sealed.slice(skipped);
+    if (skipped < sealed.length) yield skipped === 0 ? sealed : sealed.slice(skipped);
+  }
+}
+
+/** Yields the same bytes in smaller pieces, and seals the next record while one is taken. */
+export async function* sealAhead(records: Records, read: ReadBytes, offset = 0): AsyncGenerator<Bytes, void, void> {
+  const sealAt = async (record: number) => {
+    const start = record * RECORD_BYTES;
+    return records.sealParts(record, await read(start, Math.min(RECORD_BYTES, records.size - start)));
+  };
+  const first = Math.floor(offset / SEALED_RECORD);
+  let skipped = offset - first * SEALED_RECORD;
+  let next = first < records.count ? sealAt(first) : null;
+  for (let record = first; next !== null; record += 1) {
+    const parts: readonly Bytes[] = await next;
+    next = record + 1 < records.count ? sealAt(record + 1) : null;
+    // An error is thrown when its record is due, and never where nobody asks for that record.
+    next?.catch(() => {});
+    for (const part of parts) {
+      const rest = part.subarray(skipped);
+      skipped -= part.length - rest.length;
+      if (rest.length > 0) yield rest;
+    }
   }
 }
 
 /** Returns where the record with this sealed byte begins. Opening begins there again. */
 export function recordAt(sealedOffset: number): { record: number; sealedStart: number; start: number } {
   const record = Math.floor(sealedOffset / SEALED_RECORD);
+  return { record, sealedStart: record * SEALED_RECORD, start: record * RECORD_BYTES };
+}
+
+/**
+ * Returns where the record with this byte of the file begins; the last record where the byte is behind the end. A receiver
+ * that has stored `offset` bytes continues there.
+ */
+export function recordWith({ count }: Records, offset: number): { record: number; sealedStart: number; start: number } {
+  const record = Math.min(Math.floor(offset / RECORD_BYTES), count - 1);
   return { record, sealedStart: record * SEALED_RECORD, start: record * RECORD_BYTES };
 }
 
@@ -111,26 +177,29 @@ export interface Opening {
 /** Makes the opening of a file from the beginning of a record on. */
 export function openFrom(records: Records, first = 0): Opening {
   let record = first;
-  let pieces: Uint8Array[] = [];
-  let waiting = 0;
   const lengthNow = () => Math.min(RECORD_BYTES, records.size - record * RECORD_BYTES) + RECORD_OVERHEAD;
+  // No later record is longer.
+  const waiting = new Uint8Array(first < records.count ? lengthNow() : 0);
+  let filled = 0;
   return {
     async push(piece) {
-      pieces.push(piece);
-      waiting += piece.length;
       const opened: Bytes[] = [];
-      while (record < records.count && waiting >= lengthNow()) {
-        const [length, all] = [lengthNow(), concat(...pieces)];
-        opened.push(await records.open(record, all.slice(0, length)));
-        pieces = [all.subarray(length)];
-        waiting -= length;
+      for (let at = 0; at < piece.length; ) {
+        if (record === records.count) throw sealedError('record_damaged');
+        const length = lengthNow();
+        const taken = piece.subarray(at, at + length - filled);
+        waiting.set(taken, filled);
+        filled += taken.length;
+        at += taken.length;
+        if (filled < length) break;
+        opened.push(await records.open(record, waiting.subarray(0, length)));
+        filled = 0;
         record += 1;
       }
-      if (record === records.count && waiting > 0) throw sealedError('record_damaged');
       return opened;
     },
     finish() {
-      if (record !== records.count || waiting > 0) throw sealedError('record_damaged');
+      if (record !== records.count || filled > 0) throw sealedError('record_damaged');
     },
   };
 }

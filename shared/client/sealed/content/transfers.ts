@@ -7,12 +7,18 @@ import { envelopeIn, openEnvelope, sealForDevice } from './envelope.ts';
 const LABEL = 'baton/1 transfer';
 const DESCRIPTION_BYTES = 512 * 1024;
 const KEY_BYTES = 32;
+const SHA256 = /^[0-9a-f]{64}$/;
 
 /** A file of a transfer, as only its two devices know it. */
 export interface SealedFile {
   readonly name: string;
   readonly type: string;
   readonly size: number;
+  /**
+   * In lower-case hexadecimal; left out where the sender read the file only once. Records prove what arrives. The digest
+   * proves what is on the receiver's disk after it has stopped and resumed.
+   */
+  readonly sha256?: string;
 }
 
 /** The files of a transfer, and the key of its files and signals. */
@@ -27,14 +33,19 @@ export interface OpenedDescription extends Opened, Description {}
 /** Returns the name that the service gets. */
 export const plainNameOf = (index: number): string => `${index}.bin`;
 
-/** Seals names, types, sizes and a new key for the receiver: `sealed` of the transfer. */
+const fileOf = ({ name, type, size, sha256 }: SealedFile): SealedFile => ({
+  ...{ name, type, size },
+  ...(sha256 !== undefined && { sha256 }),
+});
+
+/** Seals names, types, sizes, digests and a new key for the receiver: `sealed` of the transfer. */
 export async function sealTransfer(
   keyring: Keyring,
   { to, files, t }: { to: string; files: readonly SealedFile[]; t: number },
 ): Promise<{ sealed: string; key: Bytes }> {
   checkMaySeal(keyring);
   const key = randomBytes(KEY_BYTES);
-  const listed = files.map(({ name, type, size }) => ({ name, type, size }));
+  const listed = files.map(fileOf);
   const content = utf8(JSON.stringify({ key: toBase64url(key), files: listed }));
   const letter = { label: LABEL, from: keyring.device_id, target: to };
   const sealed = await sealForDevice(keyring, letter, await makeBody(keyring, letter, { content, t }));
@@ -44,7 +55,8 @@ export async function sealTransfer(
 
 function isFile(value: unknown): value is SealedFile {
   if (typeof value !== 'object' || value === null) return false;
-  const { name, type, size } = value as Record<string, unknown>;
+  const { name, type, size, sha256 } = value as Record<string, unknown>;
+  if (sha256 !== undefined && (typeof sha256 !== 'string' || !SHA256.test(sha256))) return false;
   return typeof name === 'string' && typeof type === 'string' && Number.isSafeInteger(size) && (size as number) >= 0;
 }
 
@@ -53,7 +65,7 @@ function descriptionIn(content: Bytes): Description | null {
     const said = JSON.parse(textOf(content) ?? '') as { key?: unknown; files?: unknown } | null;
     const key = typeof said?.key === 'string' ? fromBase64url(said.key) : null;
     if (key?.length !== KEY_BYTES || !Array.isArray(said?.files) || !said.files.every(isFile)) return null;
-    return { key, files: said.files.map(({ name, type, size }: SealedFile) => ({ name, type, size })) };
+    return { key, files: said.files.map(fileOf) };
   } catch {
     return null;
   }

@@ -4,17 +4,25 @@ import {
   openFrom,
   RECORD_BYTES,
   recordAt,
+  recordWith,
   type Records,
+  sealAhead,
   sealedSizeOf,
   sealFrom,
 } from '../../../../shared/client/sealed/content/records.ts';
 import { type Bytes, concat, randomBytes } from '../../../../shared/client/sealed/primitives/bytes.ts';
+import { nodeRecordCipher } from '../../../../shared/client/node/record-cipher.ts';
 import { codeOf } from './people.ts';
 
 const KEY = randomBytes(32);
 const ID = '018f3c4e-7b1a-7cde-8f00-0123456789ab';
 const OTHER_ID = '018f3c4e-7b1a-7cde-8f00-0123456789ac';
 const R = RECORD_BYTES;
+
+const CIPHERS = [
+  ['WebCrypto', undefined],
+  ['Node', nodeRecordCipher],
+] as const;
 
 const recordsOf = (size: number, says: Partial<{ transferId: string; index: number }> = {}, key = KEY) =>
   makeRecords(key, { transferId: ID, index: 0, size, ...says });
@@ -42,6 +50,17 @@ async function openAll(records: Records, sealed: Bytes, first = 0, piece = 100_0
   return concat(...opened);
 }
 
+test.each([0, 1, R - 1, R, R + 1])(
+  'the cipher of Node seals %d bytes as WebCrypto does, and opens what that sealed',
+  async (size) => {
+    const about = { transferId: ID, index: 3, size };
+    const [web, node] = [await makeRecords(KEY, about), await makeRecords(KEY, about, nodeRecordCipher)];
+    const [sealed, file] = [await sealAll(web, fileOf(size)), fileOf(size)];
+    expect(Buffer.compare(await sealAll(node, file), sealed)).toBe(0);
+    expect(Buffer.compare(await openAll(node, sealed), file)).toBe(0);
+  },
+);
+
 test.each([0, 1, R - 1, R, R + 1, 2 * R, 2 * R + 5])('a file of %d bytes', async (size) => {
   const [records, file] = [await recordsOf(size), fileOf(size)];
   const sealed = await sealAll(records, file);
@@ -63,12 +82,40 @@ test('sealing goes on at any byte, and opening at any record, with the same byte
     fc.asyncProperty(offset, fc.integer({ min: 1_000, max: 300_000 }), async (at, piece) => {
       const rest = await sealAll(records, file, at);
       expect(Buffer.compare(rest, whole.subarray(at))).toBe(0);
+      const ahead: Bytes[] = [];
+      // The source reuses its memory.
+      const reused = new Uint8Array(R);
+      const read = (begin: number, length: number) => {
+        reused.set(file.subarray(begin, begin + length));
+        return reused.subarray(0, length);
+      };
+      for await (const part of sealAhead(records, read, at)) ahead.push(part);
+      expect(Buffer.compare(concat(...ahead), whole.subarray(at))).toBe(0);
       const { record, sealedStart, start } = recordAt(Math.min(at, whole.length - 1));
       const opened = await openAll(records, whole.slice(sealedStart), record, piece);
       expect(Buffer.compare(opened, file.subarray(start))).toBe(0);
     }),
     { numRuns: 40 },
   );
+});
+
+test('a part that is stored continues with the record in which it stopped, and the last one comes again in any case', async () => {
+  const size = 2 * R + 777;
+  const [records, file] = [await recordsOf(size), fileOf(size)];
+  const whole = await sealAll(records, file);
+  for (const stored of [0, 1, R - 1, R, R + 1, 2 * R, 2 * R + 1, size]) {
+    const { record, sealedStart, start } = recordWith(records, stored);
+    expect([stored, start <= stored, stored - start <= R, record]).toEqual([
+      stored,
+      true,
+      true,
+      Math.min(2, Math.floor(stored / R)),
+    ]);
+    expect(Buffer.compare(await openAll(records, whole.slice(sealedStart), record), file.subarray(start))).toBe(0);
+  }
+  const even = await recordsOf(2 * R);
+  expect(recordWith(even, 2 * R)).toEqual({ record: 1, sealedStart: R + 28, start: R });
+  expect(recordWith(await recordsOf(0), 0)).toEqual({ record: 0, sealedStart: 0, start: 0 });
 });
 
 test('a changed source never meets the same nonce with other bytes', async () => {
@@ -111,8 +158,8 @@ test('what is truncated, reordered, repeated, of another file, transfer or key i
   expect(await codeOf(recordsOf(1, { transferId: 'no-uuid' }))).not.toBe('taken');
 });
 
-test('no bit of a record can change, its nonce included', async () => {
-  const records = await recordsOf(50);
+test.each(CIPHERS)('no bit of a record can change, its nonce included: %s', async (_, cipher) => {
+  const records = await makeRecords(KEY, { transferId: ID, index: 0, size: 50 }, cipher);
   const sealed = await records.seal(0, fileOf(50));
   for (let at = 0; at < sealed.length; at++) {
     const other = sealed.slice();

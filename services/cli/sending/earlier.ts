@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { BatonClient } from '../../../shared/client/index.ts';
+import type { Context } from '../context.ts';
+import { failureOf } from '../failure.ts';
+import type { Unfinished, UnfinishedSends } from '../unfinished.ts';
+import type { Sealer } from './sealer.ts';
+import { OVER } from './unsent.ts';
+
+interface Parts {
+  context: Context;
+  baton: BatonClient;
+  sends: UnfinishedSends;
+}
+
+/** Cancels a transfer that nobody can resume, so that the receiver need not wait. */
+export async function giveUp({ context, baton, sends }: Parts, entry: Unfinished): Promise<void> {
+  await baton.transfers
+    .cancel(entry.transferId, 'source_failed', { signal: context.signal })
+    .catch((error: unknown) => {
+      if (!OVER.includes(failureOf(error).code)) throw error;
+    });
+  await sends.remove(entry.transferId);
+}
+
+/** Drops earlier sends of files that have changed since, because they cannot be resumed. */
+export async function dropChanged(
+  parts: Parts,
+  { to, paths, excludes }: Pick<Unfinished, 'to' | 'paths'> & { excludes: readonly string[] },
+  key: string,
+): Promise<void> {
+  const { context, sends } = parts;
+  for (const entry of await sends.list()) {
+    const isSame =
+      entry.to === to &&
+      entry.spool === null &&
+      isDeepStrictEqual([entry.paths, entry.excludes ?? []], [paths, excludes]);
+    if (!isSame || entry.key.startsWith(`${key}-`)) continue;
+    const claim = sends.claim(entry.transferId);
+    if (claim === null) continue;
+    context.output.note('The files have changed since this was interrupted. They are sent anew.');
+    await giveUp(parts, entry);
+    claim.remove();
+  }
+}
+
+/** Drops an earlier send that was not sealed, where these files are sealed now. */
+export async function unlessPlain(
+  parts: Parts,
+  entry: Unfinished | undefined,
+  { isSealed }: Sealer,
+): Promise<Unfinished | undefined> {
+  if (entry === undefined || !isSealed || entry.sealedKey !== undefined) return entry;
+  const claim = parts.sends.claim(entry.transferId);
+  if (claim === null) return entry;
+  parts.context.output.note('This was begun without encryption. It is sent anew.');
+  await giveUp(parts, entry);
+  claim.remove();
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import type { FileSource } from '../files/files.ts';
+import { makePieces } from '../files/sources.ts';
+import {
+  type MakeRecordCipher,
+  makeRecords,
+  type Records,
+  sealAhead,
+  sealedSizeOf,
+} from '../sealed/content/records.ts';
+import { plainNameOf } from '../sealed/content/transfers.ts';
+import type { Bytes } from '../sealed/primitives/bytes.ts';
+
+interface Parts {
+  readonly index: number;
+  /** The key of the transfer. */
+  readonly key: Bytes;
+  /** The id of the transfer, which the service gives before anything is read. */
+  readonly transferId: Promise<string>;
+  readonly recordCipher: MakeRecordCipher | undefined;
+}
+
+/**
+ * Makes a source of the sealed bytes of a file, without its name, type and digest. It opens at any offset: the same file has
+ * the same sealed bytes each time. A file that changed meanwhile fails at the receiver, and reveals nothing.
+ */
+export function sealedSource(source: FileSource, { index, key, transferId, recordCipher }: Parts): FileSource {
+  const { size, replayable } = source;
+  let made: Promise<Records> | null = null;
+  const recordsOf = () =>
+    (made ??= transferId.then((id) => makeRecords(key, { transferId: id, index, size }, recordCipher)));
+  return {
+    ...{ name: plainNameOf(index), size: sealedSizeOf(size), replayable },
+    async open(offset, signal) {
+      const records = await recordsOf();
+      const plain = makePieces(source, signal);
+      // An empty file is one empty record, for which nothing is read.
+      const read = (start: number, length: number) => (length === 0 ? new Uint8Array(0) : plain.at(start, length));
+      const sealed = sealAhead(records, read, offset);
+      return new ReadableStream<Uint8Array>(
+        {
+          async pull(controller) {
+            const { done, value } = await sealed.next();
+            if (!done) return controller.enqueue(value);
+            plain.close();
+            controller.close();
+          },
+          async cancel() {
+            plain.close();
+            await sealed.return();
+          },
+        },
+        { highWaterMark: 0 },
+      );
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BatonClient, IncomingTransfer } from '../../shared/client/api.ts';
+import { makeBatonClient } from '../../shared/client/baton-client.ts';
+import type { OpenSink } from '../../shared/client/files/files.ts';
+import { nodeRecordCipher } from '../../shared/client/node/record-cipher.ts';
+import { fileSource, sha256 } from '../../shared/client/node/sources.ts';
+import { folderSink } from '../../shared/client/node/sinks.ts';
+import { makeSealedFiles } from '../../shared/client/sealing/files.ts';
+import type { SealingCalls } from '../../shared/client/sealing/sealing-calls.ts';
+import { memoryTaken } from '../../shared/client/sealing/taken.ts';
+import type { TestDevice } from '../support/device.ts';
+import { firstRing, keyringOf, makePerson, nextRing, NOW } from '../unit/client/sealed/people.ts';
+import { type SiteWithRelayStore, startSiteWithRelayStore } from './support/own-store.ts';
+import { makeFolder, MIB, writeFile } from './support/relayed.ts';
+
+/* Sealed files through a real relay, which forgets everything when a test says so. */
+
+let own: SiteWithRelayStore;
+const folder = makeFolder();
+const clients: BatonClient[] = [];
+beforeAll(async () => {
+  own = await startSiteWithRelayStore({ APP_RELAY_STALL_SECONDS: '5' });
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+});
+afterAll(async () => {
+  await own.stop();
+  folder.remove();
+});
+
+function clientOf({ headers }: TestDevice, replica: { url: string }): BatonClient {
+  const client = makeBatonClient({ baseUrl: replica.url, headers, sha256 });
+  clients.push(client);
+  return client;
+}
+
+/** Two devices of one account with keys, on two replicas. */
+async function keyedPair() {
+  const { site } = own;
+  const devices = (await site.enrol('Laptop', 'Phone')) as [TestDevice, TestDevice];
+  const [laptop, phone] = [await makePerson(devices[0].id), await makePerson(devices[1].id)];
+  const first = await firstRing(laptop);
+  const rings = [first, await nextRing(first, laptop, { add: [phone.asks] })];
+  const calls: Pick<SealingCalls, 'serverNow' | 'caller'> = { serverNow: () => NOW, caller: null as never };
+  const filesOf = ({ store }: typeof laptop) =>
+    makeSealedFiles({ calls, store, taken: memoryTaken(), sha256, recordCipher: nodeRecordCipher });
+  return {
+    to: phone.id,
+    devices: devices.map(({ id }) => ({ device_id: id })),
+    sending: {
+      client: clientOf(devices[0], site.one),
+      files: filesOf(laptop),
+      keyring: await keyringOf(laptop, rings),
+    },
+    taking: { client: clientOf(devices[1], site.two), files: filesOf(phone), keyring: await keyringOf(phone, rings) },
+  };
+}
+
+/** Resolves with the opened offer. */
+const opened = ({ client, files, keyring }: Awaited<ReturnType<typeof keyedPair>>['taking']) =>
+  new Promise<IncomingTransfer>((resolve, reject) => {
+    client.on('incoming', (offer) => {
+      files.open(client.transfers, keyring, offer).then((received) => {
+        if (received.kind === 'opened') resolve(received.offer);
+        else reject(new Error(received.kind));
+      }, reject);
+    });
+    client.start();
+  });
+
+test('a file goes on at a record when the relay forgets it twice, and has the same bytes', async () => {
+  const size = 40 * MIB + 17;
+  const { path } = writeFile(folder.path, 'film.mkv', size);
+  const { to, devices, sending, taking } = await keyedPair();
+  const incoming = opened(taking);
+  await taking.client.untilOnline();
+  const source = await fileSource(path);
+  const rewinds: unknown[] = [];
+  sending.client.on('event', ({ name, data }) => {
+    if (name === 'relay:rewind') rewinds.push(data);
+  });
+  const offer = await sending.files.seal(sending.keyring, { to, files: [source], devices });
+  const running = await sending.files.send(sending.client.transfers, offer, [source]);
+  const into = join(folder.path, 'in');
+  const open = folderSink(into, undefined, { records: join(folder.path, 'records') });
+  let forgets = 0;
+  const losing: OpenSink = async (file, signal, about) => {
+    const sink = await open(file, signal, about);
+    if ('getWriter' in sink) throw new Error('not a sink');
+    let bytes = sink.offset ?? 0;
+    return {
+      ...sink,
+      async write(chunk) {
+        await sink.write(chunk);
+        bytes += chunk.length;
+        if (bytes > (forgets + 1) * 12 * MIB && forgets < 2) {
+          forgets += 1;
+          await own.bytes.flushall();
+        }
+      },
+    };
+  };
+  const taken = (await incoming).accept(losing);
+  const [done, sent] = await Promise.all([taken.done, running.done]);
+  expect([done, sent].map(({ state, files }) => [state, files?.[0]?.name])).toEqual([
+    ['DONE', 'film.mkv'],
+    ['DONE', 'film.mkv'],
+  ]);
+  const digest = (at: string) => createHash('sha256').update(readFileSync(at)).digest('hex');
+  expect(digest(join(into, 'film.mkv'))).toBe(digest(path));
+  expect([forgets, rewinds.length]).toEqual([2, expect.any(Number)]);
+  expect(rewinds.length).toBeGreaterThan(0);
+});
+
+test('many files, empty ones and those as long as a record, arrive whole, and a stranger sees numbers', async () => {
+  const sizes = [0, 1, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 3 * MIB, 0];
+  const written = sizes.map((size, index) => writeFile(folder.path, `part ${index}.txt`, size));
+  const { to, devices, sending, taking } = await keyedPair();
+  const incoming = opened(taking);
+  await taking.client.untilOnline();
+  const sources = await Promise.all(written.map(({ path }) => fileSource(path)));
+  const offer = await sending.files.seal(sending.keyring, { to, files: sources, devices });
+  const running = await sending.files.send(sending.client.transfers, offer, sources);
+  const into = join(folder.path, 'many');
+  const seen = await sending.client.transfers.get(running.id);
+  expect(seen.files?.map(({ name, type, sha256: digest }) => [name, type, digest])).toEqual(
+    sizes.map((_, index) => [`${index}.bin`, null, null]),
+  );
+  await (await incoming).accept(folderSink(into, undefined, { records: join(folder.path, 'records') })).done;
+  await running.done;
+  for (const [index, { path }] of written.entries()) {
+    expect(readFileSync(join(into, `part ${index}.txt`)).equals(readFileSync(path))).toBe(true);
+  }
+});

@@ -1,0 +1,102 @@
+import type { Caller } from '../../../../shared/client/http/caller.ts';
+import type { PeerModule, PeerSendingParts, Signal } from '../../../../shared/client/transfers/peer-module.ts';
+import { randomBytes } from '../../../../shared/client/sealed/primitives/bytes.ts';
+import { sealedPeerToPeer } from '../../../../shared/client/sealing/sealed-signals.ts';
+
+/* The signals of a sealed transfer, by a service that reads, changes and renames them. */
+
+const ID = '018f3c4e-7b1a-7cde-8f00-0123456789ab';
+const KEY = randomBytes(32);
+const transfer = { sender: { device_id: 'laptop-1' }, receiver: { device_id: 'phone-1' } };
+
+type Sent = Signal & { to_device_id: string; transfer_id: string };
+
+/** One end: the signals that it sends by the service, and those that it takes. */
+function endOf(side: 'sending' | 'receiving', key: typeof KEY | null = KEY) {
+  const sent: Sent[] = [];
+  const others: string[] = [];
+  const taken: Signal[] = [];
+  const caller = {
+    call(name: string, { body }: { body: Sent }) {
+      if (name === 'sendSignal') sent.push(body);
+      else others.push(name);
+      return Promise.resolve({ status: 202, body: { delivered: true } });
+    },
+  } as unknown as Caller;
+  let given: Caller | null = null;
+  const make = (parts: { caller: Caller }) => {
+    given = parts.caller;
+    return { isOpen: false, begin() {}, there() {}, nudge() {}, take: (signal: Signal) => void taken.push(signal) };
+  };
+  const plain = { kind: 'peer-to-peer', sending: make, receiving: make } as unknown as PeerModule;
+  const parts = { run: { id: ID, transfer }, caller } as unknown as PeerSendingParts;
+  const module = sealedPeerToPeer(plain, () => key) as PeerModule;
+  const made = side === 'sending' ? module.sending(parts) : module.receiving(parts as never);
+  return {
+    ...{ sent, others, taken, side: made },
+    call: (name: 'sendSignal' | 'getIceServers', kind: string, payload: unknown) =>
+      (given as Caller).call(name as never, { body: { to_device_id: 'x', transfer_id: ID, kind, payload } } as never),
+  };
+}
+
+/** Resolves when everything that was handed to this end before has been opened. */
+async function settled(end: ReturnType<typeof endOf>): Promise<Signal[]> {
+  const count = end.taken.length;
+  end.side.take({ kind: 'bye', payload: 'the last' });
+  while (end.taken.at(-1)?.payload !== 'the last' || end.taken.length === count) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  end.taken.pop();
+  return end.taken;
+}
+
+test('the other device gets them in their order, and the service reads none of them', async () => {
+  const [laptop, phone] = [endOf('sending'), endOf('receiving')];
+  const offer = { type: 'offer', sdp: 'a=fingerprint:sha-256 AB:CD', attempt: '1-x' };
+  await laptop.call('sendSignal', 'offer', offer);
+  await laptop.call('sendSignal', 'candidate', { candidate: '192.0.2.7' });
+  await laptop.call('sendSignal', 'bye', { reason: 'over' });
+  await laptop.call('getIceServers', '', null);
+  expect(laptop.others).toEqual(['getIceServers']);
+  expect(JSON.stringify(laptop.sent)).not.toMatch(/fingerprint|192\.0\.2|over|attempt/);
+  expect(laptop.sent.map(({ to_device_id, transfer_id, kind }) => [to_device_id, transfer_id, kind])).toEqual(
+    ['offer', 'candidate', 'bye'].map((kind) => ['x', ID, kind]),
+  );
+  for (const signal of laptop.sent) phone.side.take(signal);
+  expect(await settled(phone)).toEqual([
+    { kind: 'offer', payload: offer },
+    { kind: 'candidate', payload: { candidate: '192.0.2.7' } },
+    { kind: 'bye', payload: { reason: 'over' } },
+  ]);
+  await phone.call('sendSignal', 'answer', { type: 'answer', sdp: 'yes' });
+  for (const signal of phone.sent) laptop.side.take(signal);
+  expect(await settled(laptop)).toEqual([{ kind: 'answer', payload: { type: 'answer', sdp: 'yes' } }]);
+});
+
+test('what the service writes, changes, renames or sends back is dropped, and a bye of an older device is not', async () => {
+  const [laptop, phone] = [endOf('sending'), endOf('receiving')];
+  await laptop.call('sendSignal', 'offer', { sdp: 'genuine' });
+  const [genuine] = laptop.sent as [Sent];
+  const { sealed } = genuine.payload as { sealed: string };
+  phone.side.take({ kind: 'offer', payload: { type: 'offer', sdp: 'forged' } });
+  phone.side.take({ kind: 'candidate', payload: null });
+  phone.side.take({ kind: 'answer', payload: genuine.payload });
+  phone.side.take({ kind: 'offer', payload: { sealed: `${sealed.slice(0, -4)}AAAA` } });
+  phone.side.take({ kind: 'offer', payload: { sealed: 'no' } });
+  laptop.side.take(genuine);
+  phone.side.take({ kind: 'bye', payload: {} });
+  phone.side.take(genuine);
+  expect(await settled(phone)).toEqual([
+    { kind: 'bye', payload: {} },
+    { kind: 'offer', payload: { sdp: 'genuine' } },
+  ]);
+  expect(await settled(laptop)).toEqual([]);
+});
+
+test('a transfer that is not sealed has its signals as before', async () => {
+  const laptop = endOf('sending', null);
+  await laptop.call('sendSignal', 'offer', { sdp: 'plain' });
+  expect(laptop.sent).toMatchObject([{ kind: 'offer', payload: { sdp: 'plain' } }]);
+  laptop.side.take({ kind: 'answer', payload: { sdp: 'plain' } });
+  expect(laptop.taken).toEqual([{ kind: 'answer', payload: { sdp: 'plain' } }]);
+});
