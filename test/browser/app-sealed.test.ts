@@ -81,6 +81,18 @@ withChromium.describe('encrypted content in the app', () => {
     await page.locator('dialog').getByRole('button', { name: 'Remove' }).click();
     await inThread(page).locator('.item').waitFor({ state: 'detached' });
     expect(await waiting()).toEqual([]);
+
+    // Files of which there would be only ciphertext are not taken, and their sender is told.
+    const offered = await calls.call('initTransfer', {
+      body: { to_device_id: id, files: [{ name: '0.bin', size: 1 }], sealed: envelope() },
+    });
+    const { transfer_id } = offered.body.transfer;
+    await inThread(page).locator('.item').getByText('the app cannot open them yet').waitFor();
+    expect(await inThread(page).getByRole('button', { name: 'Accept' }).count()).toBe(0);
+    expect((await calls.call('getTransfer', { params: { transfer_id } })).body.transfer).toMatchObject({
+      ...{ state: 'CANCELLED', error: { code: 'cannot_open', by_device_id: id } },
+    });
+    await look(page, `sealed-offer-${size}`);
     expect(reports).toEqual([]);
   });
 });

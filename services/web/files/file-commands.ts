@@ -43,6 +43,9 @@ function makeReceivingFiles({ client, entry, history }: Parts, running: RunningF
     async onOffer(offer: IncomingTransfer): Promise<void> {
       offers.set(offer.id, offer);
       await history.transfer(offer.transfer, false);
+      // Nobody is asked about files of which there would be only ciphertext.
+      if (offer.transfer.sealed !== null)
+        return void (await client.transfers.cancel(offer.id, 'cannot_open').catch(() => {}));
       const isWelcome = offer.isAccepted || (await isAlways(history, offer.transfer.sender.device_id));
       if (isWelcome) await accept(offer.id).catch(() => {});
     },

@@ -215,7 +215,7 @@ export function FilesRow({ item, isEnd }: { item: FilesItem; isEnd: boolean }) {
       <ItemTools item={item} />
       <BurstFoot item={item} isEnd={isEnd} />
       {item.state === 'failed' && item.isMine && <NotSent item={item} />}
-      {item.state === 'failed' && !item.isMine && item.error !== null && (
+      {!item.isMine && (item.state === 'failed' || item.error === 'cannot_open') && item.error !== null && (
         <p class="item-error">{errorText(item.error)}</p>
       )}
     </li>
