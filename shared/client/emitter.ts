@@ -29,8 +29,7 @@ export function makeEmitter<E>(onThrow: (error: unknown) => void): Emitter<E> {
     },
     emit(name, event) {
       for (const entry of [...entries]) {
-        if (entry.name !== name) continue;
-        if (entry.isOnce) entries.delete(entry);
+        if (entry.name !== name || (entry.isOnce && !entries.delete(entry))) continue;
         try {
           entry.listener(event as never);
         } catch (error) {

@@ -72,7 +72,8 @@ export function makeOpener(parts: Parts): Opener {
 
   async function tryToOpen(offer: IncomingTransfer): Promise<IncomingTransfer | null> {
     const keyed = await keyedAt(context, url);
-    if (offer.transfer.sealed === null) return takePlain(offer, keyed !== null);
+    // A service of the version before leaves it out.
+    if ((offer.transfer.sealed ?? null) === null) return takePlain(offer, keyed !== null);
     const { files } = keyed?.sealing ?? (await sealingAt(context, url));
     const found = await files.open(baton.transfers, keyed?.keyring ?? null, offer, { signal });
     if (found.kind === 'opened') return found.offer;

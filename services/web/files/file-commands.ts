@@ -44,7 +44,7 @@ function makeReceivingFiles({ client, entry, history }: Parts, running: RunningF
       offers.set(offer.id, offer);
       await history.transfer(offer.transfer, false);
       // Nobody is asked about files of which there would be only ciphertext.
-      if (offer.transfer.sealed !== null)
+      if ((offer.transfer.sealed ?? null) !== null)
         return void (await client.transfers.cancel(offer.id, 'cannot_open').catch(() => {}));
       const isWelcome = offer.isAccepted || (await isAlways(history, offer.transfer.sender.device_id));
       if (isWelcome) await accept(offer.id).catch(() => {});

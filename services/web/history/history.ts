@@ -265,12 +265,15 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
 
   const put: Put = async (item, name, mark) => {
     const known = await byRef(item.ref);
-    const transaction = database.transaction(['items', 'settings'], 'readwrite');
-    const work = async (): Promise<void> => {
-      await transaction.objectStore('items').put(item);
-      if (mark !== null) await transaction.objectStore('settings').put(mark.value, mark.key);
-    };
-    await inTurn(() => Promise.all([work(), transaction.done]));
+    await inTurn(async () => {
+      // Opened in its turn: a transaction without requests ends by itself.
+      const transaction = database.transaction(['items', 'settings'], 'readwrite');
+      const work = async (): Promise<void> => {
+        await transaction.objectStore('items').put(item);
+        if (mark !== null) await transaction.objectStore('settings').put(mark.value, mark.key);
+      };
+      await Promise.all([work(), transaction.done]);
+    });
     if (known === undefined) await note(item, name);
     else onChange(item.thread);
   };

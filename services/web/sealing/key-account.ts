@@ -56,14 +56,14 @@ export const makeKeyAccount = (ring: OwnRing) => ({
 
   /** Makes the key of the account. */
   async create(): Promise<void> {
-    await persistKeys();
+    persistKeys();
     ring.take(await ring.sealing().rings.create({ kind: 'web' }));
     keepKeyState({ kind: 'keyed' });
   },
 
   /** Asks for keys, as a browser that is signed in. */
   async ask(signal: AbortSignal): Promise<KeyRequest> {
-    await persistKeys();
+    persistKeys();
     return ring.sealing().linking.askForKeys({ signal });
   },
 

@@ -53,10 +53,13 @@ export async function claimKeys(account: string): Promise<void> {
   await answered(deleteDB(DATABASES.keys)).catch(() => {});
 }
 
-/** Removes the keys of this browser, because whoever has them can act as this device. */
-export async function dropKeys(): Promise<void> {
+/**
+ * Removes the keys of this browser, because whoever has them can act as this device. `lost`: what waits to be sent goes on
+ * waiting; otherwise it would be sent without encryption.
+ */
+export async function dropKeys(then: 'none' | 'lost' = 'none'): Promise<void> {
   keptWords.set(GRANT, null);
   keptWords.set(OWNER, null);
-  keepKeyState({ kind: 'none' });
+  keepKeyState({ kind: then });
   await Promise.allSettled(Object.values(DATABASES).map((name) => answered(deleteDB(name))));
 }

@@ -9,14 +9,21 @@ import { makeStores } from './stores.ts';
 
 /** Takes the keys of an approval where there are any; false: there are none to take. */
 async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
+  const before = keyState.peek();
+  // A reload in the middle must not send without encryption what the ring of this browser could seal.
+  keepKeyState({ kind: 'lost' });
   try {
     const linked = await sealing.rings.takeGrant();
-    if (linked === null) return false;
+    if (linked === null) {
+      keepKeyState(before);
+      return false;
+    }
     keepKeyState({ kind: 'unconfirmed', code: linked.checkCode, approver: linked.approver, isNew });
     return true;
   } catch (error) {
-    if (error instanceof BatonClientError && error.code === 'bad_grant') return false;
-    throw error;
+    if (!(error instanceof BatonClientError) || error.code !== 'bad_grant') throw error;
+    keepKeyState(before);
+    return false;
   }
 }
 

@@ -1,4 +1,5 @@
 import { type Asking, makeAsking } from '../../../shared/client/sealing.ts';
+import { answered } from '../open-database.ts';
 import { makeStores, persistKeys } from './stores.ts';
 
 /**
@@ -8,8 +9,8 @@ import { makeStores, persistKeys } from './stores.ts';
 export async function askWithKeys(invited?: string): Promise<Asking | null> {
   if (!isSecureContext) return null;
   try {
-    await persistKeys();
-    return await makeAsking(makeStores(), invited);
+    persistKeys();
+    return await answered(makeAsking(makeStores(), invited));
   } catch {
     return null;
   }

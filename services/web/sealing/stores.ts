@@ -19,5 +19,5 @@ export function makeStores(): SealingStores {
   };
 }
 
-/** Asks the browser not to clear the keys. It may refuse, and keep them all the same. */
-export const persistKeys = async (): Promise<void> => void (await navigator.storage?.persist?.().catch(() => false));
+/** Asks the browser not to clear the keys. Nobody waits for it: it may ask the user first, and refuse. */
+export const persistKeys = (): void => void navigator.storage?.persist?.().catch(() => false);

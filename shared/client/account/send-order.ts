@@ -1,4 +1,4 @@
-import { BatonClientError } from '../errors/baton-client-error.ts';
+import { abortedBy } from '../errors/failure.ts';
 import { untilAborted } from '../time/clock.ts';
 
 /** Stands for all other devices: earlier messages leave before a message to all, and later ones wait for it. */
@@ -9,10 +9,6 @@ const settled = (work: Promise<unknown>): Promise<void> =>
     () => {},
     () => {},
   );
-
-/** The error of work that never began. */
-const unwanted = (signal: AbortSignal): BatonClientError =>
-  new BatonClientError('aborted', 'This was not wanted any more', { cause: signal.reason });
 
 /**
  * Begins work for one receiver when the work before it has ended, well or not, in the order of the calls. Other receivers do
@@ -27,7 +23,7 @@ export function makeSendOrder() {
     );
     const turn = Promise.all(before);
     const done = turn.then(() => {
-      if (signal?.aborted === true) throw unwanted(signal);
+      if (signal?.aborted === true) throw abortedBy(signal, 'none');
       return work();
     });
     const end = settled(done);
@@ -40,7 +36,7 @@ export function makeSendOrder() {
     return untilAborted(turn, signal).then(
       () => done,
       () => {
-        throw unwanted(signal);
+        throw abortedBy(signal, 'none');
       },
     );
   };

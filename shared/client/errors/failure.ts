@@ -1,7 +1,7 @@
 import { BatonError, ERRORS, isErrorCode } from '../../contract/errors.ts';
 import { BatonClientError, type ErrorAction } from './baton-client-error.ts';
 import { NoAnswerError } from './no-answer.ts';
-import { outcomeOf } from './outcome.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
 
 /** The codes after which there is no session any more, whatever the request was. */
 export const SESSION_OVER = {
@@ -46,11 +46,13 @@ export function failureOf(error: unknown): BatonClientError {
 }
 
 /** Returns the error of an aborted call: the reason of the signal, when that says more than `aborted`. */
-export function abortedBy(signal: AbortSignal | undefined): BatonClientError {
-  const reason: unknown = signal?.reason;
-  if (reason instanceof BatonClientError) return reason;
-  if ((reason as Partial<Error>)?.name === 'TimeoutError') return failureOf(new NoAnswerError('timeout', reason));
-  return new BatonClientError('aborted', 'This was not wanted any more', { outcome: 'unknown', cause: reason });
+export function abortedBy(signal: AbortSignal | undefined, outcome: Outcome = 'unknown'): BatonClientError {
+  const cause: unknown = signal?.reason;
+  if (cause instanceof BatonClientError) return cause;
+  const isLate = (cause as Partial<Error> | undefined)?.name === 'TimeoutError';
+  return isLate
+    ? new BatonClientError('timeout', 'The service did not answer in time', { action: 'retry', outcome, cause })
+    : new BatonClientError('aborted', 'This was not wanted any more', { outcome, cause });
 }
 
 export const signedOut = (): BatonClientError =>

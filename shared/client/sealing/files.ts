@@ -176,7 +176,7 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
     },
 
     async open(transfers, keyring, offer, settings) {
-      if (offer.transfer.sealed === null) return { kind: 'plain', offer };
+      if ((offer.transfer.sealed ?? null) === null) return { kind: 'plain', offer };
       if (keyring === null) return { kind: 'refused', problem: sealedError('unkeyed') };
       // Events and lists leave out what is sealed.
       const whole = offer.transfer.sealed === '' ? await transfers.incoming(offer.id, settings) : offer;

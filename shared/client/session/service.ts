@@ -32,7 +32,7 @@ export const isAmong = (origin: string, origins: readonly string[]): boolean =>
 /** Throws where a secret would cross a network unencrypted, unless the user allows that. */
 export function checkPlainHttp(origin: string | null, isWanted: boolean): void {
   if (origin === null || isWanted || !isOpen(origin)) return;
-  const says = 'is not encrypted, and whoever is on the way there could take the session';
+  const says = 'is not encrypted, and others on the way could take the session';
   throw new BatonClientError('plain_http', `${origin} ${says}: use https`);
 }
 

@@ -66,6 +66,14 @@ describe('a listener', () => {
     expect(thrown).toHaveLength(1);
   });
 
+  test('of once hears one event where a listener before it emits the next', () => {
+    const { emitter, heard, hear } = scene();
+    emitter.once('one', (event) => emitter.emit('one', event + 1));
+    emitter.once('one', hear);
+    emitter.emit('one', 1);
+    expect(heard).toEqual(['2']);
+  });
+
   test('that listens twice is called twice, and off ends one of them', () => {
     const { emitter, heard, hear } = scene();
     emitter.on('one', hear);

@@ -23,9 +23,10 @@ export function KeyQuestion() {
   const name = shared.value.devices.find(({ device_id }) => device_id === approver)?.name ?? words.otherDevice;
   const refuse = () =>
     attempt(async () => {
-      await dropKeys();
-      if (!isNew) return;
+      if (!isNew) return dropKeys('lost');
+      // Nothing is sent before the session is over.
       await client.signOut();
+      await dropKeys();
       await end('logout');
     }, words.failed);
   return (
