@@ -234,6 +234,16 @@ export function makeTurns(): InTurn {
   };
 }
 
+/** Writes the item and the mark in one transaction. Called in its turn: one that waits without requests ends by itself. */
+async function write(database: Database, item: Item, mark: Parameters<Put>[2]): Promise<void> {
+  const transaction = database.transaction(['items', 'settings'], 'readwrite');
+  const work = async (): Promise<void> => {
+    await transaction.objectStore('items').put(item);
+    if (mark !== null) await transaction.objectStore('settings').put(mark.value, mark.key);
+  };
+  await Promise.all([work(), transaction.done]);
+}
+
 /** Makes the history of an account in this browser. `onChange` gets the thread that has changed. */
 export function makeHistory(database: Database, onChange: (thread: string) => void, inTurn: InTurn) {
   const byRef = (ref: string): Promise<Item | undefined> => database.getFromIndex('items', 'ref', ref);
@@ -265,15 +275,7 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
 
   const put: Put = async (item, name, mark) => {
     const known = await byRef(item.ref);
-    await inTurn(async () => {
-      // Opened in its turn: a transaction without requests ends by itself.
-      const transaction = database.transaction(['items', 'settings'], 'readwrite');
-      const work = async (): Promise<void> => {
-        await transaction.objectStore('items').put(item);
-        if (mark !== null) await transaction.objectStore('settings').put(mark.value, mark.key);
-      };
-      await Promise.all([work(), transaction.done]);
-    });
+    await inTurn(() => write(database, item, mark));
     if (known === undefined) await note(item, name);
     else onChange(item.thread);
   };
