@@ -135,7 +135,7 @@ async function bundleAll() {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(join(OUT, 'assets'), { recursive: true });
   const shared = await settings();
-  // What every page loads is one file, because it compresses better than the parts that it shares with later ones.
+  // Every page loads one file first, because it compresses better than the parts that it shares with later ones.
   const first = { name: 'first', tags: ['$initial'] };
   const output = { hashCharacters: 'base36' };
   /** Builds one file under its own name. */

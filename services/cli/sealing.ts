@@ -4,6 +4,7 @@ import { leanFetch, sealingFiles, sha256 } from '../../shared/client/node.ts';
 import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
 import type { Context } from './context.ts';
+import { CliError, EXIT } from './failure.ts';
 
 /* The code that encrypts is loaded only where this device has keys, or gets some. A device without keys works without it. */
 
@@ -35,6 +36,20 @@ export async function keyedAt(context: Pick<Context, 'settings' | 'session'>, ur
   const sealing = await sealingAt(context, url);
   const keyring = await sealing.rings.current();
   return keyring === null ? null : { sealing, keyring };
+}
+
+/**
+ * Returns the ring for content that this device sends; null where it never had keys. Throws `keys_lost` where its keys belong
+ * to an earlier sign-in, because the user expects encryption.
+ */
+export async function keyedToSend(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Keyed | null> {
+  const keyed = await keyedAt(context, url);
+  if (keyed !== null || !hasFiles(context)) return keyed;
+  if (((await sealingFilesOf(context).keys.load())?.account ?? null) === null) return null;
+  const says = 'The keys of this device belong to an earlier sign-in, so nothing was sent';
+  throw new CliError(`${says}. \`baton keys link\` gets new ones; \`--plain\` sends without encryption.`, {
+    ...{ status: EXIT.refused, code: 'keys_lost' },
+  });
 }
 
 /** Removes the keys of this device, because whoever has them can act as this device. */

@@ -194,6 +194,18 @@ test('files go to a device without keys only where that was said, and come from 
   expect(filesIn('plain').map((path) => readFileSync(path, 'utf8'))).toEqual(['from the old one']);
 });
 
+test('a device whose keys belong to an earlier sign-in sends nothing without encryption unasked', async () => {
+  const [one, two] = (await devicesWithKeys(cli, ['One', 'Two'])) as [Terminal, Terminal];
+  writeFileSync(join(two.config, 'keys.json'), readFileSync(join(one.config, 'keys.json')), { mode: 0o600 });
+  writeFileSync(join(two.folder, 'secret.txt'), 'secret');
+  for (const command of [['send', 'secret.txt', '--to', 'One', '--leave'], ['message', 'One', 'secret'], ['copy']]) {
+    const { stderr } = await two.ok(command, { input: 'secret', status: 5 });
+    expect(stderr).toContain('belong to an earlier sign-in, so nothing was sent');
+  }
+  expect(await jsonOf(one, 'inbox')).toEqual([]);
+  await two.ok(['message', 'One', 'open', '--plain']);
+});
+
 test('a receiver that has lost its keys says so, and the sender is told', async () => {
   const [one, two] = (await devicesWithKeys(cli, ['One', 'Two'])) as [Terminal, Terminal];
   writeFileSync(join(one.folder, 'secret.txt'), 'secret');

@@ -4,7 +4,7 @@ import { readInput } from '../ask.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, EXIT, usageError } from '../failure.ts';
 import { colours, oneLine, plain, quoted } from '../output.ts';
-import { type Keyed, keyedAt, LOCK, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
+import { type Keyed, keyedAt, keyedToSend, LOCK, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
 import { makeReader, sendSealed } from '../texts.ts';
 
 const CLIPBOARD_BYTES = 65_536;
@@ -36,7 +36,7 @@ export async function copy(context: Context, { system, plain: isPlain }: { syste
   const text = system ? await clipboard.read() : await readInput(CLIPBOARD_BYTES, 'The clipboard');
   if (system) checkText(text, 'The clipboard of this computer');
   await context.withClient(async (baton, url) => {
-    const keyed = isPlain ? null : await keyedAt(context, url);
+    const keyed = isPlain ? null : await keyedToSend(context, url);
     if (keyed !== null) return copySealed(context, baton, keyed, text);
     const { content, ...entry } = await baton.clipboard.set(text, { signal });
     if (content !== text) output.note('Control characters were left out: the clipboard takes plain text.');
@@ -87,7 +87,7 @@ export async function message(
   const text = isInput ? await readInput(MESSAGE_BYTES, 'A message') : given;
   if (!isInput) checkText(text, 'The message');
   await context.withClient(async (baton, url) => {
-    const keyed = await keyedAt(context, url);
+    const keyed = await (isPlain ? keyedAt : keyedToSend)(context, url);
     const target = to === '*' ? '*' : { device_id: (await deviceNamed(baton, to, signal)).device_id };
     if (keyed !== null) {
       const id = target === '*' ? '*' : target.device_id;

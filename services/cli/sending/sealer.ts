@@ -1,7 +1,7 @@
 import type { BatonClient, OutgoingTransfer, SendSettings } from '../../../shared/client/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
-import { keyedAt, sealingAt } from '../sealing.ts';
+import { keyedToSend, sealingAt } from '../sealing.ts';
 import type { Source } from './sources.ts';
 
 /** How the files of one command reach the service. */
@@ -49,7 +49,7 @@ export async function sealerFor(
   { to, isPlain }: { to: string; isPlain: boolean },
 ): Promise<Sealer> {
   const { signal } = context;
-  const keyed = isPlain ? null : await keyedAt(context, url);
+  const keyed = isPlain ? null : await keyedToSend(context, url);
   if (keyed === null) return plainSealer(baton);
   const { files, rings } = { files: keyed.sealing.files, rings: keyed.sealing.rings };
   const devices = () => baton.devices.list({ signal });

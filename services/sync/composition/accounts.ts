@@ -12,7 +12,7 @@ import type { StoreAndBus } from './store-and-bus.ts';
 
 type SessionsParts = Parameters<typeof makeSessionsModule>[0];
 
-/** What sessions tell the parts that are made after them. */
+/** Callbacks of sessions, for parts that are made later. */
 interface SessionListener extends Pick<SessionsParts, 'onRevoked' | 'onReplaced' | 'onShown'> {
   onEnded: Parameters<typeof makeBrokerClient>[0]['onEnded'];
 }

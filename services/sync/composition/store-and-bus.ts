@@ -9,7 +9,7 @@ import { makeSettingsWatch } from '../replicas/settings-watch.ts';
 import { makeLate } from './late.ts';
 import type { Host } from './host.ts';
 
-/** What the lease of this replica tells the parts that are made after it. */
+/** Callbacks of this replica's lease, for parts that are made later. */
 type ReplicaListener = Pick<
   ConstructorParameters<typeof Replica>[0],
   'onNewId' | 'onRevocations' | 'onBeat' | 'onClockSet'

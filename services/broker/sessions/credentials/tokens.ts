@@ -14,7 +14,7 @@ interface TokensParts {
   issuer: string;
 }
 
-/** What an access token proves. Only the store knows whether its session is still live. */
+/** The claims that an access token proves. Only the store knows whether its session is still live. */
 interface Proven {
   sessionId: string;
   app: string;

@@ -19,7 +19,7 @@ local function answer(created, derived_from)
   return reply
 end
 
--- What this key decides. Label and lifetime may differ in a repetition, but not what is granted.
+-- The values that a repetition of this key must bring again. Label and lifetime may differ in a repetition, but not what is granted.
 local decision = table.concat({ meta, scope, persist }, ' ')
 local first = redis.call('HMGET', keys.mint, 'decision', 'id', 'digest', 'key', 'created')
 if first[1] then

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../../../shared/service-kit/http/request
 import type { Caller } from '../../identity/caller.ts';
 import type { Slot } from '../limits/account-queue.ts';
 
-/** What the steps of a chain learn about a request, for later steps. */
+/** The facts about a request that the steps of a chain collect for later steps. */
 export interface ChainState extends RequestContext {
   /** Absent on public routes. */
   caller?: Caller;
