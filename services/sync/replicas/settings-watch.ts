@@ -15,16 +15,12 @@ function parse(stored: string | null): Texts | null {
   }
 }
 
-/**
- * Returns how those settings differ from this replica's; '' if they do not. Settings that only one version knows are
- * ignored.
- */
-function differenceOf(own: Texts, other: Texts): string {
+/** Returns each way in which those settings differ from this replica's. Settings that only one version knows are ignored. */
+function differencesOf(own: Texts, other: Texts): string[] {
   const show = (value: string | undefined): string => String(value).slice(0, SHOWN_CHARACTERS) || 'empty';
   return Object.keys(own)
     .filter((name) => Object.hasOwn(other, name) && other[name] !== own[name])
-    .map((name) => `${name} is ${show(other[name])} there and ${show(own[name])} here`)
-    .join(', ');
+    .map((name) => `${name} is ${show(other[name])} there and ${show(own[name])} here`);
 }
 
 interface SettingsWatchParts {
@@ -42,23 +38,20 @@ interface SettingsWatchParts {
  * minute what the other keeps for an hour. It only warns: during a rollout of settings both replicas are right.
  */
 export function makeSettingsWatch({ own, others, read, logger, onFailure }: SettingsWatchParts) {
-  /** How each living replica differs; '' when it does not. */
-  let known: ReadonlyMap<string, string> = new Map();
+  /** How each living replica differs. */
+  let known: ReadonlyMap<string, readonly string[]> = new Map();
   let isReading = false;
 
   const sentenceOf = (difference: string): string =>
     `another replica on this store has settings that must agree: ${difference}`;
-  const differences = (): string[] => [...new Set(known.values())].filter(Boolean);
+  const differences = (): string[] => [...new Set([...known.values()].flat())];
 
   async function learn(): Promise<void> {
     const living = others();
     const before = differences();
     const strangers = living.filter((id) => !known.has(id));
     const stored = strangers.length === 0 ? [] : await read(strangers);
-    const found = strangers.map((id, i): [string, string] => {
-      const theirs = parse(stored[i] ?? null);
-      return [id, theirs === null ? '' : differenceOf(own, theirs)];
-    });
+    const found = strangers.map((id, i): [string, string[]] => [id, differencesOf(own, parse(stored[i] ?? null) ?? {})]);
     known = new Map([...[...known].filter(([id]) => living.includes(id)), ...found]);
     const now = differences();
     for (const difference of now) if (!before.includes(difference)) logger.warn(sentenceOf(difference));

@@ -46,6 +46,14 @@ test('a difference is said once, whoever has it, and when it is over', async () 
   expect([lines.at(-1), found.warnings()]).toEqual(['all replicas on this store agree about their settings again', []]);
 });
 
+test('each setting that differs is a sentence of its own', async () => {
+  const { found, look, lines } = watch({ a: '{"APP_CLIPBOARD_TTL_SECONDS":"60","APP_SERVICE_ID":"there"}' });
+  await look();
+  const starts = ['APP_CLIPBOARD_TTL_SECONDS is 60 there', 'APP_SERVICE_ID is there there'];
+  expect(lines).toEqual(starts.map((start) => expect.stringContaining(`agree: ${start}`)));
+  expect(found.warnings()).toEqual(lines);
+});
+
 test('a replica that says nothing, nothing of a setting, or nonsense, is let be', async () => {
   const { found, look, lines, failures } = watch({
     old: '',
