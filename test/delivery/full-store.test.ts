@@ -3,7 +3,10 @@ import { BatonError } from '../../shared/contract/errors.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { connectTo } from '../support/redis/redis.ts';
+import { expectProblem } from '../support/wire.ts';
 import { until } from '../support/redis/redis-processes.ts';
+import { append, read } from '../relay/support/asking.ts';
+import { relayFiles, someBytes } from '../relay/support/relayed.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 
 /* A store that has no space left: at its maxmemory, and with a full disk under its append-only file. */
@@ -166,4 +169,24 @@ test('with a full disk what is there is read and replicas are ready; with space 
     expect(events.filter(({ name }) => name === 'degraded' || name === 'reconnect')).toEqual([]);
   }
   await stop();
+});
+
+test('with a full disk a relayed file waits, and is whole when there is space again', async () => {
+  await startAll({ diskBytes: 2_000_000 });
+  const bytes = someBytes(200_000);
+  const relayed = await relayFiles(one, { sizes: [bytes.length] });
+  const first = await append(relayed, one, { offset: 0, body: bytes.subarray(0, 100_000) });
+  expect(first.status).toBe(204);
+  await fill();
+
+  const rest = { offset: 100_000, body: bytes.subarray(100_000), complete: true };
+  expectProblem(await append(relayed, one, rest), 'store_full');
+  const refused = await read(relayed, two);
+  expect(refused.answer.status).toBe(503);
+  expect(JSON.parse(refused.bytes.toString())).toMatchObject({ code: 'store_full', status: 503 });
+
+  redis.clearDisk();
+  const isTaken = async () => (await append(relayed, one, rest)).status < 300;
+  await until(isTaken, Boolean, 'the store to take the rest');
+  expect((await read(relayed, two)).bytes.equals(bytes)).toBe(true);
 });
