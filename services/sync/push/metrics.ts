@@ -3,7 +3,6 @@ import { counter, gauge, histogram } from '../../../shared/service-kit/telemetry
 /** Seconds. The target is 2 s from due to the push service. */
 const PUSH_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120];
 
-/** Pushes. */
 export const PUSH_METRICS = {
   push_sent_total: counter('Pushes sent to a push service, by outcome', ['platform', 'outcome']),
   push_retries_total: counter('Pushes put off for another try, by reason', ['platform', 'reason']),

@@ -121,7 +121,13 @@ export const KEYS = {
     'relay',
     'files with a state in the relay that take no space: delivered files, and files whose sender has to come back',
   ),
-  relayReads: key('{u}:relay:reads', 'hash', '210 s', 'relay', 'files that are read or waited for, and the reader of each'),
+  relayReads: key(
+    '{u}:relay:reads',
+    'hash',
+    '210 s',
+    'relay',
+    'files that are read or waited for, and the reader of each',
+  ),
   relayState: key(
     'relay:{t}:<file>:state',
     'hash',

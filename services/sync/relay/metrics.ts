@@ -1,6 +1,5 @@
 import { counter, gauge } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** The relay. */
 export const RELAY_METRICS = {
   relay_active: gauge('Relay requests under way', ['direction']),
   relay_buffered_bytes: gauge('Bytes of files that relay requests hold on this replica'),
