@@ -28,7 +28,7 @@ export const DASHBOARDS = {
       { title: 'Alerts', unit: 'short', queries: { '{{alertname}} {{instance}}': 'ALERTS{alertstate="firing"}' } },
       { title: 'Answers', unit: 'reqps', queries: rate('baton_http_requests_total', 'status') },
       {
-        title: 'Errors of ours (objective: 0.1 %)',
+        title: 'Server errors (objective: 0.1 %)',
         unit: 'percentunit',
         queries: {
           '{{route}}':
@@ -73,7 +73,7 @@ export const DASHBOARDS = {
       },
       { title: 'Error answers by code', unit: 'cps', queries: rate('baton_problems_total', 'code') },
       {
-        title: 'Refused for their rate or number',
+        title: 'Refused by limits',
         unit: 'cps',
         queries: {
           '{{group}}': 'sum by (group) (rate(baton_rate_limited_total[$rate]))',
@@ -81,7 +81,7 @@ export const DASHBOARDS = {
         },
       },
       {
-        title: 'Work in the background that failed',
+        title: 'Failures in background work',
         unit: 'cps',
         queries: rate('baton_background_failures_total', 'task', 'code'),
       },
@@ -91,20 +91,20 @@ export const DASHBOARDS = {
     title: 'Baton: streams and drain',
     panels: [
       { title: 'Open', unit: 'short', queries: each('baton_streams') },
-      { title: 'Opened, by where they went on', unit: 'cps', queries: rate('baton_streams_opened_total', 'resume') },
-      { title: 'Closed, by why', unit: 'cps', queries: rate('baton_streams_closed_total', 'reason') },
+      { title: 'Opened, by how they began', unit: 'cps', queries: rate('baton_streams_opened_total', 'resume') },
+      { title: 'Closed, by reason', unit: 'cps', queries: rate('baton_streams_closed_total', 'reason') },
       { title: 'Time to open', unit: 's', queries: quantile(0.99, 'baton_stream_open_duration_seconds') },
       { title: 'Told to fetch their state again', unit: 'cps', queries: rate('baton_resets_total', 'reason') },
-      { title: 'Held for slow readers', unit: 'bytes', queries: each('baton_stream_buffer_bytes') },
+      { title: 'Bytes held for slow readers', unit: 'bytes', queries: each('baton_stream_buffer_bytes') },
       { title: 'Events delivered', unit: 'cps', queries: rate('baton_events_delivered_total', 'event') },
-      { title: 'Behind when attached', unit: 'short', queries: quantile(0.99, 'baton_catchup_events') },
+      { title: 'Events missed when attached', unit: 'short', queries: quantile(0.99, 'baton_catchup_events') },
       { title: 'Devices that come and go', unit: 'cps', queries: rate('baton_presence_transitions_total', 'to') },
       { title: 'Found behind, by what noticed it', unit: 'cps', queries: rate('baton_gap_repairs_total', 'source') },
-      { title: 'All attached again, by why', unit: 'cps', queries: rate('baton_attach_rounds_total', 'cause') },
+      { title: 'All attached again, by cause', unit: 'cps', queries: rate('baton_attach_rounds_total', 'cause') },
       { title: 'Other repairs', unit: 'cps', queries: rate('baton_repairs_total', 'cause') },
       { title: 'Draining', unit: 'short', queries: each('baton_draining') },
       {
-        title: 'For how long they drain',
+        title: 'Time of a drain',
         unit: 's',
         queries: { '{{instance}}': 'baton_drain_duration_seconds', 'at most': 'max(baton_drain_limit_seconds)' },
       },
@@ -115,10 +115,10 @@ export const DASHBOARDS = {
     panels: [
       { title: 'Bytes', unit: 'Bps', queries: rate('baton_relay_bytes_total', 'direction') },
       { title: 'Requests under way', unit: 'short', queries: { '{{instance}} {{direction}}': 'baton_relay_active' } },
-      { title: 'Held by requests', unit: 'bytes', queries: each('baton_relay_buffered_bytes') },
-      { title: 'How requests ended', unit: 'cps', queries: rate('baton_relay_outcomes_total', 'direction', 'outcome') },
-      { title: 'Uploads that had to go back', unit: 'cps', queries: rate('baton_relay_rewinds_total', 'cause') },
-      { title: 'Transfers, by the state they came to', unit: 'cps', queries: rate('baton_transfers_total', 'state') },
+      { title: 'Bytes held by requests', unit: 'bytes', queries: each('baton_relay_buffered_bytes') },
+      { title: 'Ended requests, by outcome', unit: 'cps', queries: rate('baton_relay_outcomes_total', 'direction', 'outcome') },
+      { title: 'Uploads that began again at an earlier byte', unit: 'cps', queries: rate('baton_relay_rewinds_total', 'cause') },
+      { title: 'Transfers, by new state', unit: 'cps', queries: rate('baton_transfers_total', 'state') },
     ],
   },
   redis: {
@@ -136,7 +136,7 @@ export const DASHBOARDS = {
         },
       },
       {
-        title: 'The store takes no more: it is full',
+        title: 'The store refuses writes, because it is full',
         unit: 'bool_yes_no',
         queries: { '{{instance}} {{store}}': 'baton_redis_full' },
       },
@@ -158,13 +158,13 @@ export const DASHBOARDS = {
       },
       { title: 'The bus is connected', unit: 'bool_yes_no', queries: each('baton_bus_connected') },
       {
-        title: 'Since a replica heard its own nonce',
+        title: 'Time since a replica heard its own nonce',
         unit: 's',
         queries: { '{{instance}}': 'time() - baton_bus_last_heard_timestamp_seconds' },
       },
-      { title: 'Subscribers made anew', unit: 'cps', queries: rate('baton_bus_rebuilds_total', 'instance') },
+      { title: 'Subscribers replaced', unit: 'cps', queries: rate('baton_bus_rebuilds_total', 'instance') },
       { title: 'Announcements', unit: 'cps', queries: rate('baton_events_published_total', 'event', 'outcome') },
-      { title: 'Announced again', unit: 'cps', queries: rate('baton_announcements_repeated_total', 'outcome') },
+      { title: 'Repeated announcements', unit: 'cps', queries: rate('baton_announcements_repeated_total', 'outcome') },
       {
         title: 'Accounts notified to compare, or left to the sweep',
         unit: 'cps',
@@ -174,9 +174,9 @@ export const DASHBOARDS = {
         },
       },
       { title: 'Replicas alive, as each believes', unit: 'short', queries: each('baton_nodes_live') },
-      { title: 'Dead replicas cleaned up after', unit: 'cps', queries: rate('baton_nodes_reaped_total', 'cause') },
+      { title: 'Dead replicas taken over', unit: 'cps', queries: rate('baton_nodes_reaped_total', 'cause') },
       {
-        title: 'Things that became due',
+        title: 'Due jobs that were run',
         unit: 'cps',
         queries: {
           ...rate('baton_due_run_total', 'kind', 'outcome'),
@@ -190,7 +190,7 @@ export const DASHBOARDS = {
     panels: [
       { title: 'Event loop busy', unit: 'percentunit', queries: each('baton_event_loop_utilization_ratio') },
       {
-        title: 'Event loop late',
+        title: 'Delay of the event loop',
         unit: 's',
         // The metric is the time between two samples, which should be 0.1 s apart (process-metrics.ts).
         queries: { 'p99 {{instance}}': 'clamp_min(nodejs_eventloop_lag_p99_seconds - 0.1, 0)' },
@@ -227,7 +227,7 @@ export const DASHBOARDS = {
     title: 'Baton: sign-in and push',
     panels: [
       { title: 'Login requests', unit: 'cps', queries: rate('baton_login_requests_total', 'outcome') },
-      { title: 'Refused for who they are', unit: 'cps', queries: rate('baton_auth_rejections_total', 'reason') },
+      { title: 'Refused because of their identity', unit: 'cps', queries: rate('baton_auth_rejections_total', 'reason') },
       {
         title: 'Keys of accounts',
         unit: 'cps',
@@ -242,7 +242,7 @@ export const DASHBOARDS = {
         queries: rate('baton_broker_requests_total', 'operation', 'outcome'),
       },
       {
-        title: 'Operations that the auth broker is spared',
+        title: 'Calls withheld from the auth broker',
         unit: 'bool_yes_no',
         queries: { '{{operation}}': 'max by (operation) (baton_broker_breaker_open)' },
       },
@@ -278,10 +278,10 @@ export const DASHBOARDS = {
       },
       { title: 'Pushes given up', unit: 'cps', queries: rate('baton_push_dead_letters_total', 'platform', 'reason') },
       { title: 'Pushes that nobody needed any more', unit: 'cps', queries: rate('baton_push_dropped_total', 'reason') },
-      { title: 'From due to the push service', unit: 's', queries: quantile(0.99, 'baton_push_delay_seconds') },
-      { title: 'Pushes that wait', unit: 'short', queries: each('baton_push_queue_depth') },
+      { title: 'From due until the push service took it', unit: 's', queries: quantile(0.99, 'baton_push_delay_seconds') },
+      { title: 'Pushes waiting', unit: 'short', queries: each('baton_push_queue_depth') },
       {
-        title: 'Pushes because of unconfirmed messages',
+        title: 'Pushes for unacknowledged messages',
         unit: 'cps',
         queries: rate('baton_messages_unacked_pushed_total'),
       },

@@ -65,7 +65,6 @@ function addInvite(command: Define): void {
     .action(async (options: object, made: Command) => invite(contextOf(made), options));
 }
 
-/** Adds the commands for keys. */
 function addKeys(command: Define): void {
   command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate')
     .summary('encrypt the account: which devices have keys')
@@ -83,7 +82,6 @@ rotate   replaces the key of the account, without devices that are not signed in
     );
 }
 
-/** Adds the commands for devices. */
 function addDevices(command: Define): void {
   command('devices', 'the devices of the account')
     .option('--watch', 'again at each change, until Ctrl-C')
@@ -97,7 +95,6 @@ function addDevices(command: Define): void {
   );
 }
 
-/** Adds the commands for files. */
 function addFiles(command: Define): void {
   command('send [files...]', 'send files, folders, or - for standard input')
     .option('--to <name>', 'the device')

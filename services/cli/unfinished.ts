@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Claim, makeClaim } from '../../shared/client/node.ts';
@@ -76,7 +77,16 @@ export function makeUnfinishedSends(folder: string, fileNames: () => Promise<str
     await rm(pathOf(entry.transferId), { force: true });
   }
 
+  /** Removes claims that a killed program left without a record. A running program touches its claim every few seconds. */
+  async function removeOldClaims(): Promise<void> {
+    const paths = (await fileNames()).filter((name) => name.endsWith('.claim')).map((name) => join(folder, name));
+    const isOld = (path: string) =>
+      Date.now() - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > KEPT_MS;
+    await Promise.all(paths.filter(isOld).map((path) => rm(path, { force: true })));
+  }
+
   async function list(): Promise<Unfinished[]> {
+    await removeOldClaims();
     const entries = await readAll<Unfinished>('.json');
     const old = entries.filter(({ startedAt }) => Date.now() - startedAt > KEPT_MS);
     await Promise.all(old.map(drop));

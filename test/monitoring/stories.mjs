@@ -32,8 +32,8 @@ export const STORIES = [
     series: { [answers(201)]: '0+570x90', [answers(500)]: '0+30x90' },
     at: 70,
     fires: [
-      critical('5% of the answers of baton are errors of ours'),
-      warning('5% of the answers of baton are errors of ours, for hours'),
+      critical('5% of the answers of baton are server errors'),
+      warning('5% of the answers of baton are server errors, for hours'),
     ],
   },
   {
@@ -41,7 +41,7 @@ export const STORIES = [
     story: 'one answer in a hundred is an error, for hours',
     series: { [answers(201)]: '0+990x400', [answers(503)]: '0+10x400' },
     at: 390,
-    fires: [warning('1% of the answers of baton are errors of ours, for hours')],
+    fires: [warning('1% of the answers of baton are server errors, for hours')],
   },
   {
     alert: 'ApiErrorBudgetBurn',
@@ -61,8 +61,8 @@ export const STORIES = [
     series: { [within('1')]: '0+75x90', [DELIVERED]: '0+100x90' },
     at: 70,
     fires: [
-      critical('25% of the events of baton come more than 1 s late'),
-      warning('25% of the events of baton come more than 1 s late, for hours'),
+      critical('25% of the events of baton arrive more than 1 s late'),
+      warning('25% of the events of baton arrive more than 1 s late, for hours'),
     ],
   },
   {
@@ -70,7 +70,7 @@ export const STORIES = [
     story: 'one event in ten is late for hours, as Prometheus 3 writes the bucket',
     series: { [within('1.0')]: '0+90x400', [DELIVERED]: '0+100x400' },
     at: 390,
-    fires: [warning('10% of the events of baton come more than 1 s late, for hours')],
+    fires: [warning('10% of the events of baton arrive more than 1 s late, for hours')],
   },
   {
     alert: 'DeliveryLatencyBurn',
@@ -87,7 +87,7 @@ export const STORIES = [
       [`baton_redis_up{${A}}`]: '1+0x10',
     },
     at: 4,
-    fires: [critical('a has heard nothing over Redis for 3m 0s', ON_A)],
+    fires: [critical('a has received nothing through Redis for 3m 0s', ON_A)],
   },
   {
     alert: 'BusStale',
@@ -152,7 +152,7 @@ export const STORIES = [
     story: 'the store of a replica takes no more',
     series: { [full('main')]: '0+0x5 1+0x20' },
     at: 10,
-    fires: [critical('The main store of baton takes no more: its memory or its disk is full', { store: 'main' })],
+    fires: [critical('The main store of baton refuses writes, because its memory or its disk is full', { store: 'main' })],
   },
   {
     alert: 'RedisFull',
@@ -185,7 +185,7 @@ export const STORIES = [
       [`baton_streams_limit{${B}}`]: '5000+0x20',
     },
     at: 12,
-    fires: [warning('baton holds 90% of the streams that it can')],
+    fires: [warning('baton holds 90% of the streams that it has room for')],
   },
   {
     alert: 'StreamCapacityHigh',
@@ -199,7 +199,7 @@ export const STORIES = [
     story: 'one of two replicas holds nearly all',
     series: { [`baton_streams{${A}}`]: '900+0x60', [`baton_streams{${B}}`]: '100+0x60' },
     at: 40,
-    fires: [warning('One replica of baton holds 900 streams, half as many again as the others')],
+    fires: [warning('One replica of baton holds 900 streams, over 1.5 times the average')],
   },
   {
     alert: 'StreamImbalance',
@@ -230,7 +230,7 @@ export const STORIES = [
       [`baton_memory_limit_bytes{${A}}`]: '768000000+0x20',
     },
     at: 8,
-    fires: [warning('a takes 95.05% of the memory that it may', ON_A)],
+    fires: [warning('a uses 95.05% of its memory limit', ON_A)],
   },
   {
     alert: 'MemoryNearLimit',
@@ -247,7 +247,7 @@ export const STORIES = [
     story: 'a failover lost what streams had seen',
     series: { [`baton_resets_total{${A},reason="store_lost"}`]: '0 0 300+0x10', [OPENED]: '0+40x12' },
     at: 5,
-    fires: [warning('300 streams of baton could not go on where they were')],
+    fires: [warning('300 streams of baton could not resume where they were')],
   },
   {
     alert: 'ResumeResets',
@@ -265,14 +265,14 @@ export const STORIES = [
     story: 'every fifth request for bytes fails',
     series: { [outcome('up', 'done')]: '0+8x30', [outcome('down', 'store_unavailable')]: '0+2x30' },
     at: 20,
-    fires: [warning('Files do not get through the relay of baton')],
+    fires: [warning('The relay of baton fails to pass files on')],
   },
   {
     alert: 'RelayFailures',
     story: 'there is no memory for new files',
     series: { [`baton_problems_total{${A},code="relay_busy"}`]: '0+5x30' },
     at: 20,
-    fires: [warning('Files do not get through the relay of baton')],
+    fires: [warning('The relay of baton fails to pass files on')],
   },
   {
     alert: 'RelayFailures',
@@ -296,7 +296,7 @@ export const STORIES = [
       [pushed('delivered')]: '0+100x40',
     },
     at: 30,
-    fires: [warning('90% of the apns pushes of baton are not taken', { platform: 'apns' })],
+    fires: [warning('90% of the apns pushes of baton are not accepted', { platform: 'apns' })],
   },
   {
     alert: 'PushFailures',
@@ -313,14 +313,14 @@ export const STORIES = [
       [`baton_drain_limit_seconds{${A}}`]: '310+0x5',
     },
     at: 5,
-    fires: [warning('A replica of baton ends before its clients have left it', ON_A)],
+    fires: [warning('A replica of baton ends before its clients have moved to another', ON_A)],
   },
   {
     alert: 'ForcedDrain',
     story: 'a replica was killed',
     series: { [`baton_nodes_reaped_total{${B},cause="died"}`]: '0 0 1+0x8' },
     at: 4,
-    fires: [warning('A replica of baton ends before its clients have left it')],
+    fires: [warning('A replica of baton ends before its clients have moved to another')],
   },
   {
     alert: 'ForcedDrain',
@@ -372,7 +372,7 @@ export const STORIES = [
     story: 'a replica refuses everybody who shows a token from one moment on',
     series: { [rejected(A)]: '0+1x80 80+100x20', [rejected(B)]: '0+1x100' },
     at: 95,
-    fires: [warning('a refused 1k requests within 10 min for who sent them', ON_A)],
+    fires: [warning('a refused 1k requests within 10 min because of the caller’s identity', ON_A)],
   },
   {
     alert: 'AuthRejectionsRising',
@@ -446,7 +446,7 @@ export const STORIES = [
       [`baton_auth_broker_redis_up{${B}}`]: '1+0x10',
     },
     at: 5,
-    fires: [critical('The auth broker baton cannot use its store, or fails')],
+    fires: [critical('The auth broker baton cannot use its store or answers with errors')],
   },
   {
     alert: 'AuthBrokerUnhealthy',
@@ -456,7 +456,7 @@ export const STORIES = [
       [`baton_auth_broker_requests_total{${A},route="/v1/verify",status="500"}`]: '0+20x10',
     },
     at: 8,
-    fires: [critical('The auth broker baton cannot use its store, or fails')],
+    fires: [critical('The auth broker baton cannot use its store or answers with errors')],
   },
   {
     alert: 'AuthBrokerUnhealthy',

@@ -17,8 +17,10 @@ import { ROOT } from '../../deploy/local/setup/tree.mjs';
 const SUITES = {
   // Every script with its keys in one slot, every announcement, every command of the user.
   cluster: [
-    'test/(commands|transfers|signin)/',
-    'test/sessions/(?!lost-answers)',
+    'test/commands/(?!names-that-look-one)',
+    'test/transfers/(?!transfer-model|ice)',
+    'test/signin/(?!link-page)',
+    'test/sessions/(?!lost-answers|invented-devices|dev-return|broker-away)',
     'test/push/(subscriptions|surviving|waking)',
     'test/delivery/(main-job|leaving|resume|storm|endings|lost-tail|black-hole)',
     'test/relay/(rules|both-ways|replaced|slow|timers)',
@@ -30,8 +32,8 @@ const SUITES = {
     'test/transfers/(transfers|signals)',
     'test/sessions/(device-session|revocation)',
     'test/signin/(qr|limits)\\.test',
-    'test/push/(subscriptions|surviving|waking)',
-    'test/delivery/(main-job|resume|lost-tail|black-hole)',
+    'test/push/(surviving|waking)',
+    'test/delivery/(main-job|resume|black-hole)',
     'test/relay/(rules|both-ways)',
     'test/wire/(both-sides|identity/permissions|limits/rate-limits)',
   ],

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Folders that tools and people leave in a checkout. They are never part of the repository's text. */
-const NOT_OURS = new Set(['.git', '.baton', 'node_modules', 'dist', 'coverage']);
+const NOT_OURS = new Set(['.git', '.baton', 'node_modules', 'dist', 'coverage', '.hypothesis']);
 
 /** Returns every file under `folder`, as sorted paths relative to the top. Empty when the folder does not exist. */
 export function filesUnder(folder = '.') {

@@ -23,7 +23,7 @@ const METRICS = {
   ]),
   auth_broker_ready: gauge('1 while the auth broker has a key that signs, and is not shutting down'),
   auth_broker_redis_up: gauge('1 while the auth broker can use its store'),
-  auth_broker_build_info: gauge('Always 1; the labels tell what runs', ['version', 'node']),
+  auth_broker_build_info: gauge('Always 1; the labels name the version and Node', ['version', 'node']),
   ...PROCESS_METRICS,
 };
 

@@ -175,7 +175,6 @@ async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<voi
   });
 }
 
-/** The actions of `keys`. */
 const KEY_ACTIONS = ['create', 'link', 'rotate'] as const;
 
 /** Lists the devices with keys, or makes, gets or replaces keys. */

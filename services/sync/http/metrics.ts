@@ -3,8 +3,8 @@ import { counter } from '../../../shared/service-kit/telemetry/metrics.ts';
 /** Metrics of what the public port refuses. */
 export const PORT_METRICS = {
   http_connections_refused_total: counter(
-    'Connections closed at once: too many of their `address`, or of the `replica`',
+    'Connections closed at once because their `address` or the `replica` had too many',
     ['cause'],
   ),
-  auth_rejections_total: counter('Requests refused because of who sent them', ['reason']),
+  auth_rejections_total: counter('Requests refused because of their caller’s identity', ['reason']),
 };

@@ -82,10 +82,7 @@ export const keyringGuests = defineScript({
 export const keyringAnnounce = defineScript({
   file: new URL('./lua/keyring-announce.lua', import.meta.url),
   keys: ['keyring', 'routes', 'log', 'due'],
-  args: {
-    what: oneOf(...DELETIONS),
-    random: randomBits,
-  },
+  args: { what: oneOf(...DELETIONS), random: randomBits },
   reply: record({ atMs: maybeNumber }),
   announces: true,
 });

@@ -19,10 +19,7 @@ const claim = { hash: text, fence: text };
 export const pushAdmit = defineScript({
   file: new URL('./lua/push-admit.lua', import.meta.url),
   keys: ['devices', 'push', 'rate'],
-  args: {
-    device: text,
-    platform: text,
-  },
+  args: { device: text, platform: text },
   settings: ['RATE_LIMIT'],
   reply: record({ hash: text, target: json<PushTarget>() }),
   rate: 'push',
@@ -66,7 +63,6 @@ export const pushOwner = defineScript({
   file: new URL('./lua/push-owner.lua', import.meta.url),
   keys: ['owner'],
   args: {
-    /** Account. */
     claimantAccount: text,
     /** Device. */
     claimant: text,
@@ -107,14 +103,7 @@ export const pushTest = defineScript({
 export const pushTake = defineScript({
   file: new URL('./lua/push-take.lua', import.meta.url),
   keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail', 'offers'],
-  args: {
-    job: text,
-    platform: text,
-    kind: text,
-    device: text,
-    peer: text,
-    dead: wordSet,
-  },
+  args: { job: text, platform: text, kind: text, device: text, peer: text, dead: wordSet },
   constants: {
     /** How long no other replica takes a push that was taken. Sending takes 10 s at most. */
     LEASE_MS: 30_000,
@@ -145,7 +134,6 @@ export const pushFinish = defineScript({
     fence: text,
     /** Newest item of the job when it was taken. */
     takenNewest: text,
-    /** Delivered | gone | retry | suspend | dropped. */
     outcome: oneOf('delivered', 'gone', 'retry', 'suspend', 'dropped'),
     /** Retry: ms until the next try. */
     retryMs: maybeNumber,

@@ -7,12 +7,14 @@ export const STORE_METRICS = {
   redis_reconnects_total: counter('Reconnects to the store'),
   redis_evicts: gauge('1 when the store may evict keys, which loses data'),
   redis_memory_used_bytes: gauge(
-    'Memory that the store counts against its limit; of a cluster that of the fullest primary',
+    'Memory that the store counts against its limit; in a cluster, that of the fullest primary',
     ['store'],
   ),
   redis_memory_max_bytes: gauge('maxmemory of that server; 0 without a limit', ['store']),
-  redis_full: gauge('1 while the store takes no more: at maxmemory, or with a full disk', ['store']),
-  messages_unconfirmed_total: counter('Messages and keys accepted that too few Redis replicas confirmed in time'),
+  redis_full: gauge('1 while the store refuses writes, because it is at maxmemory or its disk is full', ['store']),
+  messages_unconfirmed_total: counter(
+    'Accepted messages and rings of keys that too few Redis replicas confirmed in time',
+  ),
 };
 
 /** Sets the metrics by what the servers of a store last reported. `relay`: the relay's own store. */

@@ -57,7 +57,6 @@ export const relayOpen = defineScript({
     /** `w`: to send | `r`: to read | `-`: to find out. */
     side: oneOf('w', 'r', '-'),
     token: text,
-    /** Its channel. */
     channel: text,
     /** Offset from which it sends or reads, '' for `-`. */
     from: maybeDigits,
@@ -110,7 +109,6 @@ export const relayWaitRead = defineScript({
     position: digits,
     /** Offset that the end of the bytes has to reach for the reader to be notified. */
     wanted: digits,
-    /** Its channel. */
     channel: text,
   },
   settings: ['IDLE_MS'],
@@ -125,7 +123,6 @@ export const relayWaitWrite = defineScript({
     generation: digits,
     /** Offset up to which bytes have to be taken for the sender to be notified. */
     wanted: digits,
-    /** Its channel. */
     channel: text,
   },
   settings: ['IDLE_MS'],
@@ -140,7 +137,6 @@ export const relayCommit = defineScript({
     token: text,
     /** Start of the chunk. */
     start: digits,
-    /** End of the chunk. */
     chunkEnd: digits,
     /** Notify a waiting reader even of few bytes. */
     urgent: flag,
@@ -152,9 +148,7 @@ export const relayCommit = defineScript({
 export const relayReserve = defineScript({
   file: new URL('./lua/relay-reserve.lua', import.meta.url),
   keys: ['files', 'kept'],
-  args: {
-    file: text,
-  },
+  args: { file: text },
   settings: ['IDLE_MS'],
   reply: record({ isNew: flag }),
 });
@@ -185,7 +179,6 @@ export const relayRead = defineScript({
   args: {
     file: text,
     token: text,
-    /** Its channel. */
     channel: text,
     /** '1': the request begins | '0': it goes on. */
     begins: flag,
@@ -204,10 +197,7 @@ export const relayRead = defineScript({
 export const relayUnread = defineScript({
   file: new URL('./lua/relay-unread.lua', import.meta.url),
   keys: ['reads'],
-  args: {
-    file: text,
-    token: text,
-  },
+  args: { file: text, token: text },
   reply: nothing,
 });
 

@@ -11,9 +11,7 @@ import {
 export const accountAdd = defineScript({
   file: new URL('./lua/account-add.lua', import.meta.url),
   keys: ['accounts'],
-  args: {
-    account: text,
-  },
+  args: { account: text },
   constants: { ACCOUNTS_SECONDS: 7 * 86_400 },
   reply: nothing,
   runsWhenFull: true,
@@ -34,9 +32,7 @@ export const leaseStart = defineScript({
 export const leaseRenew = defineScript({
   file: new URL('./lua/lease-renew.lua', import.meta.url),
   keys: ['replicas', 'reaping', 'revokedVersion'],
-  args: {
-    replica: text,
-  },
+  args: { replica: text },
   reply: record({
     renewed: flag,
     counters: fieldMap,
@@ -59,7 +55,6 @@ export const leaseReap = defineScript({
     counter: text,
     /** The dead reaper; '' for none. */
     reaper: text,
-    /** The new reaper. */
     newReaper: text,
   },
   reply: record({ claimed: flag }),

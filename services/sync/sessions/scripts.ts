@@ -27,10 +27,7 @@ export const revokedAdd = defineScript({
 export const jobPutOff = defineScript({
   file: new URL('./lua/job-put-off.lua', import.meta.url),
   keys: ['due'],
-  args: {
-    job: text,
-    delayMs: number,
-  },
+  args: { job: text, delayMs: number },
   reply: nothing,
   runsWhenFull: true,
 });
@@ -38,9 +35,7 @@ export const jobPutOff = defineScript({
 export const accountErase = defineScript({
   file: new URL('./lua/account-erase.lua', import.meta.url),
   keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due'],
-  args: {
-    random: randomBits,
-  },
+  args: { random: randomBits },
   reply: record({ transfers: number }),
   announces: true,
   runsWhenFull: true,

@@ -2,5 +2,5 @@ import { counter } from '../../../shared/service-kit/telemetry/metrics.ts';
 
 /** Sign-in by QR code. */
 export const SIGNIN_METRICS = {
-  login_requests_total: counter('Login requests by QR, by what became of them', ['outcome']),
+  login_requests_total: counter('Login requests by QR code, by outcome', ['outcome']),
 };

@@ -79,7 +79,6 @@ export const loginDecide = defineScript({
     operation: text,
     /** Account of the caller. */
     account: text,
-    /** Approved | denied. */
     decision: oneOf('approved', 'denied'),
     /** Field, value, ...: user, account, device and session of the approver, scope, persist, sealed. */
     fields: restOfWords,
@@ -93,7 +92,6 @@ export const loginFinish = defineScript({
   args: {
     /** Fencing number of the lease. */
     fence: text,
-    /** Consumed | denied | approved. */
     outcome: oneOf('consumed', 'denied', 'approved'),
   },
   reply: record({ done: flag }),

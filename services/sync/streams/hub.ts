@@ -1,4 +1,6 @@
+import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import type { RevokedReason } from '../../../shared/contract/modules/sessions.ts';
+import type { Caller } from '../identity/caller.ts';
 import { type Broadcast, makePresenceBroadcast } from '../presence/broadcast.ts';
 import { makeReconciler, type Reconciler } from '../presence/reconciler.ts';
 import { countTransitions, type Reconcile } from '../presence/transitions.ts';
@@ -6,11 +8,10 @@ import type { BusEvent, BusListener } from '../redis/bus/bus.ts';
 import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { CatchUp } from './delivery/catch-up.ts';
+import { CatchUp, type PendingEvent } from './delivery/catch-up.ts';
 import { Closing } from './upkeep/closing.ts';
 import { Delivery } from './delivery/delivery.ts';
 import { Heartbeat } from './upkeep/heartbeat.ts';
-import type { HubModules } from './hub-modules.ts';
 import { LocalStreams } from './local-streams.ts';
 import { Opening, type OpenRequest } from './opening/opening.ts';
 import { Repair } from './upkeep/repair.ts';
@@ -18,6 +19,19 @@ import { makeRowKeeper } from './opening/row-keeper.ts';
 import type { Attached, StreamStore } from './store.ts';
 import type { Stream } from './stream/stream.ts';
 import { Sweeper } from './upkeep/sweeper.ts';
+
+/** The functions of other modules that the hub calls. */
+interface HubModules {
+  readPresence: (account: string) => Promise<Presence>;
+  /** Reads what is pending for a stream beside the log, page by page. */
+  pending: (stream: Stream, position: string) => AsyncIterable<PendingEvent[]>;
+  /** Recreates a missing device row; resolves to false when there is none to recreate. */
+  restoreRow: (caller: Caller) => Promise<boolean>;
+  /** Whether the device was signed out, as far as this replica has heard. */
+  isRevoked: (account: string, deviceId: string) => boolean;
+  /** Makes sure the account is in the index of due things. */
+  scheduleDue: (account: string, inMs: number) => Promise<void>;
+}
 
 interface HubParts {
   store: StreamStore;

@@ -69,11 +69,7 @@ const attached = {
 export const streamOpen = defineScript({
   file: new URL('./lua/stream-open.lua', import.meta.url),
   keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard', 'invites'],
-  args: {
-    ...own,
-    /** Position, or ''. */
-    position: text,
-  },
+  args: { ...own, position: text },
   constants: { PAGE_BYTES },
   settings: ['GRACE_MS'],
   reply: variants('outcome', {

@@ -44,10 +44,11 @@ const METRICS = {
   ...DUE_METRICS,
   ...LIFECYCLE_METRICS,
   ...PROCESS_METRICS,
-  build_info: gauge(
-    'Always 1; the labels tell what runs, and with which settings of those that replicas must have alike',
-    ['version', 'node', 'settings'],
-  ),
+  build_info: gauge('Always 1; the labels name the version, Node, and a fingerprint of the settings that must agree', [
+    'version',
+    'node',
+    'settings',
+  ]),
 };
 
 export type Metrics = MetricsOf<typeof METRICS> & { readonly registry: Registry };

@@ -1,6 +1,5 @@
 import { counter } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Transfers. */
 export const TRANSFER_METRICS = {
-  transfers_total: counter('Transitions of transfers, by the state they led to', ['state']),
+  transfers_total: counter('Transitions of transfers, by new state', ['state']),
 };

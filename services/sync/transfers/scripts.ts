@@ -199,10 +199,7 @@ export const transferPending = defineScript({
 export const transferExpire = defineScript({
   file: new URL('./lua/transfer-expire.lua', import.meta.url),
   keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files', 'sealed'],
-  args: {
-    transferId: text,
-    random: randomBits,
-  },
+  args: { transferId: text, random: randomBits },
   reply: record({ expired: flag, relay: text, wasLive: flag }),
   announces: true,
   runsWhenFull: true,
@@ -211,9 +208,7 @@ export const transferExpire = defineScript({
 export const transferEvict = defineScript({
   file: new URL('./lua/transfer-evict.lua', import.meta.url),
   keys: ['offers', 'record', 'due', 'transfers', 'files', 'sealed'],
-  args: {
-    transferId: text,
-  },
+  args: { transferId: text },
   reply: nothing,
   runsWhenFull: true,
 });

@@ -5,12 +5,12 @@ const REQUEST_BUCKETS = [0.01, 0.05, 0.1, 0.25, 1, 5, 30];
 
 /** The metrics of the responses of a port. */
 export const HTTP_METRICS = {
-  http_requests_total: counter('Requests answered, by route of the route table', ['route', 'method', 'status']),
+  http_requests_total: counter('Answered requests, by route of the route table', ['route', 'method', 'status']),
   http_request_duration_seconds: histogram(
-    'Time to answer a request, by where its route begins; event streams and bytes of files are not counted',
+    'Time to answer a request, by the beginning of its path; event streams and bytes of files are left out',
     REQUEST_BUCKETS,
     ['prefix'],
   ),
-  problems_total: counter('Error answers by code of the error registry', ['code']),
-  rate_limited_total: counter('Requests refused by a rate limit', ['group']),
+  problems_total: counter('Error answers, by code of the error registry', ['code']),
+  rate_limited_total: counter('Requests that a rate limit refused', ['group']),
 };

@@ -23,10 +23,9 @@ const NOT_OF_USE = [
   ...['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}`),
 ];
 
-/** The metrics of the process. */
 export const PROCESS_METRICS = {
-  memory_limit_bytes: gauge('Memory that this process may take: that of its container, or of the machine'),
-  event_loop_utilization_ratio: gauge('Share of time in which the event loop was busy, since the last scrape'),
+  memory_limit_bytes: gauge('Memory limit of this process: that of its container or of the machine'),
+  event_loop_utilization_ratio: gauge('Share of the time since the last scrape in which the event loop was busy'),
 };
 
 function eventLoopUtilization(): () => number {

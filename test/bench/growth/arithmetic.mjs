@@ -11,8 +11,11 @@ const MESSAGES_A_SECOND = 1 / 300;
 /** A stream ends after 80 to 100 % of APP_HUB_ROTATE_SECONDS. */
 const STREAM_SECONDS = 0.9 * 900;
 const PLANNED = 0.5;
-/** With a limit of 20,000 open files, and room for the streams of a neighbour. */
-const STREAMS_PER_REPLICA = 9_500;
+/**
+ * Half of the streams that a replica takes with a limit of 20,000 open files (`streamsWithin` of `services/sync/config`).
+ * The other half is for the streams of a neighbour that died.
+ */
+const STREAMS_PER_REPLICA = (20_000 * 0.9 - 64) / 2;
 /** Of each primary's streams: how many are attached anew in a second after its failover, all replicas together. */
 const ATTACHES_A_SECOND = 20_000;
 const LEASE_SECONDS = 2;

@@ -92,15 +92,14 @@ describe('with the broker killed', () => {
     const set = JSON.stringify({ set: { keys: [forger.jwk] }, atMs: Date.now() });
     const name = ((await keptAt(prefix)) ?? '').replace(prefix, other);
     const genuine = (await redis.hget((await keptAt(prefix)) ?? '', 'sealed')) ?? '';
-    for (const seal of ['', 'x', genuine.split('.')[0] ?? '']) {
-      await redis.hset(name, 'at', Date.now(), 'sealed', `${seal}.${set}`);
-      const replica = await start(other);
-      const claims = { aud: 'baton', sub: victim.subject, meta: victim.id, scope: 'full' };
-      const token = await forger.sign({ ...claims, exp: Math.ceil(Date.now() / 1000) + 300 }, { typ: 'at+jwt' });
-      const asked = { method: 'POST', path: '/api/auth/logout', headers: { Authorization: `Bearer ${token}` } };
-      expectProblem(await request(replica, asked), 'broker_unavailable');
-      await replica.stop();
-    }
+    // test/unit/identity/key-set-store.test.ts has other seals.
+    await redis.hset(name, 'at', Date.now(), 'sealed', `${genuine.split('.')[0]}.${set}`);
+    const replica = await start(other);
+    const claims = { aud: 'baton', sub: victim.subject, meta: victim.id, scope: 'full' };
+    const token = await forger.sign({ ...claims, exp: Math.ceil(Date.now() / 1000) + 300 }, { typ: 'at+jwt' });
+    const asked = { method: 'POST', path: '/api/auth/logout', headers: { Authorization: `Bearer ${token}` } };
+    expectProblem(await request(replica, asked), 'broker_unavailable');
+    await replica.stop();
   });
 
   test('the broker hears of it when it is back', async () => {

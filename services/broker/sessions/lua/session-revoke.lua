@@ -1,7 +1,7 @@
 -- Ends a session for good. May be repeated.
 -- Keys and arguments: sessionRevoke in scripts.ts.
 -- uses: clock sessions/session
--- RETURNS OK, '1' ended now | '0' before | not_found
+-- RETURNS OK, '1' (ended now) | '0' (had ended before) | not_found
 local s, now = read_session(keys.session), now_ms()
 if not s or s.app ~= app or s.subject ~= subject then return { 'not_found' } end
 if s.revoked then return { 'OK', '0' } end

@@ -2,7 +2,7 @@
 -- same old secret (several tabs, a repeated request) get the same new one, as long as it is the present one.
 -- Keys and arguments: sessionRotate in scripts.ts.
 -- uses: clock space sessions/session sessions/secrets
--- RETURNS OK, now, session.., user.., which argument is the present secret now | a word of refusal
+-- RETURNS OK, now, session.., user.., number of the argument that is the present secret now | a word of refusal
 local s, now = read_session(keys.session), now_ms()
 if s and s.app ~= app then s = nil end
 local refused = refusal(s, now)

@@ -4,8 +4,8 @@
 -- Row: name \n type \n created_ms \n session id \n session end_ms
 -- Keys and arguments: deviceAdd in scripts.ts.
 -- uses: clock routes log devices/names presence/version push/push push/queue
--- RETURNS OK, row, added ('1' | '0'), jobs to push at once, in lines | device_limit; OK alone: nothing was done, the account has to
---         be scheduled first (push-queue.ts)
+-- RETURNS OK, row, added ('1' | '0'), jobs to push at once, one a line | device_limit; OK alone: nothing was done, and the
+--         account has to be scheduled first (push-queue.ts)
 local now = now_ms()
 local is_back = mode == 'lost' or mode == 'kept'
 local existing = redis.call('HGET', keys.devices, device)

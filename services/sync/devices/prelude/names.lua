@@ -24,7 +24,7 @@ end
 
 -- Finds whom `whom` names: by the exact name, otherwise by a name that looks the same. `open` holds the routes whose
 -- streams without a device count too.
--- RETURNS id ('' of such a stream), name; nil where there is none; nil, nil, true where several look the same.
+-- RETURNS id ('' for such a stream), name; nil if there is none; nil, nil, true if several look the same.
 local function named_target(devices, whom, open)
   local candidates, looks, found, several = {}, looks_of(whom), nil, false
   for i = 1, #devices, 2 do candidates[#candidates + 1] = { devices[i], name_in(devices[i + 1]) } end

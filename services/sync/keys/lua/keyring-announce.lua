@@ -1,7 +1,7 @@
 -- Announces that the rings, or the account, will be removed without a signature. An earlier announcement keeps its time.
 -- Keys and arguments: keyringAnnounce in scripts.ts.
 -- uses: clock routes log keys/ring
--- RETURNS OK, ms at which it is removed; '': there are no rings
+-- RETURNS OK, ms at which the account is removed; '': there are no rings
 local now, field = now_ms(), 'deletion:' .. what
 local stored = redis.call('HMGET', keys.keyring, 'n', field)
 if not stored[1] then return { 'OK', '' } end

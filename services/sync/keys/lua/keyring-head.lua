@@ -1,7 +1,7 @@
 -- Reads the ring in force for a change. It counts against the rate, because the signature check takes longer than this read.
 -- Keys and arguments: keyringHead in scripts.ts.
 -- uses: clock rate
--- RETURNS OK, n ('0' without), hash, ring | rate_limited, limit, ms
+-- RETURNS OK, n ('0': no ring), hash, ring | rate_limited, limit, ms
 local over = over_rate(keys.rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 local stored = redis.call('HMGET', keys.keyring, 'n', 'hash')

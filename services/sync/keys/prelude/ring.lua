@@ -14,7 +14,7 @@ local function ring_in_force(keys, hash)
   return tonumber(stored[1] or '0'), (stored[2] or '') == hash
 end
 
--- RETURNS whether any was announced.
+-- RETURNS whether there was an announcement.
 local function cancel_deletions(keys)
   local cancelled = 0
   for _, what in ipairs(DELETIONS) do

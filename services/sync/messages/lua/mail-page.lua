@@ -2,7 +2,7 @@
 -- starts there gets from the log, so that no message is sent twice on one stream, and none is missing.
 -- Keys and arguments: mailPage in scripts.ts.
 -- uses: clock messages/mail space
--- RETURNS OK, member to go on after ('' at the end), JSON without its end, ... | device_required
+-- RETURNS OK, member after which the next page begins ('' at the end), JSON without its end, ... | device_required
 local now = now_ms()
 if redis.call('HEXISTS', keys.devices, device) == 0 then return { 'device_required' } end
 where_there_is_space(purge_mail, keys, device, now)

@@ -65,7 +65,7 @@ local function drop_members(keys, device, members)
 end
 
 -- Drops all messages that have been in this mailbox for too long (a mailbox is bounded), so that the next read or count
--- finds nothing expired. RETURNS how many were dropped.
+-- finds nothing expired. RETURNS the number of dropped messages.
 local function purge_mail(keys, device, now)
   local before = '(' .. device .. ':' .. int(now - LIMITS.mailboxSeconds * 1000)
   local members = redis.call('ZRANGEBYLEX', keys.inbox, '[' .. device .. ':', before)

@@ -7,7 +7,7 @@ local CLOSED_KEPT = 96
 
 -- Reads the rows that are not open. Called only when a device has lost its last stream, because reading a row in full
 -- takes four times as long as checking whether it is over.
--- RETURNS by device: last seen by its ended streams; when the last of them closed.
+-- RETURNS for each device: the last time its ended streams saw it, and the time when the last of them closed.
 local function read_ends(rows, closed, now)
   local seen, ended = {}, {}
   for _, row in ipairs(rows) do

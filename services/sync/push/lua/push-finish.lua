@@ -2,7 +2,7 @@
 -- registration that was renewed meanwhile still gets the push. An item that arrived meanwhile is another push.
 -- Keys and arguments: pushFinish in scripts.ts.
 -- uses: clock push/push
--- RETURNS OK, hash and fence of the registration that was deleted ('' '0': none)
+-- RETURNS OK, hash and fence of the deleted registration ('' '0': none)
 local now = now_ms()
 local r = read_registration(keys, platform, device)
 local same = r and r.fence == fence

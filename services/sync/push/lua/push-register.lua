@@ -3,7 +3,7 @@
 -- (The account is scheduled.)
 -- Keys and arguments: pushRegister in scripts.ts.
 -- uses: clock push/push
--- RETURNS OK, id, hash and fence of the target that was replaced ('' '0': none), jobs to push at once | device_required
+-- RETURNS OK, id, hash and fence of the replaced target ('' '0': none), jobs to push at once | device_required
 local now = now_ms()
 if redis.call('HEXISTS', keys.devices, device) == 0 then return { 'device_required' } end
 local old = read_registration(keys, platform, device)

@@ -24,7 +24,7 @@ local function is_suspended(r, now)
   return r.suspended ~= '0' and tonumber(r.suspended) + SUSPENDED_MS > now
 end
 
--- RETURNS newest item, since, attempts, not before; nil when there is no such job.
+-- RETURNS newest item, since, attempts, not before; nil if there is no such job.
 local function read_job(keys, job)
   return string.match(redis.call('HGET', keys.push, 'j:' .. job) or '', '^(.-)\n(.-)\n(.-)\n(.-)$')
 end
@@ -52,7 +52,7 @@ end
 
 -- Drops a device's registrations, of `platform` or of all for '', with their jobs. With `fence` it drops only a
 -- registration of the target `hash` whose fence is not higher.
--- RETURNS hash, fence, hash, fence, ... of what was dropped.
+-- RETURNS (hash, fence) of each dropped target.
 local function drop_registrations(keys, device, platform, fence, hash)
   local dropped = {}
   for _, each in ipairs(PUSH_PLATFORMS) do

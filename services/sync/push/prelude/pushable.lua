@@ -12,7 +12,7 @@ end
 
 -- Counts this peer's messages among the newest `most` of the mailbox. A read costs the store up to 10 us, so the rest is
 -- read only if none was found, and then a find counts as one. `latest` is the peer's last message that the job knows.
--- RETURNS how many, id of the newest, ms of the oldest, the newest as JSON without its end.
+-- RETURNS the number, id of the newest, ms of the oldest, the newest as JSON without its end.
 local function pending_messages(keys, device, peer, latest, most)
   local function members(from, count)
     return redis.call('ZREVRANGEBYLEX', keys.inbox, '(' .. device .. ';', '[' .. device .. ':', 'LIMIT', from, count)
@@ -39,7 +39,7 @@ local function pending_messages(keys, device, peer, latest, most)
 end
 
 -- Counts the offers of this peer that the device has not accepted, however much the peer offered since, up to `most`.
--- RETURNS how many, id of the newest.
+-- RETURNS the number, id of the newest.
 local function pending_offers_of(keys, device, peer, most)
   local waiting, left, count, newest = {}, 0, 0, ''
   for _, member in ipairs(pending_offers(keys.offers, device)) do

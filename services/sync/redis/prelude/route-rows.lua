@@ -26,7 +26,7 @@ local function read_routes(key, now, late_ms)
 end
 
 -- Writes a row. `row`: id, channel, device, generation, opened. `seen`, `closed`: ms, as strings.
--- RETURNS the text that was written.
+-- RETURNS the written text.
 local function write_route(key, row, seen, closed)
   local text = row.channel .. '\n' .. row.device .. '\n' .. row.generation .. '\n' .. seen .. '\n' .. row.opened .. '\n' .. closed
   redis.call('HSET', key, row.id, text)

@@ -3,7 +3,7 @@
 -- an argument of this script, because that would cost Redis four times as much (measured).
 -- Keys and arguments: relayCommit in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, taken ('': refused), channel to notify or '', channel of a reader that waits for more or ''
+-- RETURNS OK, taken ('': refused), channel to notify or '', channel of a reader that waits for bytes or ''
 local s = redis.call('HMGET', keys.state, 'w', 'taken', 'rw', 'rc', 'end')
 if s[1] ~= token or s[5] ~= start then
   cut(keys.bytes, s[5])

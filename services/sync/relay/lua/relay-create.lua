@@ -1,7 +1,7 @@
 -- Makes a generation of a file. Drops the generation before it. The sender has to begin again; the reader stays.
 -- Keys and arguments: relayCreate in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, channel of the sender or '', of the reader or ''; both '' when this generation or a later one is there
+-- RETURNS OK, channel of the sender or '', of the reader or ''; both '' if this generation or a later one exists
 local s = redis.call('HMGET', keys.state, 'g', 'wc', 'rc', 'got')
 if s[1] and tonumber(s[1]) >= tonumber(generation) and redis.call('EXISTS', keys.bytes) == 1 then return { 'OK', '', '' } end
 if s[1] and tonumber(s[1]) > tonumber(generation) then return { 'OK', '', '' } end

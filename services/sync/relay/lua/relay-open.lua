@@ -2,7 +2,7 @@
 -- the end only finds out.
 -- Keys and arguments: relayOpen in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, lost | newer | here, generation, end, oldest byte kept, taken, base, channel of the request replaced or ''
+-- RETURNS OK, lost | newer | here, generation, end, oldest kept byte, taken, base, channel of a replaced request or ''
 local s = redis.call('HMGET', keys.state, 'g', 'base', 'taken', side .. 'c', 'got')
 local g = s[1] or '-1'
 if tonumber(g) > tonumber(generation) then return { 'OK', 'newer', g } end

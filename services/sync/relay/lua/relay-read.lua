@@ -2,7 +2,7 @@
 -- file counts.
 -- Keys and arguments: relayRead in scripts.ts.
 -- uses: clock
--- RETURNS OK, '1' | '0': another one reads now, channel of the request replaced or ''
+-- RETURNS OK, '1' | '0' (another request reads now), channel of the replaced request or ''
 --         | relay_busy
 -- This write comes first, because a full store refuses a script whose first write may need memory.
 redis.call('PEXPIRE', keys.kept, IDLE_MS)

@@ -1,6 +1,6 @@
 -- Lists the requests that read or wait for the files whose names begin with a prefix.
 -- Keys and arguments: relayReaders in scripts.ts.
--- RETURNS OK, then for each a file and the channel of its reader
+-- RETURNS OK, then (file, channel of its reader) of each read
 local flat, found = redis.call('HGETALL', keys.reads), { 'OK' }
 for i = 1, #flat, 2 do
   if string.sub(flat[i], 1, #prefix) == prefix then

@@ -1,7 +1,7 @@
 -- Takes or renews the reservation of a file among those of the account that hold bytes.
 -- Keys and arguments: relayReserve in scripts.ts.
 -- uses: clock
--- RETURNS OK, '1' | '0': it had one already
+-- RETURNS OK, '1' | '0' (it had one already)
 --         | relay_busy
 local now = now_ms()
 redis.call('ZREMRANGEBYSCORE', keys.files, '-inf', int(now))

@@ -2,8 +2,8 @@
 -- space.
 -- Keys and arguments: relayTake in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, '1' | '0': another one reads now, channel to notify or '', up to where everything was taken or '', where the
---         bytes end or ''
+-- RETURNS OK, '1' | '0' (another request reads now), channel to notify or '', end of the taken bytes or '', end of
+--         all bytes or ''
 local s = redis.call('HMGET', keys.state, 'r', 'taken', 'ww', 'wc', 'got', 'skips', 'end')
 if not s[2] or (token ~= '' and s[1] ~= token) then return { 'OK', '0', '', '', '' } end
 if token ~= '' then renew(KEYS, live_ms) end

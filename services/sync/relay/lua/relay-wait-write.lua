@@ -2,7 +2,7 @@
 -- registers the sender to be notified when there is enough.
 -- Keys and arguments: relayWaitWrite in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, taken ('' when another one sends now), channel of a reader that waits or ''
+-- RETURNS OK, taken ('': another request sends now), channel of a waiting reader or ''
 local s = redis.call('HMGET', keys.state, 'w', 'g', 'taken', 'rw', 'rc')
 if s[1] ~= token or s[2] ~= generation then return { 'OK', '', '' } end
 renew(KEYS, IDLE_MS)

@@ -2,7 +2,7 @@
 -- because its position is gone, and reads its state again.
 -- Keys and arguments: accountErase in scripts.ts.
 -- uses: clock routes log presence/version
--- RETURNS OK, how many transfers are left
+-- RETURNS OK, number of transfers that are left
 local now, kept, transfers = now_ms(), {}, 0
 local open = routes_to_notify(keys.routes, now)
 -- Jobs that end a session are kept, because the auth broker must still be told. Jobs of transfers are kept, because only

@@ -2,7 +2,7 @@
 -- order.
 -- Keys and arguments: signalSend in scripts.ts.
 -- uses: clock routes log operation rate devices/names
--- RETURNS OK, receiver, open routes in lines | device_required | not_found | not_a_party | name_taken
+-- RETURNS OK, receiver, open routes, one a line | device_required | not_found | not_a_party | name_taken
 --         | rate_limited, limit, ms | store_unavailable
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)

@@ -2,7 +2,7 @@
 -- gets an event.
 -- Keys and arguments: inviteTake in scripts.ts.
 -- uses: clock routes
--- RETURNS OK | not_found (unknown, used, over, or its device is gone)
+-- RETURNS OK | not_found (the invite is unknown, used or expired, or its device is gone)
 local now, field = now_ms(), 'invite:' .. invite
 -- This is the same call again, after a lost answer.
 if redis.call('HEXISTS', keys.invites, 'request:' .. request) == 1 then return { 'OK' } end

@@ -1,7 +1,7 @@
 -- Approves or denies a pending login request, once, by compare-and-set. An approval does not extend the request's life.
 -- Keys and arguments: loginDecide in scripts.ts.
 -- uses: clock signin/login
--- RETURNS OK, decided, waiter to notify or '' | OK, limited, ms until it ends, ms that it lives
+-- RETURNS OK, decided, waiter to notify or '' | OK, limited, ms until the limit ends, ms that the request lives
 --         | not_found | invalid_request (sealed for a device without keys) | scope_not_allowed | already_decided | login_expired | login_consumed
 local now, login = now_ms(), read_login(keys.login)
 if not login or not is_of_account(login, account) then return { 'not_found' } end

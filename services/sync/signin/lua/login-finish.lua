@@ -2,7 +2,7 @@
 -- first answer.
 -- Keys and arguments: loginFinish in scripts.ts.
 -- uses: clock signin/login
--- RETURNS OK, '1' | '0' (another lease came after this one, or it was ended)
+-- RETURNS OK, '1' | '0' (a later lease exists, or this one was ended)
 local login = read_login(keys.login)
 if not login or login.fence ~= fence then return { 'OK', '0' } end
 if login.state ~= 'approved' then return { 'OK', login.state == outcome and '1' or '0' } end

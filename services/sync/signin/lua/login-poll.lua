@@ -3,7 +3,7 @@
 -- the present number can end the request.
 -- Keys and arguments: loginPoll in scripts.ts.
 -- uses: clock signin/login
--- RETURNS OK, pending | superseded | minting, expires ms, waiter that was replaced
+-- RETURNS OK, pending | superseded | minting, expires ms, replaced waiter
 --         | OK, leased, expires ms, '', fence, fields of the request as field, value, ...
 --         | not_found | access_denied | login_expired | login_consumed
 local now, login = now_ms(), read_login(keys.login)

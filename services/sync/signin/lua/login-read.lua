@@ -1,7 +1,7 @@
 -- Reads a request for an account that has the code. It counts no wrong codes, but refuses an account that sent too many.
 -- Keys and arguments: loginRead in scripts.ts.
 -- uses: clock signin/login
--- RETURNS OK, read, now, field, value, ... | OK, limited, ms until it ends, ms that it lives
+-- RETURNS OK, read, now, field, value, ... | OK, limited, ms until the limit ends, ms that the request lives
 --         | not_found (also for a wrong code) | login_expired | login_consumed | already_decided
 local now, login = now_ms(), read_login(keys.login)
 if not login or not is_of_account(login, account) then return { 'not_found' } end

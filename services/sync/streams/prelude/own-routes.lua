@@ -12,7 +12,7 @@ end
 
 -- Closes routes to the caller that lead to no stream: the store lost a tail that held their end, or ran an attach of
 -- them after their end was lost. They count as closed, and `reconcile` drops them.
--- RETURNS ms until one of a moment ago can be told from that of a new stream (0: there is none), how many were closed.
+-- RETURNS ms until a recent row can be told from the row of a new stream (0: none is recent), number of closed rows.
 local function close_orphans(rows, channel, liveness, now)
   local wait, dropped = 0, 0
   for _, row in ipairs(rows) do

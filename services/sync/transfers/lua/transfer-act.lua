@@ -10,8 +10,8 @@
 --
 -- Keys and arguments: transferAct in scripts.ts.
 -- uses: clock routes log transfers/transfer transfers/transfer-view transfers/offers transfers/transfer-end
--- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay (of an ended one of all
---         files), '' or the state that refuses, whether the state is another one now ('1' | '0')
+-- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay (of all files if it has
+--         ended), '' or the state that refuses, whether the state changed ('1' | '0')
 --         | not_found | not_a_party
 local now, t = now_ms(), read_transfer(keys.record)
 if not t then return { 'not_found' } end

@@ -4,8 +4,8 @@
 -- record stays. Without an event the offset moves: a file that the receiver has whole has its offset at its end.
 -- Keys and arguments: transferGeneration in scripts.ts.
 -- uses: clock routes log transfers/transfer
--- RETURNS OK, generation, '' or the state that refuses: of an ended one nothing begins, whether it has this one since now
---         ('1' | '0') | not_found
+-- RETURNS OK, generation, '' or the state that refuses (an ended transfer begins nothing), whether it has this one
+--         since now ('1' | '0') | not_found
 local now, found = now_ms(), redis.call('HMGET', keys.record, 'id', 'sender', 'state', 'r' .. file, 'w' .. file)
 local t, known = { id = found[1], sender = found[2], state = found[3] }, found[4]
 local begun_at = generation .. ':' .. offset

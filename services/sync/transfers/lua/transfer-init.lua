@@ -2,7 +2,7 @@
 -- It takes thirteen keys, because a refused offer must leave nothing behind, so one script does it all.
 -- Keys and arguments: transferInit in scripts.ts.
 -- uses: clock routes log operation rate devices/names transfers/transfer transfers/transfer-view transfers/offers transfers/quota push/push push/queue
--- RETURNS OK, transfer as JSON without its end, receiver, open routes and jobs to push at once, both in lines;
+-- RETURNS OK, transfer as JSON without its end, receiver, open routes and jobs to push at once, both one a line;
 --         OK, '', '', '', '', ids: nothing was done, these have to be evicted first;
 --         OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
 --         | device_required | not_found | invalid_request (to oneself) | transfer_limit | name_taken

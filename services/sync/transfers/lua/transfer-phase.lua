@@ -5,7 +5,7 @@
 -- Keys and arguments: transferPhase in scripts.ts.
 -- uses: clock routes transfers/transfer transfers/transfer-view
 -- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay, '' or the state that refuses,
---         ms to wait before forwarding ('0': done), '' or the number that is refused | not_found | not_a_party
+--         ms to wait before forwarding ('0': done), '' or the refused number | not_found | not_a_party
 local now, t = now_ms(), read_transfer(keys.record)
 if not t then return { 'not_found' } end
 if device ~= t.sender and device ~= t.receiver then return { 'not_a_party' } end

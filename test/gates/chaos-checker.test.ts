@@ -1,7 +1,7 @@
-import { check } from '../../chaos/checker/check.ts';
-import type { DeviceHistory, Frame, History, Operation } from '../../chaos/history.ts';
-import { makeRandom, type Random } from '../../chaos/random.ts';
-import { generate } from './generated.ts';
+import { check } from '../chaos/checker/check.ts';
+import type { DeviceHistory, Frame, History, Operation } from '../chaos/history.ts';
+import { makeRandom, type Random } from '../chaos/random.ts';
+import { generate } from '../unit/chaos/generated.ts';
 
 /** A judgement takes a tenth of a second and more. */
 const REMOVED = 40;
