@@ -58,9 +58,16 @@ export const MODELS = {
   ],
   lease: [
     {
-      title: 'what a watcher saw before it slept counts',
+      title: 'the time that a watcher slept through counts',
       breaks: 'TheLivingKeepTheirLease',
-      changes: [[' \\/ changed[w][id] \\/ w \\in slept THEN 0', ' \\/ changed[w][id] THEN 0']],
+      // With two readings a single missed beat is all that is needed in any case.
+      changes: [
+        ['DEAD_AFTER == 2', 'DEAD_AFTER == 3'],
+        [
+          ' \\/ changed[w][id] \\/ w \\in slept THEN 0\n',
+          ' \\/ changed[w][id] THEN 0\n       ELSE IF w \\in slept THEN DEAD_AFTER\n',
+        ],
+      ],
     },
     {
       title: 'a claim does not compare the counter',
