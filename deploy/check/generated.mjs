@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DASHBOARDS } from '../monitoring/dashboards.mjs';
 import { ROOT } from '../local/setup/tree.mjs';
 import { dashboardFile } from './grafana.mjs';
-import { guaranteeRows } from './guarantees.mjs';
+import { guaranteeRows, proofRows } from './guarantees.mjs';
 import { alertsWithMeaning } from './monitoring.mjs';
 
 const cell = (text) => String(text).replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -156,6 +156,11 @@ export const GENERATED = [
   { file: 'helm/baton/values.schema.json', make: async (parts) => (await chart()).chartSchema(parts) },
   { file: 'helm/baton/README.md', section: 'values', make: chartTable },
   { file: 'deploy/runbooks/README.md', section: 'alerts', make: alertTable },
+  {
+    file: 'test/README.md',
+    section: 'proofs',
+    make: () => table(['guarantee', 'model', 'checker of histories', 'why tests alone'], proofRows()),
+  },
   {
     file: 'test/README.md',
     section: 'guarantees',

@@ -387,6 +387,12 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
     file: 'services/GUARANTEES.md',
     text: `${textOf('services/GUARANTEES.md')}\n- **G998** Nothing goes wrong.\n`,
   },
+  {
+    gate: 'guarantees',
+    what: 'a model of what nobody promises',
+    file: 'test/models/planted.tla',
+    text: '\\* Proves G999: it holds.\n',
+  },
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];
 
