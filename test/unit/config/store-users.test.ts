@@ -78,6 +78,12 @@ test('each part goes before what the URL says, and the rest of the URL stays', (
   });
 });
 
+test('a password of the sentinels in the query is percent-decoded, and a plus sign is itself', () => {
+  const [password, encoded] = ['a/b+c=&d', 'a/b+c=%26d'];
+  const { sentinelUser } = load({ APP_REDIS_URL: `redis+sentinel://a/main?sentinel_password=${encoded}` }).redis.address;
+  expect(sentinelUser).toEqual({ username: null, password });
+});
+
 test('the relay has the user of the common store where it has no store of its own', () => {
   const { redis, relay } = load({ APP_REDIS_PASSWORD: AWKWARD });
   expect(relay.address).toBe(redis.address);
@@ -141,6 +147,7 @@ const STORES = [
     `redis://user:${ONE}${mark}${OTHER}@store,other`,
     `redis+sentinel://user:${ONE}${mark}${OTHER}@a,b/main`,
   ]),
+  ...['&', '#', '%', '@'].map((mark) => `redis+sentinel://a,b/main?sentinel_password=${ONE}${mark}${OTHER}`),
   `redis://user:${ONE},${OTHER}@store`,
   `redis:/user:${ONE}@${OTHER}`,
   `http://user:${ONE}@${OTHER}`,
