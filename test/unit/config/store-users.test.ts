@@ -163,6 +163,9 @@ test.each(STORES)('nothing of %s is repeated, and the hint says what to do', (ur
 
 test.each([
   ['APP_BROKER_URL', `ftp://user:${ONE}@broker`],
+  ['APP_BROKER_URL', `http://user:${ONE}@broker:8090`],
+  ['APP_EDGE_JWKS_URL', `https://${ONE}@broker/keys`],
+  ['BROKER_OIDC_ISSUER', `https://user:${ONE}@login.example`],
   ['APP_BROKER_LOGIN_URL', `https//user:${ONE}@broker`],
   ['APP_EDGE_JWKS_URL', `user:${ONE}@broker`],
   ['APP_PUBLIC_URL', `https://user:${ONE}@baton.example`],
