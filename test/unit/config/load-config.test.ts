@@ -127,7 +127,11 @@ describe('problems', () => {
     ['APP_SERVICE_ID', 'x'.repeat(256), 'must be 1 to 255 visible ASCII characters'],
     ['APP_BROKER_URL', 'ftp://broker', 'must be an http:// or https:// URL'],
     ['APP_REDIS_URL', 'redis+sentinel://a,b', 'must end with the name of the primary'],
-    ['APP_REDIS_URL', 'redis+sentinel://a,b/m?quorum=2', 'has an unknown parameter after its question mark (it takes db,'],
+    [
+      'APP_REDIS_URL',
+      'redis+sentinel://a,b/m?quorum=2',
+      'has an unknown parameter after its question mark (it takes db,',
+    ],
     ['APP_REDIS_URL', 'redis://a:70000', 'names a malformed host or port'],
     ['APP_REDIS_URL', 'redis://a/main', 'names a database that is not a number'],
     ['APP_REDIS_URL', 'redis://a?family=6', 'has an unknown parameter after its question mark (it takes none)'],
