@@ -8,8 +8,8 @@ export type AgreedSettings = Readonly<Partial<Record<Key, string>>>;
 
 /**
  * Collects the settings that replicas of one installation must agree on: who they serve, how long they keep what another
- * replica writes, and how they count limits. The prefix of keys is not among them, because replicas with different prefixes
- * never meet.
+ * replica writes, and how they count limits. Replicas with different prefixes of keys never meet, so only the fingerprint
+ * shows that the prefix differs.
  */
 export function agreedSettingsOf(config: Config): AgreedSettings {
   const { identity, http, broker, signin, redis, hub, clipboard, transfers, relay, push } = config;
@@ -19,6 +19,7 @@ export function agreedSettingsOf(config: Config): AgreedSettings {
     // Includes `APP_PUBLIC_URL`, which may differ: the replicas of `npm start` each have their own.
     APP_PUBLIC_ORIGINS: http.origins.toSorted().join(','),
     APP_CORS_ORIGINS: http.corsOrigins.toSorted().join(','),
+    APP_KEY_PREFIX: redis.keyPrefix,
     APP_RATE_LIMIT_SCALE: String(http.rateLimitScale),
     APP_BROKER_APP: broker?.app ?? '',
     APP_QR_LOGIN_ENABLED: String(signin.qrEnabled),

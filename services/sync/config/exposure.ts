@@ -34,9 +34,14 @@ export function checkProduction(values: Values, report: (key: Key, message: stri
   refusePublished(secretsOf(values), report);
 }
 
-/** Returns warnings about settings with which the process still starts. */
-export function exposureWarnings({ APP_IDENTITY: mode, APP_TRUSTED_PROXIES: proxies }: Values): string[] {
-  return mode === 'edge' && proxies === null ? [`without APP_TRUSTED_PROXIES ${SHARED_BUCKET}`] : [];
+/**
+ * Returns warnings about settings with which the process still starts. A replica speaks no TLS, so a proxy stands before it
+ * where its address is https.
+ */
+export function exposureWarnings(values: Values): string[] {
+  const { APP_IDENTITY: mode, APP_TRUSTED_PROXIES: proxies, APP_PUBLIC_URL: url, NODE_ENV: env } = values;
+  const isBehindProxy = mode === 'edge' || (env === 'production' && url?.startsWith('https:') === true);
+  return isBehindProxy && proxies === null ? [`without APP_TRUSTED_PROXIES ${SHARED_BUCKET}`] : [];
 }
 
 /**

@@ -66,7 +66,7 @@ export const SETTINGS = {
   }),
   APP_CORS_ORIGINS: setting(origins(MOST_CORS_ORIGINS), {
     defaultSays: 'none',
-    meaning: `Comma-separated origins of other programs, at most ${MOST_CORS_ORIGINS}: their pages may call the API by a bearer token, the event stream included. They never have a cookie, and never \`device-session\`, \`qr/approve\` and the erasing of an account.`,
+    meaning: `Comma-separated origins of other programs, at most ${MOST_CORS_ORIGINS}: their pages may call the API by a bearer token, the event stream included. They never have a cookie, and never \`device-session\`, \`qr/approve\`, a change of keys or the erasing of an account.`,
   }),
   APP_SERVICE_ID: setting(matching(/^[\x21-\x7e]{1,255}$/, '1 to 255 visible ASCII characters'), {
     defaultSays: 'the origin of `APP_PUBLIC_URL`',

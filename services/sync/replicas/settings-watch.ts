@@ -51,7 +51,10 @@ export function makeSettingsWatch({ own, others, read, logger, onFailure }: Sett
     const before = differences();
     const strangers = living.filter((id) => !known.has(id));
     const stored = strangers.length === 0 ? [] : await read(strangers);
-    const found = strangers.map((id, i): [string, string[]] => [id, differencesOf(own, parse(stored[i] ?? null) ?? {})]);
+    const found = strangers.map((id, i): [string, string[]] => [
+      id,
+      differencesOf(own, parse(stored[i] ?? null) ?? {}),
+    ]);
     known = new Map([...[...known].filter(([id]) => living.includes(id)), ...found]);
     const now = differences();
     for (const difference of now) if (!before.includes(difference)) logger.warn(sentenceOf(difference));

@@ -50,8 +50,13 @@ const urlOf = (text: string, ...protocols: string[]): URL | null => {
   return url !== null && url.hostname !== '' && protocols.includes(url.protocol) ? url : null;
 };
 
-export const httpUrl: Kind<string> = (text) =>
-  urlOf(text, 'http:', 'https:') ? accept(text.replace(/\/+$/, '')) : refuse('must be an http:// or https:// URL');
+/** Parses an address to call. `fetch` takes no credentials in it, and repeats them in its error. */
+export const httpUrl: Kind<string> = (text) => {
+  const url = urlOf(text, 'http:', 'https:');
+  if (url === null) return refuse('must be an http:// or https:// URL');
+  if (url.username !== '' || url.password !== '') return refuse('must have neither user nor password');
+  return accept(text.replace(/\/+$/, ''));
+};
 
 /** Parses an origin: scheme, host and port, in the spelling that browsers use in `Origin`. */
 export const origin: Kind<string> = (text) => {

@@ -70,12 +70,17 @@ function dbOf(text: string): number {
   return Number(text);
 }
 
-function queryOf(text: string | undefined, allowed: readonly string[]): URLSearchParams {
+/**
+ * Parses the query. A plus sign is itself: the query comes from no form, and base64 has plus signs. An unknown name is not
+ * repeated, because it may be the end of a password with an ampersand.
+ */
+function queryOf(text: string | undefined, allowed: readonly string[]): Map<string, string> {
   if (text?.includes('@')) throw new Malformed('is cut at a question mark before its last @');
-  const query = new URLSearchParams(text ?? '');
-  const unknown = [...query.keys()].filter((name) => !allowed.includes(name));
-  if (unknown.length > 0) throw new Malformed(`has the unknown parameter ${unknown.join(', ')}`);
-  return query;
+  const parts = text ? text.split('&') : [];
+  const query = new Map(parts.map((part) => [part.split('=', 1)[0] ?? '', decode(part.replace(/^[^=]*=?/, ''))]));
+  if ([...query.keys()].every((name) => allowed.includes(name))) return query;
+  const takes = allowed.length > 0 ? `it takes ${allowed.join(', ')}` : 'it takes none';
+  throw new Malformed(`has an unknown parameter after its question mark (${takes})`);
 }
 
 function sentinelAddress([, scheme, , user, hosts = '', path = '', search]: RegExpExecArray): RedisAddress {
@@ -89,7 +94,10 @@ function sentinelAddress([, scheme, , user, hosts = '', path = '', search]: RegE
     db: dbOf(query.get('db') ?? ''),
     tls: scheme === 'rediss',
     user: credentialsOf(user),
-    sentinelUser: { username: query.get('sentinel_username'), password: query.get('sentinel_password') },
+    sentinelUser: {
+      username: query.get('sentinel_username') || null,
+      password: query.get('sentinel_password') || null,
+    },
   };
 }
 
@@ -132,7 +140,7 @@ export const redisAddress: Kind<RedisAddress> = (text): Parsed<RedisAddress> => 
     return { value: whole?.[2] ? sentinelAddress(whole) : nodesAddress(text) };
   } catch (error) {
     if (error instanceof Malformed)
-      return { problem: text.includes('@') ? `${error.message}: ${ENCODE}` : error.message };
+      return { problem: /@|sentinel_/.test(text) ? `${error.message}: ${ENCODE}` : error.message };
     throw error;
   }
 };

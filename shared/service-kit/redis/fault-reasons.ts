@@ -23,7 +23,10 @@ const HINTS: readonly (readonly [RegExp, (address: RedisAddress) => string])[] =
   [/^OOM\b/, () => 'its memory is full: more maxmemory, never an eviction policy'],
   [/^MISCONF\b/, () => 'it cannot write to its disk: make room there'],
   [/cluster support disabled/, () => 'the server is not part of a cluster'],
-  [/^(MOVED|ASK|CROSSSLOT)\b/, () => 'the server is part of a cluster: set APP_REDIS_MODE=cluster'],
+  [
+    /^(MOVED|ASK|CROSSSLOT)\b/,
+    () => 'the server is part of a cluster: name several of its nodes, or to a replica one with APP_REDIS_MODE=cluster',
+  ],
   [
     /timed out|ETIMEDOUT|no subscription after|before secure TLS/i,
     ({ tls }) => (tls ? 'no answer: is TLS spoken on that port?' : 'no answer'),

@@ -22,6 +22,7 @@ test.each([
     'APP_VAPID_PUBLIC_KEY',
     { APP_VAPID_PUBLIC_KEY: OTHER_KEYS.publicKey, APP_VAPID_PRIVATE_KEY: OTHER_KEYS.privateKey },
   ],
+  ['APP_KEY_PREFIX', { APP_KEY_PREFIX: 'other' }],
   ['APP_SERVICE_ID', { APP_SERVICE_ID: 'other' }],
 ])('a replica with another %s is told apart', (name, env) => {
   const [one, other] = [settings(), settings(env)];

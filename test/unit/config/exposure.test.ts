@@ -83,6 +83,14 @@ describe('in production', () => {
     expect(loadReplica(EDGE, 65_536).warnings).toEqual([]);
   });
 
+  test('replicas that ask the broker are warned alike, where a proxy makes the TLS of their address', () => {
+    const env: Env = { ...EDGE, APP_IDENTITY: 'broker', APP_TRUSTED_PROXIES: '' };
+    const warnings = (more: Env) => loadReplica(production({ ...env, ...more }), 65_536).warnings;
+    expect(warnings({})).toEqual([expect.stringMatching(/^without APP_TRUSTED_PROXIES .* share one rate limit$/)]);
+    expect(warnings({ APP_TRUSTED_PROXIES: '10.0.0.0/24' })).toEqual([]);
+    expect(warnings({ APP_PUBLIC_URL: 'http://localhost:8080' })).toEqual([]);
+  });
+
   const sample = 'put-a-secret-of-your-own-here-00';
   test.each([
     ['APP_EDGE_SECRET', sample],

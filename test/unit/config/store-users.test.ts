@@ -78,6 +78,12 @@ test('each part goes before what the URL says, and the rest of the URL stays', (
   });
 });
 
+test('a password of the sentinels in the query is percent-decoded, and a plus sign is itself', () => {
+  const APP_REDIS_URL = 'redis+sentinel://a/main?sentinel_password=a/b+c=%26d';
+  const { sentinelUser } = load({ APP_REDIS_URL }).redis.address;
+  expect(sentinelUser).toEqual({ username: null, password: 'a/b+c=&d' });
+});
+
 test('the relay has the user of the common store where it has no store of its own', () => {
   const { redis, relay } = load({ APP_REDIS_PASSWORD: AWKWARD });
   expect(relay.address).toBe(redis.address);
@@ -141,6 +147,7 @@ const STORES = [
     `redis://user:${ONE}${mark}${OTHER}@store,other`,
     `redis+sentinel://user:${ONE}${mark}${OTHER}@a,b/main`,
   ]),
+  ...['&', '#', '%', '@'].map((mark) => `redis+sentinel://a,b/main?sentinel_password=${ONE}${mark}${OTHER}`),
   `redis://user:${ONE},${OTHER}@store`,
   `redis:/user:${ONE}@${OTHER}`,
   `http://user:${ONE}@${OTHER}`,
@@ -156,6 +163,9 @@ test.each(STORES)('nothing of %s is repeated, and the hint says what to do', (ur
 
 test.each([
   ['APP_BROKER_URL', `ftp://user:${ONE}@broker`],
+  ['APP_BROKER_URL', `http://user:${ONE}@broker:8090`],
+  ['APP_EDGE_JWKS_URL', `https://${ONE}@broker/keys`],
+  ['BROKER_OIDC_ISSUER', `https://user:${ONE}@login.example`],
   ['APP_BROKER_LOGIN_URL', `https//user:${ONE}@broker`],
   ['APP_EDGE_JWKS_URL', `user:${ONE}@broker`],
   ['APP_PUBLIC_URL', `https://user:${ONE}@baton.example`],

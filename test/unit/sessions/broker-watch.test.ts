@@ -10,6 +10,21 @@ const refusedBy = (code: string): BatonError =>
 test.each<[string, unknown, string]>([
   ['nobody listens', refusedBy('ECONNREFUSED'), 'nothing listens there'],
   ['no such host', refusedBy('ENOTFOUND'), 'the host name is not known'],
+  [
+    'no HTTP is spoken there',
+    refusedBy('UND_ERR_SOCKET'),
+    'it closes the connection: is the port right, and the URL https only where TLS is spoken?',
+  ],
+  [
+    'https to a port without TLS',
+    refusedBy('ERR_SSL_WRONG_VERSION_NUMBER'),
+    'no TLS is spoken there: http://, or another port',
+  ],
+  [
+    'a CA of our own',
+    refusedBy('SELF_SIGNED_CERT_IN_CHAIN'),
+    'its certificate is not trusted: NODE_EXTRA_CA_CERTS names a file with a CA of your own',
+  ],
   ['another failure', refusedBy('EPIPE'), 'the call failed (EPIPE)'],
   [
     'an open breaker',

@@ -14,6 +14,10 @@ const REMIND_MS = 60_000;
 /** The deepest nesting of causes that is read: a refusal, the failure of a call, the error of the connection. */
 const DEEPEST = 6;
 
+const CLOSES = 'it closes the connection: is the port right, and the URL https only where TLS is spoken?';
+const NO_TLS = 'no TLS is spoken there: http://, or another port';
+const UNTRUSTED = 'its certificate is not trusted: NODE_EXTRA_CA_CERTS names a file with a CA of your own';
+
 const HINTS: readonly (readonly [code: string, says: string])[] = [
   ['ECONNREFUSED', 'nothing listens there'],
   ['ENOTFOUND', 'the host name is not known'],
@@ -21,6 +25,16 @@ const HINTS: readonly (readonly [code: string, says: string])[] = [
   ['UND_ERR_CONNECT_TIMEOUT', 'no connection within 0.5 s'],
   ['UND_ERR_HEADERS_TIMEOUT', 'no answer in time'],
   ['UND_ERR_BODY_TIMEOUT', 'no answer in time'],
+  ['UND_ERR_SOCKET', CLOSES],
+  ['ECONNRESET', CLOSES],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS],
+  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', NO_TLS],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', UNTRUSTED],
+  ['SELF_SIGNED_CERT_IN_CHAIN', UNTRUSTED],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNTRUSTED],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', UNTRUSTED],
+  ['CERT_HAS_EXPIRED', 'its certificate has expired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host name'],
 ];
 
 /** Says why the broker cannot be used, for an operator. It quotes a response's status, and its code if that is known. */
