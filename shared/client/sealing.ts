@@ -2,7 +2,7 @@
 export { makeSealing, type SealingOptions } from './sealing/sealing.ts';
 export { type Asking, type KeyedLink, makeAsking, readKeyedLink } from './sealing/asking.ts';
 export { goneMembers } from './sealing/gone.ts';
-export { memoryTaken, type TakenTexts } from './sealing/taken.ts';
+export { memoryTaken, type TakenText, type TakenTexts } from './sealing/taken.ts';
 export type {
   FilesToSeal,
   GrantStore,

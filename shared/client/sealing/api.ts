@@ -101,6 +101,11 @@ export interface TextToSend {
   /** The id of a device, or `*` for all others. */
   readonly to: string;
   readonly text: string;
+  /**
+   * The program's own id of this text, for a program that may seal it again because it does not know whether it arrived. A
+   * receiver shows a text with the same id once.
+   */
+  readonly id?: string | undefined;
   /** The devices of the account, as the service has them now. */
   readonly devices: readonly Device[];
   /** True: a device without keys gets the text too, and the service may read it. */
