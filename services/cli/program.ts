@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander';
 import { approve } from './commands/approve.ts';
+import { clipboard } from './commands/clipboard.ts';
+import { open, seal } from './commands/filters.ts';
 import { invite } from './commands/invite.ts';
 import { devices, remove, rename, status } from './commands/devices.ts';
 import { keys } from './commands/keys.ts';
@@ -83,6 +85,16 @@ rotate   replaces the key of the account, without devices that are not signed in
     );
 }
 
+/** Adds the filters for scripts. */
+function addFilters(command: Define): void {
+  command('seal', 'a filter: seals a short text for the devices with keys, as `sealed` of a message')
+    .option('--to <name>', 'for this device alone')
+    .action(async (options: { to?: string }, made: Command) => seal(contextOf(made), options));
+  command('open', 'a filter: opens what `seal` or a message has sealed for this device')
+    .option('--from <name>', 'only from this device')
+    .action(async (options: { from?: string }, made: Command) => open(contextOf(made), options));
+}
+
 /** Adds the commands for devices. */
 function addDevices(command: Define): void {
   command('devices', 'the devices of the account')
@@ -149,6 +161,13 @@ function addTexts(command: Define): void {
     .option('--system', 'into the clipboard of this computer')
     .option('--plain', 'with keys: also what is not encrypted, which the service could have written')
     .action(async (options: { system?: boolean }, made: Command) => paste(contextOf(made), options));
+  command(
+    'clipboard',
+    'carry texts both ways between the clipboard of this computer and the encrypted one of the account',
+  )
+    .summary('keep the clipboard of this computer and that of the account the same')
+    .option('--watch', 'until Ctrl-C')
+    .action(async (options: { watch?: boolean }, made: Command) => clipboard(contextOf(made), options));
   command('watch', 'every event of the account, until Ctrl-C').action(async (_: object, made: Command) =>
     watch(contextOf(made)),
   );
@@ -169,7 +188,7 @@ export function makeProgram(version: string): Command {
     // The option may also follow the command.
     return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
   };
-  for (const add of [addSignIn, addInvite, addKeys, addDevices, addFiles, addTexts]) add(command);
+  for (const add of [addSignIn, addInvite, addKeys, addFilters, addDevices, addFiles, addTexts]) add(command);
   command('completion <shell>', 'what bash, zsh, fish or powershell reads to complete these commands').action(
     (shell: string) => {
       process.stdout.write(completionFor(program, shell));

@@ -21,4 +21,5 @@ export type {
   SealingStores,
   SentText,
   TextToSend,
+  UnsealedText,
 } from './sealing/api.ts';

@@ -68,11 +68,18 @@ export interface SentText {
   readonly unkeyed: readonly Pick<Device, 'device_id' | 'name'>[];
 }
 
+/** A text that was opened, its sender's time, and its sender. */
+export interface UnsealedText {
+  readonly text: string;
+  readonly t: number;
+  readonly sender: Sender;
+}
+
 /** A received text, by what could be done with it. */
 export type ReceivedText =
   /** The text was not sealed, so the service could have written it. */
   | { readonly kind: 'plain'; readonly text: string }
-  | { readonly kind: 'opened'; readonly text: string; readonly t: number; readonly sender: Sender }
+  | ({ readonly kind: 'opened' } & UnsealedText)
   /** The text was shown before, and its acknowledgement was lost. */
   | { readonly kind: 'again' }
   /** The text cannot be opened now: leave it where it is. */
@@ -120,10 +127,15 @@ export interface SealedTexts {
    */
   send(keyring: Keyring, text: TextToSend, settings?: OnceSettings): Promise<SentText>;
   /**
-   * Seals a text for one device, for a program that stores it before it sends it. Throws as `send` does: `unkeyed_receiver`
+   * Seals a text for one device, or with `*` for all that have keys, for a program that stores it before it sends it. Throws as `send` does: `unkeyed_receiver`
    * for a device without keys.
    */
   seal(keyring: Keyring, text: Omit<TextToSend, 'plain'>): Promise<string>;
+  /**
+   * Opens what `seal` returned, without the service: for a text that came another way. `from`: the id of the only device that
+   * may have sealed it; default: any device of the account. It does not note the text, so it opens each time.
+   */
+  unseal(keyring: Keyring, sealed: string, from?: string): Promise<UnsealedText>;
   /** Sends what `seal` returned. A retry with the same text and the same key does not send it twice. */
   post(to: string, sealed: string, settings?: OnceSettings): Promise<MessageAccepted>;
   /** Opens a message, and proves who wrote it. `keyring` null: this device has no keys. */

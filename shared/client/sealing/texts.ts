@@ -22,6 +22,11 @@ async function bodyIdOf({ account, device_id }: Keyring, to: string, id: string)
   return toBase64url((await sha256(said)).subarray(0, 16));
 }
 
+/** The devices that can have sealed a text: those of the known rings, and guests. */
+const sendersOf = ({ rings, guests }: Keyring): string[] => [
+  ...new Set([...rings.toReversed().flatMap(({ body }) => body.members), ...guests].map(({ device_id }) => device_id)),
+];
+
 function judged(error: unknown): ReceivedText {
   const problem = problemOf(error);
   return { kind: isPassing(problem) ? 'waits' : 'refused', problem };
@@ -76,6 +81,10 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     const { from_device_id: from } = message;
     // Only a device can sign.
     if (from === null) throw sealedError('wrong_signer');
+    return openedFrom(keyring, sealed, from);
+  }
+
+  async function openedFrom(keyring: Keyring, sealed: string, from: string): Promise<OpenedMessage> {
     const own = keyring.device_id;
     return openMessage(keyring, { sealed, from, to: own }).catch((error: unknown) => {
       // The service does not say whether the message was for all devices.
@@ -88,6 +97,18 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     async seal(keyring, text) {
       checkReady(keyring, text.devices);
       return sealFor(keyring, text);
+    },
+
+    async unseal(keyring, sealed, from) {
+      for (const each of from === undefined ? sendersOf(keyring) : [from]) {
+        const found = await openedFrom(keyring, sealed, each).catch((error: unknown) => {
+          // The sender is not in the envelope, and this is not the one who sealed it.
+          if (problemOf(error).code === 'cannot_open') return null;
+          throw error;
+        });
+        if (found !== null) return { text: found.text, t: found.t, sender: found.sender };
+      }
+      throw sealedError('cannot_open');
     },
 
     post: (to, sealed, settings = {}) => inOrder(to, settings.signal, () => post(to, { sealed }, settings)),
