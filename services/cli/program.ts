@@ -69,17 +69,19 @@ function addInvite(command: Define): void {
 
 /** Adds the commands for keys. */
 function addKeys(command: Define): void {
-  command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate')
+  command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate, words, recover')
     .summary('encrypt the account: which devices have keys')
     .addHelpText(
       'after',
       `
 create   encrypts the account: makes its key, with this device alone
 link     asks a device that has keys to give them to this one, which is signed in already
-rotate   replaces the key of the account, without devices that are not signed in any more`,
+rotate   replaces the key of the account, without devices that are not signed in any more
+words    makes 24 recovery words, which replace earlier ones, and shows them once
+recover  gives this device keys by the recovery words, typed or from standard input`,
     )
     .option('--anew', 'create: although the keys that this device had are gone from the service')
-    .option('-y, --yes', 'rotate: without asking')
+    .option('-y, --yes', 'rotate, words: without asking')
     .action(async (action: string | undefined, options: { anew?: boolean; yes?: boolean }, made: Command) =>
       keys(contextOf(made), action, options),
     );

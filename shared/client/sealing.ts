@@ -12,6 +12,7 @@ export type {
   Linking,
   ReceivedFiles,
   ReceivedText,
+  Recovery,
   Rings,
   SealedFiles,
   SealedOffer,

@@ -142,7 +142,7 @@ test('it is refused where the account is not encrypted, and where the computer h
     5,
     expect.stringContaining('Only an encrypted clipboard is watched'),
   ]);
-  expect((await laptop.ok(['clipboard', '--watch'], { status: 1 })).stderr).toContain('has no clipboard');
+  expect((await laptop.ok(['clipboard', '--watch'], { status: 1 })).stderr).toContain('and so no clipboard');
   const without = laptop.run(['clipboard', '--watch'], { env: { DISPLAY: ':9', PATH: join(laptop.folder, 'none') } });
   expect([await without.status, without.stderr()]).toEqual([1, expect.stringContaining('xclip is not installed')]);
   await laptop.ok(['clipboard'], { status: 2 });

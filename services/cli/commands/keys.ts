@@ -6,6 +6,7 @@ import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
 import { keyedOnly, LOCK, sealingAt } from '../sealing.ts';
+import { makeWords, recover } from './words.ts';
 
 /** A device, as `keys` lists it. */
 interface KeyedDevice {
@@ -174,7 +175,7 @@ async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<voi
 }
 
 /** The actions of `keys`. */
-const KEY_ACTIONS = ['create', 'link', 'rotate'] as const;
+const KEY_ACTIONS = ['create', 'link', 'rotate', 'words', 'recover'] as const;
 
 /** Lists the devices with keys, or makes, gets or replaces keys. */
 export async function keys(context: Context, action: string | undefined, options: { anew?: boolean; yes?: boolean }) {
@@ -182,5 +183,7 @@ export async function keys(context: Context, action: string | undefined, options
   if (action === 'create') return create(context, options);
   if (action === 'link') return link(context);
   if (action === 'rotate') return rotate(context, options);
+  if (action === 'words') return makeWords(context, options);
+  if (action === 'recover') return recover(context);
   throw usageError(`There is no \`baton keys ${oneLine(action)}\`. There are: ${KEY_ACTIONS.join(', ')}.`);
 }

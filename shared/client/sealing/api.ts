@@ -261,10 +261,25 @@ export interface Linking {
   remove(deviceIds: readonly string[]): Promise<Keyring>;
 }
 
+/** Recovery words: 24 words that let a device into the ring when no other device is left. */
+export interface Recovery {
+  /**
+   * Makes new words, which replace earlier ones. They are returned once and stored nowhere. Throws `unkeyed` on a device
+   * without keys.
+   */
+  makeWords(): Promise<string>;
+  /**
+   * Puts this device into the ring by the words of the account. Throws `bad_words` for other words, and `bad_ring` where the
+   * service shows rings that these words have not signed.
+   */
+  recover(words: string, about: { readonly kind: string }): Promise<Keyring>;
+}
+
 /** Sealing for one device. */
 export interface Sealing {
   readonly rings: Rings;
   readonly texts: SealedTexts;
   readonly files: SealedFiles;
   readonly linking: Linking;
+  readonly recovery: Recovery;
 }
