@@ -80,7 +80,7 @@ function makeFall(bytes: number) {
   });
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const answer = await globalThis.fetch(url, init);
-    const path = String(url);
+    const path = url instanceof Request ? url.url : url.toString();
     if (path.endsWith('/ack')) tell();
     if (!/\/api\/relay\/[^/]+\/\d+\/\d+$/.test(path) || (init?.method ?? 'GET') !== 'GET') return answer;
     let left = bytes;

@@ -1,11 +1,9 @@
-import { BatonClientError } from '../errors/baton-client-error.ts';
 import { adoptFirstRing, adoptRing, type Keyring, takeKeys } from '../sealed/keyring.ts';
-import { keepDeviceKeys, type KeyedAccount, type KeyRecord } from '../sealed/keys/key-store.ts';
+import { keepDeviceKeys, type KeyRecord } from '../sealed/keys/key-store.ts';
 import { publicKeysOf } from '../sealed/keys/device-keys.ts';
 import { openGrant } from '../sealed/link/grant.ts';
 import { fromBase64url } from '../sealed/primitives/bytes.ts';
 import { makeFirstRing, makeNextRing, type RingChange } from '../sealed/ring/change.ts';
-import type { KeysAnswer } from '../sealed/ring/chain.ts';
 import { memberOf, readRing } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Session } from '../session/session.ts';

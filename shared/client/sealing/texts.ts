@@ -9,7 +9,7 @@ import { sha256 } from '../sealed/primitives/hkdf.ts';
 import { parts } from '../sealed/primitives/parts.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
-import type { Device, Message, MessageAccepted } from '../wire.ts';
+import type { Message, MessageAccepted } from '../wire.ts';
 import { sealingError } from './problem.ts';
 import type { ReceivedText, SealedTarget, SealedTexts, SentText, TextToSend } from './api.ts';
 import { checkReady, isPassing, problemOf } from './judgement.ts';

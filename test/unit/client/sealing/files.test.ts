@@ -258,20 +258,20 @@ test('a source that changed while it was sent fails at the receiver', async () =
 });
 
 test('a file whose reading fails is closed', async () => {
-  let open = 0;
+  let inUse = 0;
   const source: FileSource = {
     ...{ name: 'a', size: 3 * R, replayable: true },
     open: () => {
       throw new Error('not used');
     },
     pieces() {
-      open += 1;
-      return { at: () => Promise.reject(new Error('the disk is gone')), close: () => void (open -= 1) };
+      inUse += 1;
+      return { at: () => Promise.reject(new Error('the disk is gone')), close: () => void (inUse -= 1) };
     },
   };
   const { sources } = await offer([source], ID, false);
   const reader = (await sources[0]?.open(0, never))?.getReader();
-  expect([await codeOf(reader?.read() ?? Promise.resolve()), open]).toEqual(['the disk is gone', 0]);
+  expect([await codeOf(reader?.read() ?? Promise.resolve()), inUse]).toEqual(['the disk is gone', 0]);
 });
 
 test('a stream that can be read once is sealed as it is read, and ends with an error where it is too short', async () => {
