@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander';
 import { approve } from './commands/approve.ts';
+import { clipboard } from './commands/clipboard.ts';
+import { open, seal } from './commands/filters.ts';
 import { invite } from './commands/invite.ts';
 import { devices, remove, rename, status } from './commands/devices.ts';
 import { keys } from './commands/keys.ts';
@@ -66,20 +68,32 @@ function addInvite(command: Define): void {
 }
 
 function addKeys(command: Define): void {
-  command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate')
+  command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate, words, recover')
     .summary('encrypt the account: which devices have keys')
     .addHelpText(
       'after',
       `
 create   encrypts the account: makes its key, with this device alone
 link     asks a device that has keys to give them to this one, which is signed in already
-rotate   replaces the key of the account, without devices that are not signed in any more`,
+rotate   replaces the key of the account, without devices that are not signed in any more
+words    makes 24 recovery words, which replace earlier ones, and shows them once
+recover  gives this device keys by the recovery words, typed or from standard input`,
     )
     .option('--anew', 'create: although the keys that this device had are gone from the service')
-    .option('-y, --yes', 'rotate: without asking')
+    .option('-y, --yes', 'rotate, words: without asking')
     .action(async (action: string | undefined, options: { anew?: boolean; yes?: boolean }, made: Command) =>
       keys(contextOf(made), action, options),
     );
+}
+
+/** Adds the filters for scripts. */
+function addFilters(command: Define): void {
+  command('seal', 'a filter: seals a short text for the devices with keys, as `sealed` of a message')
+    .option('--to <name>', 'for this device alone')
+    .action(async (options: { to?: string }, made: Command) => seal(contextOf(made), options));
+  command('open', 'a filter: opens what `seal` or a message has sealed for this device')
+    .option('--from <name>', 'only from this device')
+    .action(async (options: { from?: string }, made: Command) => open(contextOf(made), options));
 }
 
 function addDevices(command: Define): void {
@@ -146,6 +160,13 @@ function addTexts(command: Define): void {
     .option('--system', 'into the clipboard of this computer')
     .option('--plain', 'with keys: also what is not encrypted, which the service could have written')
     .action(async (options: { system?: boolean }, made: Command) => paste(contextOf(made), options));
+  command(
+    'clipboard',
+    'carry texts both ways between the clipboard of this computer and the encrypted one of the account',
+  )
+    .summary('keep the clipboard of this computer and that of the account the same')
+    .option('--watch', 'until Ctrl-C')
+    .action(async (options: { watch?: boolean }, made: Command) => clipboard(contextOf(made), options));
   command('watch', 'every event of the account, until Ctrl-C').action(async (_: object, made: Command) =>
     watch(contextOf(made)),
   );
@@ -166,7 +187,7 @@ export function makeProgram(version: string): Command {
     // The option may also follow the command.
     return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
   };
-  for (const add of [addSignIn, addInvite, addKeys, addDevices, addFiles, addTexts]) add(command);
+  for (const add of [addSignIn, addInvite, addKeys, addFilters, addDevices, addFiles, addTexts]) add(command);
   command('completion <shell>', 'what bash, zsh, fish or powershell reads to complete these commands').action(
     (shell: string) => {
       process.stdout.write(completionFor(program, shell));

@@ -52,6 +52,13 @@ export async function keyedToSend(context: Pick<Context, 'settings' | 'session'>
   });
 }
 
+/** Returns the ring as the service has it now. Throws `unkeyed` where this device has no keys. */
+export async function keyedOnly(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Keyed> {
+  const keyed = await keyedAt(context, url);
+  if (keyed !== null) return keyed;
+  throw new CliError('This device has no keys. `baton keys` says what to do.', { code: 'unkeyed' });
+}
+
 /** Removes the keys of this device, because whoever has them can act as this device. */
 export async function removeKeys(context: Pick<Context, 'settings'>): Promise<void> {
   if (!hasFiles(context) && !existsSync(join(context.settings.folder, 'asking-keys.json'))) return;

@@ -18,6 +18,8 @@ export interface Unfinished {
   packs?: boolean;
   /** The key of its sealed files. Left out: they are not sealed. Whoever has it can read them, so the file is private. */
   sealedKey?: string;
+  /** True: the user has said that it goes without encryption. */
+  isPlain?: boolean;
   /** The patterns of entries that are left out of folders. */
   excludes?: readonly string[];
   startedAt: number;

@@ -34,6 +34,7 @@ export {
   type Ring,
   type RingBody,
   type Signer,
+  type WordsSaid,
 } from './sealed/ring/ring.ts';
 export type { AccountKey } from './sealed/ring/account-keys.ts';
 export { makeFirstRing, makeNextRing, type NewMember, type RingChange } from './sealed/ring/change.ts';
@@ -45,9 +46,8 @@ export {
   makeWords,
   signStatement,
   type Statement,
-  WORDS_ID,
-  WORDS_KIND,
 } from './sealed/ring/words.ts';
+export { WORDS_ID, WORDS_KIND } from './sealed/ring/words-member.ts';
 export {
   checkKeys,
   fingerprintOfKeys,

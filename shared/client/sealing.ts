@@ -2,7 +2,7 @@
 export { makeSealing, type SealingOptions } from './sealing/sealing.ts';
 export { type Asking, type KeyedLink, makeAsking, readKeyedLink } from './sealing/asking.ts';
 export { goneMembers } from './sealing/gone.ts';
-export { memoryTaken, type TakenTexts } from './sealing/taken.ts';
+export { memoryTaken, type TakenText, type TakenTexts } from './sealing/taken.ts';
 export type {
   FilesToSeal,
   GrantStore,
@@ -12,6 +12,7 @@ export type {
   Linking,
   ReceivedFiles,
   ReceivedText,
+  Recovery,
   Rings,
   SealedFiles,
   SealedOffer,
@@ -21,4 +22,5 @@ export type {
   SealingStores,
   SentText,
   TextToSend,
+  UnsealedText,
 } from './sealing/api.ts';

@@ -206,6 +206,29 @@ test('a device whose keys belong to an earlier sign-in sends nothing without enc
   await two.ok(['message', 'One', 'open', '--plain']);
 });
 
+test('a send that was begun in the clear goes on in the clear only where that was said', async () => {
+  const [one, two] = (await cli.devices('One', 'Two')) as [Terminal, Terminal];
+  const interrupted = async (...more: string[]) => {
+    const run = one.run(['send', 'large.bin', '--to', 'Two', ...more]);
+    await run.says(/is not connected/);
+    run.child.kill('SIGINT');
+    expect(await run.status).toBe(130);
+  };
+  writeFileSync(join(one.folder, 'large.bin'), randomBytes(MIB));
+  await interrupted();
+  await one.ok(['keys', 'create']);
+  await approve(one, two.run(['keys', 'link']));
+  const refused = await one.ok(['send', '--continue'], { status: 5 });
+  expect(refused.stderr).toContain('begun without encryption, and the account is encrypted now: large.bin');
+  const plain = two.run(['receive', '--dir', 'in', '--yes', '--once', '--plain']);
+  expect(await jsonOf(one, 'send', '--continue', '--plain')).toMatchObject([{ sealed: false, state: 'DONE' }]);
+  expect(await plain.status).toBe(0);
+  await interrupted('--plain');
+  const again = two.run(['receive', '--dir', 'again', '--yes', '--once', '--plain']);
+  expect(await jsonOf(one, 'send', '--continue')).toMatchObject([{ sealed: false, state: 'DONE' }]);
+  expect(await again.status).toBe(0);
+});
+
 test('a receiver that has lost its keys says so, and the sender is told', async () => {
   const [one, two] = (await devicesWithKeys(cli, ['One', 'Two'])) as [Terminal, Terminal];
   writeFileSync(join(one.folder, 'secret.txt'), 'secret');

@@ -31,14 +31,18 @@ afterAll(async () => {
   folder.remove();
 });
 
-function clientOf({ headers }: TestDevice, replica: { url: string }): BatonClient {
-  const client = makeBatonClient({ baseUrl: replica.url, headers, sha256 });
+function clientOf(
+  { headers }: TestDevice,
+  replica: { url: string },
+  fetch: typeof globalThis.fetch = globalThis.fetch,
+) {
+  const client = makeBatonClient({ baseUrl: replica.url, headers, sha256, fetch });
   clients.push(client);
   return client;
 }
 
 /** Two devices of one account with keys, on two replicas. */
-async function keyedPair() {
+async function keyedPair(fetch?: typeof globalThis.fetch) {
   const { site } = own;
   const devices = (await site.enrol('Laptop', 'Phone')) as [TestDevice, TestDevice];
   const [laptop, phone] = [await makePerson(devices[0].id), await makePerson(devices[1].id)];
@@ -55,8 +59,42 @@ async function keyedPair() {
       files: filesOf(laptop),
       keyring: await keyringOf(laptop, rings),
     },
-    taking: { client: clientOf(devices[1], site.two), files: filesOf(phone), keyring: await keyringOf(phone, rings) },
+    taking: {
+      client: clientOf(devices[1], site.two, fetch),
+      files: filesOf(phone),
+      keyring: await keyringOf(phone, rings),
+    },
+    /** The phone in another process. */
+    again: () => clientOf(devices[1], site.two),
   };
+}
+
+/**
+ * A connection that brings so many bytes of a file, the last of them after more than the second between acknowledgements, and
+ * then nothing. `told` resolves when the service has taken an acknowledgement.
+ */
+function makeFall(bytes: number) {
+  let tell = () => {};
+  const told = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    const answer = await globalThis.fetch(url, init);
+    const path = url instanceof Request ? url.url : url.toString();
+    if (path.endsWith('/ack')) tell();
+    if (!/\/api\/relay\/[^/]+\/\d+\/\d+$/.test(path) || (init?.method ?? 'GET') !== 'GET') return answer;
+    let left = bytes;
+    const slow = new TransformStream<Uint8Array, Uint8Array>({
+      async transform(chunk, controller) {
+        if (left === 0) return;
+        if (chunk.length >= left) await new Promise((resolve) => setTimeout(resolve, 1_100));
+        controller.enqueue(chunk.slice(0, left));
+        left -= Math.min(left, chunk.length);
+      },
+    });
+    return new Response(answer.body?.pipeThrough(slow), answer);
+  };
+  return { fetch, told };
 }
 
 /** Resolves with the opened offer. */
@@ -134,4 +172,24 @@ test('many files, empty ones and those as long as a record, arrive whole, and a 
   for (const [index, { path }] of written.entries()) {
     expect(readFileSync(join(into, `part ${index}.txt`)).equals(readFileSync(path))).toBe(true);
   }
+});
+
+test('a receiver that is killed after an acknowledgement goes on without its sender, who has left', async () => {
+  const size = 3 * MIB + 5;
+  const { path } = writeFile(folder.path, 'left.bin', size);
+  const fall = makeFall(520_000);
+  const { to, devices, sending, taking, again } = await keyedPair(fall.fetch);
+  const source = await fileSource(path);
+  const offer = await sending.files.seal(sending.keyring, { to, files: [source], devices });
+  await (await sending.files.send(sending.client.transfers, offer, [source], { offlineMs: null })).uploaded;
+  await sending.client.close();
+  const into = join(folder.path, 'left');
+  const about = { records: join(folder.path, 'left-records') };
+  const first = (await opened(taking)).accept(folderSink(into, undefined, about));
+  await fall.told;
+  await taking.client.close();
+  await first.done.catch(() => {});
+  const rest = { ...taking, client: again() };
+  const done = await (await opened(rest)).accept(folderSink(into, undefined, about)).done;
+  expect([done.state, readFileSync(join(into, 'left.bin')).equals(readFileSync(path))]).toEqual(['DONE', true]);
 });

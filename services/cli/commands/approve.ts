@@ -4,7 +4,12 @@ import { asApprover, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
 import { type Keyed, keyedAt, LOCK } from '../sealing.ts';
 import type { LinkKey } from '../../../shared/client/sealed.ts';
-import { type BatonClient, readSignInLink, type SignInLink } from '../../../shared/client/index.ts';
+import {
+  type BatonClient,
+  readSignInLink,
+  type SignInLink,
+  type SignInRequestView,
+} from '../../../shared/client/index.ts';
 
 /** Reads a link, or its parts `REQUEST.CODE.KEY` or `REQUEST.CODE`, which are shorter to type. */
 async function linkOf(text: string): Promise<{ link: SignInLink; key: LinkKey | null }> {
@@ -22,7 +27,7 @@ async function linkOf(text: string): Promise<{ link: SignInLink; key: LinkKey | 
 }
 
 /** Says what the new device gets; null where this device does not encrypt. */
-function givenAway(keyed: Keyed | null, gives: boolean): string | null {
+export function givenAway(keyed: Keyed | null, gives: boolean): string | null {
   if (keyed === null) return null;
   if (!gives) return 'It gets no keys: what it sends and is sent is not encrypted.';
   return `${LOCK} It gets the key of this account: it can read everything that is encrypted for the account from now on, and what waits now. Let in only a device that is in front of you.`;
@@ -36,7 +41,11 @@ interface ApproveOptions {
 }
 
 /** Describes the device that asks to be let in. */
-export async function describe({ output, signal }: Context, baton: BatonClient, link: SignInLink): Promise<void> {
+export async function describe(
+  { output, signal }: Context,
+  baton: BatonClient,
+  link: SignInLink,
+): Promise<SignInRequestView> {
   const view = await asApprover(baton.signIns.look(link, { signal }));
   const lines = [
     ['device', `${oneLine(view.device_name)} (${oneLine(view.device_type)})`],
@@ -44,6 +53,7 @@ export async function describe({ output, signal }: Context, baton: BatonClient, 
     ['asked', `${view.age_seconds} s ago`],
   ];
   output.note(tableOf(lines));
+  return view;
 }
 
 /** Shows the asking device, asks the user, and lets it in or refuses it. */

@@ -5,12 +5,15 @@ import {
   type InvitedRequest,
   invitedRequest,
   inviteLink,
+  keyedInviteLink,
   newSecret,
 } from '../../../shared/client/session/invites.ts';
+import type { PublicKeys } from '../../../shared/client/sealed.ts';
 import { askText } from '../ask.ts';
 import type { Context } from '../context.ts';
-import { asApprover, CliError, usageError } from '../failure.ts';
-import { describe } from './approve.ts';
+import { asApprover, CliError, failureOf, usageError } from '../failure.ts';
+import { type Keyed, keyedAt } from '../sealing.ts';
+import { describe, givenAway } from './approve.ts';
 
 const MOST_TRIES = 3;
 
@@ -29,37 +32,80 @@ function scanned(baton: BatonClient, untilMs: number, signal: AbortSignal): Prom
   });
 }
 
-/** Asks for the digits that the new device shows. False: they were wrong three times. */
-async function hasDigits({ output, signal }: Context, secret: string, requestId: string): Promise<boolean> {
+/** Asks for the digits that the new device shows, at most three times. False: they were wrong each time. */
+async function hasDigits(
+  { output, signal }: Context,
+  isRight: (digits: string) => Promise<boolean> | boolean,
+): Promise<boolean> {
   for (let tries = MOST_TRIES; tries > 0; tries -= 1) {
     const typed = (await askText('Six digits that it shows:', signal)).replace(/\D/g, '');
-    if (typed === inviteDigits(secret, requestId)) return true;
+    if (await isRight(typed)) return true;
     output.note('These are not its digits.');
   }
   return false;
+}
+
+/** Compares typed digits with those of the new device, which also name its keys where it gets the key of the account. */
+async function digitsOf(secret: string, requestId: string, keys: PublicKeys | null) {
+  if (keys === null) return (digits: string) => digits === inviteDigits(secret, requestId);
+  const { checkInvite, inviteSecretIn } = await import('../../../shared/client/sealed.ts');
+  const check = checkInvite(inviteSecretIn(`1.${secret}`), keys, requestId);
+  return (digits: string) =>
+    check.type(digits).then(
+      () => true,
+      (error: unknown) => {
+        if (['wrong_digits', 'invite_over'].includes(failureOf(error).code)) return false;
+        throw error;
+      },
+    );
+}
+
+/** Lets the device in, and gives it the key of the account. Returns the check code that both devices show. */
+async function letInWithKeys(
+  { signal }: Context,
+  { sealing }: Keyed,
+  { request, secret, keys }: { request: InvitedRequest; secret: string; keys: PublicKeys },
+): Promise<string> {
+  const { fingerprintOfKeys, inviteSecretIn } = await import('../../../shared/client/sealed.ts');
+  // The digits have proved these keys, so that no other keys may come with the approval.
+  const key = { fingerprint: await fingerprintOfKeys(keys), secret: inviteSecretIn(`1.${secret}`) };
+  const { request_id, approval_code } = request;
+  return (await asApprover(sealing.linking.letIn({ request_id, approval_code }, key, { signal }))).checkCode;
+}
+
+function show({ output }: Context, link: string, expires_at: number): void {
+  output.note('Scan this with the new device, or open the link there:\n');
+  output.note(renderUnicodeCompact(link));
+  if (output.isJson) output.result({ waiting: { link, expires_at } }, null);
+  else output.note(`\n${link}\n`);
 }
 
 /** Shows a code that a new device scans, and lets it in when its digits are typed here. */
 export async function invite(context: Context, { guest, once }: { guest?: boolean; once?: boolean }) {
   const { output, signal } = context;
   if (!process.stdin.isTTY) throw usageError('The digits of the new device are typed here: this needs a terminal.');
-  await context.withClient(async (baton) => {
+  await context.withClient(async (baton, url) => {
     baton.start();
+    const keyed = guest || once ? null : await keyedAt(context, url);
     await baton.untilOnline();
     const made = await baton.signIns.invite({ signal });
     const secret = newSecret();
-    const link = inviteLink(made.link, secret);
-    output.note('Scan this with the new device, or open the link there:\n');
-    output.note(renderUnicodeCompact(link));
-    if (output.isJson) output.result({ waiting: { link, expires_at: made.expires_at } }, null);
-    else output.note(`\n${link}\n`);
+    show(context, (keyed === null ? inviteLink : keyedInviteLink)(made.link, secret), made.expires_at);
     const request = await scanned(baton, made.expires_at, signal);
-    await describe(context, baton, request);
-    if (!(await hasDigits(context, secret, request.request_id))) {
+    const view = await describe(context, baton, request);
+    const keys = keyed === null ? null : (view.keys ?? null);
+    const given = givenAway(keyed, keys !== null);
+    if (given !== null) output.note(given);
+    if (!(await hasDigits(context, await digitsOf(secret, request.request_id, keys)))) {
       await baton.signIns.deny(request, { signal });
       throw new CliError('The digits were wrong three times. The other device was kept out.', { code: 'wrong_digits' });
     }
     const grant = { scope: guest ? 'guest' : 'full', persist: once ? 'once' : 'persist' } as const;
+    if (keyed !== null && keys !== null) {
+      const checkCode = await letInWithKeys(context, keyed, { request, secret, keys });
+      const result = { decision: 'approved', ...grant, keyed: true, check_code: checkCode };
+      return output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);
+    }
     await asApprover(baton.signIns.approve(request, grant, { signal }));
     output.result({ decision: 'approved', ...grant }, 'Approved.');
   });

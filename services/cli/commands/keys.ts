@@ -5,7 +5,8 @@ import { askYesNo } from '../ask.ts';
 import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
-import { LOCK, sealingAt } from '../sealing.ts';
+import { keyedOnly, LOCK, sealingAt } from '../sealing.ts';
+import { makeWords, recover } from './words.ts';
 
 /** A device, as `keys` lists it. */
 interface KeyedDevice {
@@ -159,10 +160,8 @@ async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<voi
   const { output, signal } = context;
   const { goneMembers } = await import('../../../shared/client/sealing.ts');
   await context.withClient(async (baton, url) => {
-    const { rings, linking } = await sealingAt(context, url);
-    const [keyring, devices] = [await rings.current(), await baton.devices.list({ signal })];
-    if (keyring === null)
-      throw new CliError('This device has no keys. `baton keys` says what to do.', { code: 'unkeyed' });
+    const { keyring, sealing } = await keyedOnly(context, url);
+    const devices = await baton.devices.list({ signal });
     const gone = goneMembers(keyring, devices);
     if (gone.length === 0)
       return output.result({ removed: [] }, 'Every device with keys is signed in: nothing to replace.');
@@ -170,12 +169,12 @@ async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<voi
     if (yes !== true && !(await askYesNo(question, signal))) {
       throw new CliError('Nothing was replaced.', { status: EXIT.refused, code: 'refused' });
     }
-    const { ring } = await linking.remove(gone);
+    const { ring } = await sealing.linking.remove(gone);
     output.result({ removed: gone, n: ring.body.n, epoch: ring.body.epoch }, 'The key of the account was replaced.');
   });
 }
 
-const KEY_ACTIONS = ['create', 'link', 'rotate'] as const;
+const KEY_ACTIONS = ['create', 'link', 'rotate', 'words', 'recover'] as const;
 
 /** Lists the devices with keys, or makes, gets or replaces keys. */
 export async function keys(context: Context, action: string | undefined, options: { anew?: boolean; yes?: boolean }) {
@@ -183,5 +182,7 @@ export async function keys(context: Context, action: string | undefined, options
   if (action === 'create') return create(context, options);
   if (action === 'link') return link(context);
   if (action === 'rotate') return rotate(context, options);
+  if (action === 'words') return makeWords(context, options);
+  if (action === 'recover') return recover(context);
   throw usageError(`There is no \`baton keys ${oneLine(action)}\`. There are: ${KEY_ACTIONS.join(', ')}.`);
 }

@@ -11,7 +11,7 @@ import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import { showProgress } from '../progress.ts';
 import { namesOf } from '../receiving/names.ts';
-import { dropChanged, giveUp, unlessPlain } from '../sending/earlier.ts';
+import { checkMayGoOn, dropChanged, giveUp, unlessPlain } from '../sending/earlier.ts';
 import { offer } from '../sending/offering.ts';
 import { resumeWith, type Sealer, sealerFor } from '../sending/sealer.ts';
 import { filesOf, keyOf, NOTHING_ODD, type Odd, sayOdd, type Source, sourcesOf } from '../sending/sources.ts';
@@ -182,7 +182,7 @@ async function goOnWith(
 }
 
 /** Resumes all sends one by one, so that a failure does not stop the others. */
-async function continueAll(context: Context): Promise<void> {
+async function continueAll(context: Context, isPlain: boolean): Promise<void> {
   const sends = sendsOf(context);
   await context.withClient(async (baton, url) => {
     await sayUnsent({ context, baton, sends }, () => false);
@@ -192,6 +192,7 @@ async function continueAll(context: Context): Promise<void> {
     const failures: unknown[] = [];
     for (const entry of entries) {
       try {
+        await checkMayGoOn(context, url, entry, isPlain);
         await goOn(context, { baton, url }, entry, false);
       } catch (error) {
         if (context.signal.aborted) throw error;
@@ -212,6 +213,7 @@ interface Asked {
   packs: boolean;
   excludes: readonly string[];
   spool: Unfinished['spool'];
+  isPlain: boolean;
   /** Standard input, where it cannot have the requested name. */
   renamed: Odd['renamed'];
 }
@@ -229,7 +231,7 @@ async function sendPieces(
   baton.start();
   const connected = baton.untilOnline({ signal });
   connected.catch(() => {});
-  const { to, paths, packs, excludes, spool } = asked;
+  const { to, paths, packs, excludes, spool, isPlain } = asked;
   const { sources, ...found } = await sourcesOf(asked);
   const odd = { ...found, renamed: [...asked.renamed, ...found.renamed] };
   sayOdd(context, odd);
@@ -248,7 +250,7 @@ async function sendPieces(
     // All pieces are recorded.
     if (before !== undefined && isLast) await sends.removeBegun(begun.id);
     if (before !== undefined && (await wentOn(context, online, piece, before, leave))) continue;
-    const about = { key: pieceKey, to, paths, spool, packs, excludes };
+    const about = { key: pieceKey, to, paths, spool, packs, excludes, isPlain };
     await follow(context, {
       ...(await offer({ context, baton, sends, sealer, begun, isLast }, piece, about)),
       baton,
@@ -261,16 +263,16 @@ async function sendPieces(
 
 /** Sends files, folders and standard input to a device. The same command resumes an interrupted send. */
 export async function send(context: Context, given: readonly string[], options: SendOptions) {
-  if (options.continue) return await continueAll(context);
+  if (options.continue) return await continueAll(context, options.plain === true);
   if (options.to === undefined) throw usageError('Say to which device: --to NAME.');
   if (given.length === 0) throw usageError('Say what is to be sent: files, folders, or - for standard input.');
-  const { to: wanted } = options;
+  const { to: wanted, plain: isPlain = false } = options;
   const sends = sendsOf(context);
   const paths = given.filter((path) => path !== '-').map((path) => resolve(path));
   await context.withClient(async (baton, url) => {
     // Finds the receiver before a long pipe is read.
     const { device_id: to, name: toName, type } = await deviceNamed(baton, wanted, context.signal);
-    const sealer = await sealerFor(context, { baton, url }, { to, isPlain: options.plain === true });
+    const sealer = await sealerFor(context, { baton, url }, { to, isPlain });
     const id = randomUUID();
     const input = join(folderOf(context), `${id}.input`);
     const called = offeredNames([(options.name ?? 'input').split('/')]);
@@ -282,7 +284,7 @@ export async function send(context: Context, given: readonly string[], options: 
       if (spool !== null) await spoolInput(context, spool.path);
       const renamed = spool === null ? [] : called.renamed;
       const { exclude: excludes = [] } = options;
-      const asked = { to, paths, packs: UNPACKING.includes(type), excludes, spool, renamed };
+      const asked = { to, paths, packs: UNPACKING.includes(type), excludes, spool, renamed, isPlain };
       await sendPieces(context, { baton, url }, { asked, sealer, leave: options.leave === true, begun });
     } finally {
       const isKept = (await sends.list()).some((entry) => entry.spool?.path === input);

@@ -8,7 +8,7 @@ import {
   type Session,
   type SignInRequest,
 } from '../../../shared/client/index.ts';
-import { inviteDigits, readInviteLink } from '../../../shared/client/session/invites.ts';
+import { inviteDigits, type InviteLink, readInviteLink } from '../../../shared/client/session/invites.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
@@ -54,8 +54,15 @@ async function asked(context: Context, about: RequestOptions): Promise<Session> 
 async function askedByInvite(
   context: Context,
   about: RequestOptions,
-  { invite, secret }: { invite: string; secret: string },
+  { invite, secret, isKeyed }: InviteLink,
 ): Promise<Session> {
+  if (isKeyed) {
+    const { makeAsking } = await import('../../../shared/client/sealing.ts');
+    const { keys, keep, digitsFor } = await makeAsking(sealingFilesOf(context), secret);
+    const request = await requestSignIn({ ...about, invite, keys, onApproved: keep });
+    showDigits(context, await digitsFor(request.request_id));
+    return request.approved({ signal: context.signal });
+  }
   const request = await requestSignIn({ ...about, invite });
   showDigits(context, inviteDigits(secret, request.request_id));
   return request.approved({ signal: context.signal });

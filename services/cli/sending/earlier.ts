@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BatonClient } from '../../../shared/client/index.ts';
 import type { Context } from '../context.ts';
-import { failureOf } from '../failure.ts';
 import type { Unfinished, UnfinishedSends } from '../unfinished.ts';
 import type { Sealer } from './sealer.ts';
-import { OVER } from './unsent.ts';
+import { CliError, EXIT, failureOf } from '../failure.ts';
+import { namesOf } from '../receiving/names.ts';
+import { keyedToSend } from '../sealing.ts';
+import { namesOfAsked, OVER } from './unsent.ts';
 
 interface Parts {
   context: Context;
@@ -56,4 +58,16 @@ export async function unlessPlain(
   await giveUp(parts, entry);
   claim.remove();
   return undefined;
+}
+
+/**
+ * Throws where a send was begun without encryption, and would be encrypted now. Its user has to say that it goes on in the
+ * clear, with `isPlain` or when it was begun.
+ */
+export async function checkMayGoOn(context: Context, url: string, entry: Unfinished, isPlain: boolean): Promise<void> {
+  if (entry.sealedKey !== undefined || entry.isPlain === true || isPlain) return;
+  if ((await keyedToSend(context, url)) === null) return;
+  const names = namesOfAsked(entry);
+  const message = `This was begun without encryption, and the account is encrypted now: ${namesOf(names)}. Send it again, or say \`baton send --continue --plain\`.`;
+  throw new CliError(message, { status: EXIT.refused, code: 'not_encrypted', notSent: names });
 }

@@ -10,7 +10,7 @@ import type { BegunSend, Unfinished, UnfinishedSends } from '../unfinished.ts';
 type Asked = Pick<Unfinished, 'paths' | 'spool'>;
 
 /** Returns the names from the command; a folder has its own name. */
-const namesOfAsked = ({ paths, spool }: Asked | BegunSend): string[] => [
+export const namesOfAsked = ({ paths, spool }: Asked | BegunSend): string[] => [
   ...(spool === null ? [] : [spool.name]),
   ...paths.map((path) => basename(path)),
 ];

@@ -61,13 +61,15 @@ function makeReceiving({ client, history }: SealingParts, ring: OwnRing, opening
 /** Seals messages of the outbox. */
 const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
   /** Seals a message for its receiver, the same way for each attempt. Null: the user wants it to go unencrypted. */
-  async seal({ to, envelope }: Waiting, text: string): Promise<Envelope | null> {
+  async seal({ id, to, envelope }: Waiting, text: string): Promise<Envelope | null> {
     const keyring = await ring.current();
     const { epoch, members } = keyring.ring.body;
     const isKeyed = members.some(({ device_id }) => device_id === to);
     if (!isKeyed && (await history.settings.get<string[]>(OPEN_TO, [])).includes(to)) return null;
     if (envelope?.epoch === epoch) return envelope;
-    return { epoch, sealed: await ring.sealing().texts.seal(keyring, { to, text, devices: await ring.devices() }) };
+    const devices = await ring.devices();
+    // The text keeps its id, so that a receiver shows it once although both envelopes may arrive.
+    return { epoch, sealed: await ring.sealing().texts.seal(keyring, { id, to, text, devices }) };
   },
 
   post: (to: string, { sealed }: Envelope, settings: { idempotencyKey: string; retries: number }) =>

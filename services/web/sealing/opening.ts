@@ -1,5 +1,5 @@
 import type { Message } from '../../../shared/client/index.ts';
-import type { TakenTexts } from '../../../shared/client/sealing.ts';
+import type { TakenText, TakenTexts } from '../../../shared/client/sealing.ts';
 import type { History } from '../history/history.ts';
 
 interface OpenedMessage {
@@ -15,8 +15,7 @@ export function makeOpening(history: History) {
   const { settings } = history;
   const shown = new Map<string, OpenedMessage>();
   const taken: TakenTexts = {
-    messageOf: async (id) =>
-      (await settings.get<{ messageId: string } | null>(messageKey(id), null))?.messageId ?? null,
+    messageOf: (id) => settings.get<TakenText | null>(messageKey(id), null),
     async addMessage(id, messageId, n) {
       const opened = shown.get(messageId);
       if (opened === undefined) throw new Error('Only an opened message is noted');

@@ -42,6 +42,11 @@ export interface FileSink {
   readonly offset?: number;
   /** The whole file is stored and compared: `offset` is its size, and nothing is read. */
   readonly isStored?: boolean;
+  /**
+   * How many bytes, from the beginning, a later attempt need not get again, where the sink holds some of them in memory.
+   * Default: all that were written.
+   */
+  kept?(): number;
   /** Returns the stored bytes from the beginning, for the digest. */
   read?(): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
   /** Takes chunks in order. Resolves when it can take more. */

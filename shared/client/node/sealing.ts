@@ -63,7 +63,10 @@ function fileTaken(path: string): TakenTexts {
   }
   const lines = async () => [...(await readOr(path, '')).matchAll(LINE)];
   return {
-    messageOf: async (id) => (await lines()).find((line) => line[1] === id)?.[2] ?? null,
+    async messageOf(id) {
+      const found = (await lines()).find((line) => line[1] === id);
+      return found === undefined ? null : { messageId: found[2] as string, n: Number(found[3]) };
+    },
     addMessage: (id, messageId, n) => add(`m ${id} ${messageId} ${n}`),
     async clipboardOf(deviceId) {
       const times = (await lines()).filter((line) => line[4] === deviceId).map((line) => Number(line[5]));

@@ -68,11 +68,18 @@ export interface SentText {
   readonly unkeyed: readonly Pick<Device, 'device_id' | 'name'>[];
 }
 
+/** A text that was opened, its sender's time, and its sender. */
+export interface UnsealedText {
+  readonly text: string;
+  readonly t: number;
+  readonly sender: Sender;
+}
+
 /** A received text, by what could be done with it. */
 export type ReceivedText =
   /** The text was not sealed, so the service could have written it. */
   | { readonly kind: 'plain'; readonly text: string }
-  | { readonly kind: 'opened'; readonly text: string; readonly t: number; readonly sender: Sender }
+  | ({ readonly kind: 'opened' } & UnsealedText)
   /** The text was shown before, and its acknowledgement was lost. */
   | { readonly kind: 'again' }
   /** The text cannot be opened now: leave it where it is. */
@@ -101,6 +108,11 @@ export interface TextToSend {
   /** The id of a device, or `*` for all others. */
   readonly to: string;
   readonly text: string;
+  /**
+   * The program's own id of this text, for a program that may seal it again because it does not know whether it arrived. A
+   * receiver shows a text with the same id once.
+   */
+  readonly id?: string | undefined;
   /** The devices of the account, as the service has them now. */
   readonly devices: readonly Device[];
   /** True: a device without keys gets the text too, and the service may read it. */
@@ -115,10 +127,15 @@ export interface SealedTexts {
    */
   send(keyring: Keyring, text: TextToSend, settings?: OnceSettings): Promise<SentText>;
   /**
-   * Seals a text for one device, for a program that stores it before it sends it. Throws as `send` does: `unkeyed_receiver`
+   * Seals a text for one device, or with `*` for all that have keys, for a program that stores it before it sends it. Throws as `send` does: `unkeyed_receiver`
    * for a device without keys.
    */
   seal(keyring: Keyring, text: Omit<TextToSend, 'plain'>): Promise<string>;
+  /**
+   * Opens what `seal` returned, without the service: for a text that came another way. `from`: the id of the only device that
+   * may have sealed it; default: any device of the account. It does not note the text, so it opens each time.
+   */
+  unseal(keyring: Keyring, sealed: string, from?: string): Promise<UnsealedText>;
   /** Sends what `seal` returned. A retry with the same text and the same key does not send it twice. */
   post(to: string, sealed: string, settings?: OnceSettings): Promise<MessageAccepted>;
   /** Opens a message, and proves who wrote it. `keyring` null: this device has no keys. */
@@ -244,10 +261,25 @@ export interface Linking {
   remove(deviceIds: readonly string[]): Promise<Keyring>;
 }
 
+/** Recovery words: 24 words that let a device into the ring when no other device is left. */
+export interface Recovery {
+  /**
+   * Makes new words, which replace earlier ones. They are returned once and stored nowhere. Throws `unkeyed` on a device
+   * without keys.
+   */
+  makeWords(): Promise<string>;
+  /**
+   * Puts this device into the ring by the words of the account. Throws `bad_words` for other words, and `bad_ring` where the
+   * service shows rings that these words have not signed.
+   */
+  recover(words: string, about: { readonly kind: string }): Promise<Keyring>;
+}
+
 /** Sealing for one device. */
 export interface Sealing {
   readonly rings: Rings;
   readonly texts: SealedTexts;
   readonly files: SealedFiles;
   readonly linking: Linking;
+  readonly recovery: Recovery;
 }

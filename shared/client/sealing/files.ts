@@ -103,7 +103,7 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
     const description = await openTransfer(keyring, { sealed: transfer.sealed ?? '', from: transfer.sender.device_id });
     const files = filesIn(description, transfer);
     const before = await taken.messageOf(description.id);
-    if (before !== null && before !== id) throw sealingError('sent_before');
+    if (before !== null && before.messageId !== id) throw sealingError('sent_before');
     if (before === null) await taken.addMessage(description.id, id, description.n);
     await noteSeen(store, keyring, description.n);
     return { files, key: description.key, sender: description.sender };

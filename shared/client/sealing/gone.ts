@@ -1,5 +1,5 @@
 import { type Keyring, noteRemoved } from '../sealed/keyring.ts';
-import { WORDS_KIND } from '../sealed/ring/words.ts';
+import { WORDS_KIND } from '../sealed/ring/words-member.ts';
 import type { Device } from '../wire.ts';
 
 /** Returns the members of the ring that are no longer devices of the account: signed out, removed, or expired. */

@@ -1,16 +1,15 @@
-import { BatonClientError } from '../errors/baton-client-error.ts';
 import { adoptFirstRing, adoptRing, type Keyring, takeKeys } from '../sealed/keyring.ts';
-import { keepDeviceKeys, type KeyedAccount, type KeyRecord } from '../sealed/keys/key-store.ts';
+import { keepDeviceKeys, type KeyRecord } from '../sealed/keys/key-store.ts';
 import { publicKeysOf } from '../sealed/keys/device-keys.ts';
 import { openGrant } from '../sealed/link/grant.ts';
 import { fromBase64url } from '../sealed/primitives/bytes.ts';
 import { makeFirstRing, makeNextRing, type RingChange } from '../sealed/ring/change.ts';
-import type { KeysAnswer } from '../sealed/ring/chain.ts';
 import { memberOf, readRing } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Session } from '../session/session.ts';
 import type { Linked, Rings, SealingStores } from './api.ts';
 import { sealingError } from './problem.ts';
+import { isCode, makeRingCalls } from './ring-calls.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
 /** How often a change of the ring is made, where another device was faster each time. */
@@ -18,26 +17,10 @@ const MOST_RACES = 8;
 /** The most pages of eight rings that are read. */
 const MOST_PAGES = 200;
 
-const isCode = (error: unknown, code: string): boolean => error instanceof BatonClientError && error.code === code;
-
 /** The rings of the account, as this device knows and changes them. */
 export function makeRings(calls: SealingCalls, { keys: store, asking, grant: grants }: SealingStores): Rings {
-  const { caller, serverNow } = calls;
-
-  /** Fetches the rings; null where the account has none. */
-  async function fetchKeys(after: number): Promise<KeysAnswer | null> {
-    try {
-      const { rings, n, guests } = (await caller.call('getKeys', { query: { after } })).body;
-      return { rings, n, guests };
-    } catch (error) {
-      if (isCode(error, 'not_found')) return null;
-      throw error;
-    }
-  }
-
-  async function put(text: string, n: number): Promise<void> {
-    await caller.call('putKeys', { body: { ring: text }, headers: { 'If-Match': `"${n - 1}"` } });
-  }
+  const { serverNow } = calls;
+  const { fetchKeys, put, accountOf } = makeRingCalls(calls);
 
   async function putBack(texts: readonly string[], first: number): Promise<void> {
     for (const [at, text] of texts.entries()) {
@@ -71,15 +54,6 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     const last = rings.at(-1);
     return account === null || last === undefined ? 0 : (await readRing(last, account)).body.n;
   };
-
-  /** Returns the account of the session as a ring names it. */
-  async function accountOf(session: Session): Promise<KeyedAccount> {
-    const { device, user } = session;
-    if (device === null) throw sealingError('not_lasting');
-    const { body } = await caller.call('getMe');
-    if (body.features.sealed !== true || body.service === undefined) throw sealingError('keys_not_supported');
-    return { service: body.service, user_id: user.user_id, device_id: device.device_id };
-  }
 
   /** Adopts the first ring of the account where this device made it and then died. */
   async function adoptOwn(record: KeyRecord, session: Session): Promise<Keyring | null> {

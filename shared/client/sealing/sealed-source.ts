@@ -39,10 +39,15 @@ export function sealedSource(source: FileSource, { index, key, transferId, recor
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
-            const { done, value } = await sealed.next();
-            if (!done) return controller.enqueue(value);
+            try {
+              const { done, value } = await sealed.next();
+              if (!done) return controller.enqueue(value);
+              controller.close();
+            } catch (error) {
+              // A stream that failed is not cancelled.
+              controller.error(error);
+            }
             plain.close();
-            controller.close();
           },
           async cancel() {
             plain.close();

@@ -1,7 +1,14 @@
+/** A text that was taken. */
+export interface TakenText {
+  readonly messageId: string;
+  /** The number of the ring. */
+  readonly n: number;
+}
+
 /** The sealed texts that this device has shown. A text that comes again under another id is not shown as new. */
 export interface TakenTexts {
-  /** Returns the service's id under which this text was taken; null: it was not taken. */
-  messageOf(id: string): Promise<string | null>;
+  /** Returns the service's id under which this text was taken, and the ring that it named; null: it was not taken. */
+  messageOf(id: string): Promise<TakenText | null>;
   /**
    * Notes a text. `n`: the ring that it names. A text whose ring is no longer known cannot be opened, and may be forgotten.
    */
@@ -14,12 +21,12 @@ export interface TakenTexts {
 
 /** Remembers the texts until the program ends. */
 export function memoryTaken(): TakenTexts {
-  const messages = new Map<string, string>();
+  const messages = new Map<string, TakenText>();
   const clipboards = new Map<string, number>();
   return {
     messageOf: (id) => Promise.resolve(messages.get(id) ?? null),
-    addMessage(id, messageId) {
-      messages.set(id, messageId);
+    addMessage(id, messageId, n) {
+      messages.set(id, { messageId, n });
       return Promise.resolve();
     },
     clipboardOf: (deviceId) => Promise.resolve(clipboards.get(deviceId) ?? 0),

@@ -4,14 +4,28 @@ import { openClipboard, sealClipboard } from '../sealed/content/clipboard.ts';
 import { openMessage, type OpenedMessage, sealMessage } from '../sealed/content/messages.ts';
 import { type Keyring, noteSeen } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
+import { toBase64url } from '../sealed/primitives/bytes.ts';
+import { sha256 } from '../sealed/primitives/hkdf.ts';
+import { parts } from '../sealed/primitives/parts.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
-import type { Device, Message, MessageAccepted } from '../wire.ts';
+import type { Message, MessageAccepted } from '../wire.ts';
 import { sealingError } from './problem.ts';
-import type { ReceivedText, SealedTarget, SealedTexts, SentText } from './api.ts';
+import type { ReceivedText, SealedTarget, SealedTexts, SentText, TextToSend } from './api.ts';
 import { checkReady, isPassing, problemOf } from './judgement.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
+
+/** Makes the id inside a sealed text from the program's own id of that text. */
+async function bodyIdOf({ account, device_id }: Keyring, to: string, id: string): Promise<string> {
+  const said = parts(['baton/1 text id', account.service, account.user_id, device_id, to, id]);
+  return toBase64url((await sha256(said)).subarray(0, 16));
+}
+
+/** The devices that can have sealed a text: those of the known rings, and guests. */
+const sendersOf = ({ rings, guests }: Keyring): string[] => [
+  ...new Set([...rings.toReversed().flatMap(({ body }) => body.members), ...guests].map(({ device_id }) => device_id)),
+];
 
 function judged(error: unknown): ReceivedText {
   const problem = problemOf(error);
@@ -30,27 +44,31 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
 
   const marked = ({ to }: MessageAccepted, sealed: boolean): SealedTarget[] => to.map((each) => ({ ...each, sealed }));
 
+  /** Seals for one device, or for all. A device without keys could not read it. */
+  async function sealFor(keyring: Keyring, { to, text, id }: Omit<TextToSend, 'devices'>): Promise<string> {
+    if (to !== '*' && memberOf(keyring.ring, to) === null) throw sealingError('unkeyed_receiver');
+    const bodyId = id === undefined ? {} : { id: await bodyIdOf(keyring, to, id) };
+    return sealMessage(keyring, { to, text, t: serverNow(), ...bodyId });
+  }
+
   async function sendToAll(
     keyring: Keyring,
-    text: string,
-    devices: readonly Device[],
-    { plain, ...settings }: CallSettings & { plain: boolean },
+    { text, id: own, devices, plain = false }: TextToSend,
+    settings: CallSettings,
   ): Promise<SentText> {
     const others = devices.filter(({ device_id }) => device_id !== keyring.device_id);
     const keyed = others.filter(({ device_id }) => memberOf(keyring.ring, device_id) !== null);
     const unkeyed = others.filter((device) => !keyed.includes(device));
     if (keyed.length === 0 && unkeyed.length > 0 && !plain) throw sealingError('nobody_can_read');
     if (unkeyed.length === 0) {
-      const sealed = await sealMessage(keyring, { to: '*', text, t: serverNow() });
+      const sealed = await sealFor(keyring, { to: '*', text, id: own });
       const { body } = await caller.call('sendMessage', { body: { to: '*', sealed }, ...settings });
       return { messageIds: [body.message_id], to: marked(body, true), unkeyed: [] };
     }
     const [messageIds, to]: [string[], SealedTarget[]] = [[], []];
     for (const { device_id: id } of plain ? others : keyed) {
       const isKeyed = memberOf(keyring.ring, id) !== null;
-      const body = isKeyed
-        ? { sealed: await sealMessage(keyring, { to: id, text, t: serverNow() }) }
-        : { content: text };
+      const body = isKeyed ? { sealed: await sealFor(keyring, { to: id, text, id: own }) } : { content: text };
       const accepted = await post(id, body, settings);
       messageIds.push(accepted.message_id);
       to.push(...marked(accepted, isKeyed));
@@ -63,6 +81,10 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     const { from_device_id: from } = message;
     // Only a device can sign.
     if (from === null) throw sealedError('wrong_signer');
+    return openedFrom(keyring, sealed, from);
+  }
+
+  async function openedFrom(keyring: Keyring, sealed: string, from: string): Promise<OpenedMessage> {
     const own = keyring.device_id;
     return openMessage(keyring, { sealed, from, to: own }).catch((error: unknown) => {
       // The service does not say whether the message was for all devices.
@@ -71,26 +93,33 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     });
   }
 
-  /** Seals for one device. A device without keys could not read it. */
-  function sealFor(keyring: Keyring, to: string, text: string): Promise<string> {
-    if (memberOf(keyring.ring, to) === null) throw sealingError('unkeyed_receiver');
-    return sealMessage(keyring, { to, text, t: serverNow() });
-  }
-
   return {
-    async seal(keyring, { to, text, devices }) {
-      checkReady(keyring, devices);
-      return sealFor(keyring, to, text);
+    async seal(keyring, text) {
+      checkReady(keyring, text.devices);
+      return sealFor(keyring, text);
+    },
+
+    async unseal(keyring, sealed, from) {
+      for (const each of from === undefined ? sendersOf(keyring) : [from]) {
+        const found = await openedFrom(keyring, sealed, each).catch((error: unknown) => {
+          // The sender is not in the envelope, and this is not the one who sealed it.
+          if (problemOf(error).code === 'cannot_open') return null;
+          throw error;
+        });
+        if (found !== null) return { text: found.text, t: found.t, sender: found.sender };
+      }
+      throw sealedError('cannot_open');
     },
 
     post: (to, sealed, settings = {}) => inOrder(to, settings.signal, () => post(to, { sealed }, settings)),
 
-    send(keyring, { to, text, devices, plain = false }, settings = {}) {
+    send(keyring, wanted, settings = {}) {
+      const { to, text, devices, plain = false } = wanted;
       return inOrder(to, settings.signal, async () => {
         checkReady(keyring, devices);
-        if (to === '*') return sendToAll(keyring, text, devices, { plain, signal: settings.signal });
+        if (to === '*') return sendToAll(keyring, wanted, { signal: settings.signal });
         const isKeyed = memberOf(keyring.ring, to) !== null;
-        const body = isKeyed || !plain ? { sealed: await sealFor(keyring, to, text) } : { content: text };
+        const body = isKeyed || !plain ? { sealed: await sealFor(keyring, wanted) } : { content: text };
         const accepted = await post(to, body, settings);
         return { messageIds: [accepted.message_id], to: marked(accepted, isKeyed), unkeyed: [] };
       });
@@ -104,7 +133,9 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
         const { id, text, t, n, sender } = await opened(keyring, message, sealed);
         await noteSeen(store, keyring, n);
         const before = await taken.messageOf(id);
-        if (before === message_id) return { kind: 'again' };
+        // A sender that does not know whether a text arrived seals it again after a rotation, with the same id. Only the
+        // sender can sign another ring into it, so any other repetition is somebody else's.
+        if (before !== null && (before.messageId === message_id || before.n !== n)) return { kind: 'again' };
         if (before !== null) throw sealingError('sent_before');
         return { kind: 'opened', text, t, sender };
       } catch (error) {

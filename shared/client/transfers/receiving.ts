@@ -85,16 +85,16 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     });
   }
 
+  /** Acknowledges what a receiver that is restarted has. */
+  const acknowledgeKept = ({ file, sink, position }: Arriving) => acknowledge(file.index, sink.kept?.() ?? position);
+
   /** Reports progress to the sender. After a lost report another one follows. */
   function tellStored(arriving: Arriving): void {
     const nowMs = clock.now();
     if (nowMs - arriving.toldMs < TELL_MS) return;
     arriving.toldMs = nowMs;
-    const { index } = arriving.file;
     const body = { phase: 'transferring', progress: { received_bytes: meter.now.bytes } } as const;
-    const told = arriving.isAhead
-      ? caller.call('phaseTransfer', { params, body, signal })
-      : acknowledge(index, arriving.position);
+    const told = arriving.isAhead ? caller.call('phaseTransfer', { params, body, signal }) : acknowledgeKept(arriving);
     told.catch(() => {});
   }
 
@@ -131,7 +131,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   async function attempt(arriving: Arriving): Promise<void> {
     const peer = parts.peer();
     if (peer?.isOpen) return fetchDirect(arriving, peer);
-    if (arriving.isAhead) await acknowledge(arriving.file.index, arriving.position);
+    if (arriving.isAhead) await acknowledgeKept(arriving);
     arriving.isAhead = false;
     const { file, position } = arriving;
     const controller = new AbortController();

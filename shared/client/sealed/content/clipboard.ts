@@ -15,7 +15,7 @@ import {
 import { sha256 } from '../primitives/hkdf.ts';
 import { HPKE_FIRST, hpkeOpen, hpkeSeal, readEnc } from '../primitives/hpke.ts';
 import { parts } from '../primitives/parts.ts';
-import { WORDS_KIND } from '../ring/words.ts';
+import { WORDS_KIND } from '../ring/words-member.ts';
 import { sealedError } from '../sealed-error.ts';
 import { type Letter, letterParts, makeBody, type Opened, readBody } from './body.ts';
 import { envelopeIn, epochIn, openUnder, sealUnder } from './envelope.ts';

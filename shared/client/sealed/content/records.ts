@@ -151,10 +151,13 @@ export async function* sealAhead(records: Records, read: ReadBytes, offset = 0):
   }
 }
 
+/** Returns where this record begins among the sealed bytes. */
+export const sealedOffsetOf = (record: number): number => record * SEALED_RECORD;
+
 /** Returns where the record with this sealed byte begins. Opening begins there again. */
 export function recordAt(sealedOffset: number): { record: number; sealedStart: number; start: number } {
   const record = Math.floor(sealedOffset / SEALED_RECORD);
-  return { record, sealedStart: record * SEALED_RECORD, start: record * RECORD_BYTES };
+  return { record, sealedStart: sealedOffsetOf(record), start: record * RECORD_BYTES };
 }
 
 /**
@@ -163,7 +166,7 @@ export function recordAt(sealedOffset: number): { record: number; sealedStart: n
  */
 export function recordWith({ count }: Records, offset: number): { record: number; sealedStart: number; start: number } {
   const record = Math.min(Math.floor(offset / RECORD_BYTES), count - 1);
-  return { record, sealedStart: record * SEALED_RECORD, start: record * RECORD_BYTES };
+  return { record, sealedStart: sealedOffsetOf(record), start: record * RECORD_BYTES };
 }
 
 /** Takes sealed bytes in pieces of any length, and gives the bytes of each record when it is complete and genuine. */

@@ -2,7 +2,17 @@ import { randomBytes } from '../primitives/bytes.ts';
 import { publicKeysOf, type PublicKeys } from '../keys/device-keys.ts';
 import { sealedError } from '../sealed-error.ts';
 import { type AccountKey, keyIdOf, OLDER_MS, openAccountKeys, sealOlder, wrapFor } from './account-keys.ts';
-import { type Account, hashOf, memberOf, type Member, type Ring, type Signer, signRing } from './ring.ts';
+import {
+  type Account,
+  hashOf,
+  memberOf,
+  type Member,
+  type Ring,
+  type Signer,
+  signRing,
+  type WordsSaid,
+} from './ring.ts';
+import { WORDS_ID } from './words-member.ts';
 
 /** A member to add. It replaces a member with the same id and other keys. */
 export interface NewMember extends PublicKeys {
@@ -14,6 +24,8 @@ export interface NewMember extends PublicKeys {
 export interface RingChange {
   readonly add?: readonly NewMember[];
   readonly remove?: readonly string[];
+  /** What new recovery words have signed. */
+  readonly words?: WordsSaid;
 }
 
 async function wrapsFor(
@@ -46,6 +58,14 @@ function membersAfter({ body }: Ring, { add = [], remove = [] }: RingChange): Me
   return [...staying, ...added];
 }
 
+/** Returns the statement of the words of the next ring: that of new words, or the one of words that stay. */
+function wordsAfter({ body }: Ring, members: readonly Member[], said: WordsSaid | undefined): { words?: WordsSaid } {
+  const words = members.find(({ device_id }) => device_id === WORDS_ID);
+  const stays = words !== undefined && words.sig === memberOf({ body }, WORDS_ID)?.sig;
+  const now = said ?? (stays ? body.words : undefined);
+  return words === undefined || now === undefined ? {} : { words: now };
+}
+
 const hasLost = ({ body }: Ring, members: readonly Member[]): boolean =>
   body.members.some(({ enc, sig }) => !members.some((member) => member.enc === enc && member.sig === sig));
 
@@ -66,6 +86,9 @@ export async function makeNextRing(before: Ring, signer: Signer, change: RingCha
   const made = await wrapsFor(before.body, key, fresh);
   const wrapOf = ({ device_id }: Member) => [device_id, made[device_id] ?? wraps[device_id] ?? ''] as const;
   const head = { v: 1, service, user_id, n: n + 1, prev_hash: hashOf(before) } as const;
-  const tail = { wraps: Object.fromEntries(members.map(wrapOf)), older: await sealOlder(before.body, key, replaced) };
+  const tail = {
+    ...{ wraps: Object.fromEntries(members.map(wrapOf)), older: await sealOlder(before.body, key, replaced) },
+    ...wordsAfter(before, members, change.words),
+  };
   return signRing({ ...head, epoch: key.epoch, key_id: await keyIdOf(key.key), members, ...tail }, signer.keys);
 }

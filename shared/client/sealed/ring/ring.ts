@@ -34,6 +34,15 @@ export interface RingBody extends Account {
   readonly wraps: Readonly<Record<string, string>>;
   /** The account keys that were replaced in the last 8 days, sealed under the key in force; `''` for none. */
   readonly older: string;
+  /** What the recovery words signed when they were made; left out without words. */
+  readonly words?: WordsSaid;
+}
+
+/** The statement of the recovery words about the first ring. Whoever recovers believes only a chain that begins with it. */
+export interface WordsSaid {
+  /** The ring that was in force. */
+  readonly n: number;
+  readonly signature: string;
 }
 
 /** A ring in both forms: as text and as read. */
@@ -69,6 +78,11 @@ function isMember(value: unknown): value is Member {
   return matches(device_id, ID) && matches(kind, KIND) && hasKeys && isCount(since, 1);
 }
 
+function isWordsSaid(value: unknown): boolean {
+  const { n, signature } = (value ?? {}) as Partial<Record<keyof WordsSaid, unknown>>;
+  return isCount(n, 1) && matches(signature, /^[\w-]{86}$/);
+}
+
 /** Tells whether no id and no key occurs twice. Otherwise the signature of one device could pass as that of another. */
 function areDistinct(members: readonly Member[]): boolean {
   const { size } = new Set(members.flatMap(({ device_id, enc, sig }) => [`id ${device_id}`, enc, sig]));
@@ -88,10 +102,11 @@ function haveWraps(members: readonly Member[], wraps: unknown): boolean {
 function isBody(value: unknown): value is RingBody {
   if (typeof value !== 'object' || value === null) return false;
   const body = value as Record<string, unknown>;
-  const { v, service, user_id, n, prev_hash, epoch, key_id, members, wraps, older } = body;
+  const { v, service, user_id, n, prev_hash, epoch, key_id, members, wraps, older, words } = body;
   const hasNumbers = v === 1 && isCount(n, 1) && isCount(epoch, 1) && epoch < 2 ** 32;
   const hasTexts = typeof service === 'string' && typeof user_id === 'string' && matches(older, /^[\w-]*$/);
   if (!hasNumbers || !hasTexts || !matches(key_id, HASH)) return false;
+  if (words !== undefined && !isWordsSaid(words)) return false;
   if (n === 1 ? prev_hash !== '' : !matches(prev_hash, HASH)) return false;
   if (!Array.isArray(members) || members.length === 0 || members.length > RING_LIMITS.members) return false;
   return members.every(isMember) && areDistinct(members) && haveWraps(members, wraps);

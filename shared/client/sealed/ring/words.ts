@@ -7,11 +7,6 @@ import { pointIn } from '../keys/device-keys.ts';
 import { sealedError } from '../sealed-error.ts';
 import { hashOf, type Member, type Ring } from './ring.ts';
 
-/** The id of the recovery words in a ring. */
-export const WORDS_ID = 'recovery-words';
-/** The kind of the recovery words in a ring. */
-export const WORDS_KIND = 'words';
-
 const LABEL = 'baton/1 words';
 const STRENGTH = 256;
 

@@ -211,6 +211,25 @@ test('cut, reordered, repeated, changed and foreign records get no name, and not
   }
 });
 
+test('only what a restarted receiver does not ask for again counts as stored', async () => {
+  const file = bytesOf(2 * R + 9);
+  const { transfer, sources } = await offer([sourceOf(file, 'a')]);
+  const whole = await sealedBytes(sources[0] as FileSource);
+  const S = R + 28;
+  for (const at of [0, 1, S - 1, S, S + 1, 2 * S - 1, 2 * S, 2 * S + 20, whole.length]) {
+    const { kept, openFile } = keptFile();
+    const first = await (await open({ transfer })).sinkFor(0, openFile);
+    await pour(first, whole.subarray(0, at));
+    const stored = first.kept?.();
+    const second = await (await open({ transfer })).sinkFor(0, openFile);
+    expect([at, stored, kept.bytes.length]).toEqual([
+      at,
+      second.offset,
+      Math.min(2 * R + 9, Math.floor(at / S) * R + (at === whole.length ? 9 : 0)),
+    ]);
+  }
+});
+
 test('bytes that changed on the disk between two processes get no name', async () => {
   const file = bytesOf(R + 50);
   const { transfer, sources } = await offer([sourceOf(file, 'a')]);
@@ -236,6 +255,23 @@ test('a source that changed while it was sent fails at the receiver', async () =
   now = after;
   const rest = await sealedBytes(sources[0] as FileSource, R + 40);
   expect(await codeOf(pour(sink, rest))).toBe('record_damaged');
+});
+
+test('a file whose reading fails is closed', async () => {
+  let inUse = 0;
+  const source: FileSource = {
+    ...{ name: 'a', size: 3 * R, replayable: true },
+    open: () => {
+      throw new Error('not used');
+    },
+    pieces() {
+      inUse += 1;
+      return { at: () => Promise.reject(new Error('the disk is gone')), close: () => void (inUse -= 1) };
+    },
+  };
+  const { sources } = await offer([source], ID, false);
+  const reader = (await sources[0]?.open(0, never))?.getReader();
+  expect([await codeOf(reader?.read() ?? Promise.resolve()), inUse]).toEqual(['the disk is gone', 0]);
 });
 
 test('a stream that can be read once is sealed as it is read, and ends with an error where it is too short', async () => {

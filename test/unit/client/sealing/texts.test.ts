@@ -1,4 +1,5 @@
 import { noteRemoved } from '../../../../shared/client/sealed/keyring.ts';
+import type { Ring } from '../../../../shared/client/sealed/ring/ring.ts';
 import { memoryTaken } from '../../../../shared/client/sealing/taken.ts';
 import type { SealingCalls } from '../../../../shared/client/sealing/sealing-calls.ts';
 import { makeTexts } from '../../../../shared/client/sealing/texts.ts';
@@ -99,4 +100,38 @@ test('nothing is sealed while a device that is gone has the key', async () => {
   expect(await codeOf(laptop.setClipboard(own, { text: 'x', devices: left }))).toBe('removed_member');
   expect(await codeOf(laptop.setClipboard(noteRemoved(own, 'phone-1'), { text: 'x', devices }))).toBe('rotation_due');
   expect(sent).toEqual([]);
+});
+
+test('a text that was sealed again after a rotation is shown once, and one that somebody repeats is refused', async () => {
+  const laptop = await makePerson('laptop-1');
+  const [phone, third] = [await makePerson('phone-1'), await makePerson('third-1')];
+  const first = await firstRing(laptop);
+  const before = [first, await nextRing(first, laptop, { add: [phone.asks, third.asks] })];
+  const after = [...before, await nextRing(before[1] as Ring, laptop, { remove: ['third-1'] })];
+  const calls = { caller: null, serverNow: () => NOW } as unknown as SealingCalls;
+  const texts = makeTexts(calls, laptop.store, memoryTaken());
+  const devices = ['laptop-1', 'phone-1'].map(deviceOf);
+  const about = { to: 'phone-1', text: 'once', id: 'item 1' };
+  const sealed = await texts.seal(await keyringOf(laptop, before), {
+    ...about,
+    devices: [...devices, deviceOf('third-1')],
+  });
+  const again = await texts.seal(await keyringOf(laptop, after), { ...about, devices });
+  const other = await texts.seal(await keyringOf(laptop, after), { ...about, id: 'item 2', devices });
+  expect(again).not.toBe(sealed);
+  // Either of them may arrive first.
+  for (const [one, two] of [
+    [sealed, again],
+    [again, sealed],
+  ] as const) {
+    const taking = makeTexts(calls, (await makePerson('phone-1')).store, memoryTaken());
+    const theirs = await keyringOf(phone, after);
+    expect(await taking.open(theirs, messageOf(one))).toMatchObject({ kind: 'opened', text: 'once' });
+    await taking.shown(theirs, messageOf(one));
+    expect(await taking.open(theirs, messageOf(two, { message_id: 'm2' }))).toEqual({ kind: 'again' });
+    expect(await taking.open(theirs, messageOf(one, { message_id: 'm3' }))).toMatchObject({
+      problem: { code: 'sent_before' },
+    });
+    expect(await taking.open(theirs, messageOf(other, { message_id: 'm4' }))).toMatchObject({ kind: 'opened' });
+  }
 });

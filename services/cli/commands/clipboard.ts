@@ -1,0 +1,148 @@
+import { platform } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import { type BatonClient, BatonClientError } from '../../../shared/client/index.ts';
+import { type AccountClipboard, makeFollowing, type Told } from '../clipboard/following.ts';
+import { systemClipboard } from '../clipboard/system.ts';
+import { type Context, untilOver } from '../context.ts';
+import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
+import { deviceNameOf } from '../output.ts';
+import { type Keyed, keyedAt, LOCK } from '../sealing.ts';
+
+/** No system tells all programs when its clipboard changes, so it is read this often. */
+const LOOK_MS = 1_000;
+/** The pause after an error of the service, or of a clipboard program. */
+const AGAIN_MS = 5_000;
+
+/** The ring, which is fetched again after it has changed. Throws where this device has no keys. */
+function makeRing(context: Context, baton: BatonClient, url: string) {
+  let known: Promise<Keyed> | null = null;
+  async function load(): Promise<Keyed> {
+    const keyed = await keyedAt(context, url);
+    if (keyed !== null) return keyed;
+    const says = 'Only an encrypted clipboard is watched, and this device has no keys. `baton keys` says what to do.';
+    throw new CliError(says, { status: EXIT.refused, code: 'not_encrypted' });
+  }
+  const forget = (): void => void (known = null);
+  baton.on('event', ({ name }) => {
+    if (name === 'keys' || name.startsWith('device:')) forget();
+  });
+  return {
+    forget,
+    current(): Promise<Keyed> {
+      known ??= load().catch((error: unknown) => {
+        forget();
+        throw error;
+      });
+      return known;
+    },
+  };
+}
+
+/** The clipboard of the account, of which only sealed entries are used. */
+function accountClipboard(
+  { signal }: Context,
+  baton: BatonClient,
+  ring: ReturnType<typeof makeRing>,
+): AccountClipboard {
+  return {
+    async read() {
+      const entry = await baton.clipboard.get({ signal });
+      if (entry.updated_at === null) return null;
+      let { sealing, keyring } = await ring.current();
+      let received = await sealing.texts.openClipboard(keyring, entry);
+      if (received.kind === 'waits' && received.problem.code === 'unknown_key') {
+        ring.forget();
+        ({ sealing, keyring } = await ring.current());
+        received = await sealing.texts.openClipboard(keyring, entry);
+      }
+      const { members } = keyring.ring.body;
+      const sender = received.kind === 'opened' ? received.sender : null;
+      return {
+        received,
+        from: entry.source_device_name ?? '',
+        isOwn: entry.source_device_id === keyring.device_id,
+        isOfMember: sender?.isRemoved === false && members.some(({ device_id }) => device_id === sender.device_id),
+      };
+    },
+    async write(text) {
+      const { sealing, keyring } = await ring.current();
+      const devices = await baton.devices.list({ signal });
+      await sealing.texts.setClipboard(keyring, { text, devices }, { signal });
+    },
+  };
+}
+
+/** Tells the user what was carried, and never the text itself. */
+const toldTo = ({ output }: Context): Told => ({
+  sent: (bytes) => output.result({ direction: 'to_account', bytes }, `${LOCK} To the account: ${bytes} bytes.`),
+  taken: (bytes, from) =>
+    output.result({ direction: 'from_account', bytes, from }, `${LOCK} From ${deviceNameOf(from)}: ${bytes} bytes.`),
+  left(why, from) {
+    const said = `${why.replace(/\.$/, '')}.`;
+    const whose = from === undefined ? 'copied here' : `from ${deviceNameOf(from)}`;
+    output.result({ left: from ?? null, why: said }, `Left alone, ${whose}: ${said}`);
+  },
+});
+
+/** The problems that come from the account's keys or the network, and may pass. */
+const mayPass = (error: unknown): boolean =>
+  error instanceof BatonClientError && (error.action === 'retry' || error.status === null);
+
+/** Looks at both sides in turn until the signal. Throws an error that does not pass. */
+async function lookOn(
+  { output, signal }: Context,
+  following: Awaited<ReturnType<typeof makeFollowing>>,
+  takeNews: () => boolean,
+): Promise<void> {
+  let lastSaid = '';
+  let isThereNew = false;
+  while (!signal.aborted) {
+    let waitMs = LOOK_MS;
+    try {
+      isThereNew = takeNews() || isThereNew;
+      if (isThereNew) await following.lookThere();
+      isThereNew = false;
+      await following.lookHere();
+      lastSaid = '';
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!mayPass(error)) throw error;
+      const { message, retryAfterMs } = failureOf(error);
+      if (message !== lastSaid) output.note(message);
+      lastSaid = message;
+      waitMs = retryAfterMs ?? AGAIN_MS;
+    }
+    await setTimeout(waitMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Carries texts both ways between the clipboard of this computer and that of the account, until it is interrupted. */
+export async function clipboard(context: Context, { watch }: { watch?: boolean }): Promise<void> {
+  if (watch !== true) throw usageError('Say --watch; `baton copy` and `baton paste` carry one text.');
+  const { output, signal } = context;
+  const system = systemClipboard(platform(), process.env);
+  await context.withClient(async (baton, url) => {
+    const ring = makeRing(context, baton, url);
+    await ring.current();
+    const { updated_at: before } = await baton.clipboard.get({ signal });
+    const following = await makeFollowing(system, accountClipboard(context, baton, ring), toldTo(context));
+    const over = untilOver(context, baton);
+    over.catch(() => {});
+    let isNew = false;
+    baton.on('clipboard', (change) => {
+      // It begins with the next change on either side.
+      if (change !== null && change.updated_at !== before) isNew = true;
+    });
+    baton.start();
+    await baton.untilOnline({ signal });
+    output.note('Watching the clipboard, until Ctrl-C.');
+    const takeNews = (): boolean => {
+      const found = isNew;
+      isNew = false;
+      return found;
+    };
+    await Promise.race([over, lookOn(context, following, takeNews)]);
+    // The end of the looking comes from the same interruption.
+    await over;
+  });
+}

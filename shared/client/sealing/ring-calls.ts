@@ -1,0 +1,35 @@
+import { BatonClientError } from '../errors/baton-client-error.ts';
+import type { KeyedAccount } from '../sealed/keys/key-store.ts';
+import type { KeysAnswer } from '../sealed/ring/chain.ts';
+import type { Session } from '../session/session.ts';
+import { sealingError } from './problem.ts';
+import type { SealingCalls } from './sealing-calls.ts';
+
+export const isCode = (error: unknown, code: string): boolean =>
+  error instanceof BatonClientError && error.code === code;
+
+/** The calls of the service about rings. */
+export const makeRingCalls = ({ caller }: Pick<SealingCalls, 'caller'>) => ({
+  /** Fetches the rings; null where the account has none. */
+  async fetchKeys(after: number): Promise<KeysAnswer | null> {
+    try {
+      const { rings, n, guests } = (await caller.call('getKeys', { query: { after } })).body;
+      return { rings, n, guests };
+    } catch (error) {
+      if (isCode(error, 'not_found')) return null;
+      throw error;
+    }
+  },
+
+  async put(text: string, n: number): Promise<void> {
+    await caller.call('putKeys', { body: { ring: text }, headers: { 'If-Match': `"${n - 1}"` } });
+  },
+
+  /** Returns the account of the session as a ring names it. */
+  async accountOf({ device, user }: Session): Promise<KeyedAccount> {
+    if (device === null) throw sealingError('not_lasting');
+    const { body } = await caller.call('getMe');
+    if (body.features.sealed !== true || body.service === undefined) throw sealingError('keys_not_supported');
+    return { service: body.service, user_id: user.user_id, device_id: device.device_id };
+  },
+});

@@ -1,0 +1,33 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { devicesWithKeys, jsonOf } from './keyed-devices.ts';
+import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
+
+let cli: CliSite;
+let laptop: Terminal;
+let phone: Terminal;
+beforeAll(async () => {
+  cli = await startCliSite();
+  [laptop, phone] = (await devicesWithKeys(cli, ['Laptop', 'Phone'])) as [Terminal, Terminal];
+});
+afterAll(() => cli.stop());
+
+test('a device that has lost its keys gets them by the recovery words, and reads what waits', async () => {
+  const [made] = await jsonOf(laptop, 'keys', 'words');
+  const words = made?.['words'] as string;
+  expect(words.split(' ')).toHaveLength(24);
+  expect((await laptop.ok(['keys'])).stdout).toContain('recovery words');
+  await laptop.ok(['message', 'Phone', 'waits']);
+  rmSync(join(phone.config, 'keys.json'));
+  expect((await phone.ok(['keys', 'recover'], { input: 'no such words', status: 1 })).stderr).toContain(
+    'These are not the recovery words of this account',
+  );
+  await phone.ok(['keys', 'recover'], { input: `${words.split(' ').join('\n')}\n` });
+  expect(await jsonOf(phone, 'inbox')).toMatchObject([{ content: 'waits', sealed: true }]);
+  await phone.ok(['message', 'Laptop', 'back']);
+  expect(await jsonOf(laptop, 'inbox')).toMatchObject([{ content: 'back', sealed: true }]);
+  // New words are asked for, and there is nobody to ask.
+  await laptop.ok(['keys', 'words'], { status: 2 });
+  const [newer] = await jsonOf(laptop, 'keys', 'words', '--yes');
+  expect(newer?.['words']).not.toBe(words);
+});

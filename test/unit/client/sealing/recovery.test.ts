@@ -1,0 +1,120 @@
+import type { SealingCalls } from '../../../../shared/client/sealing/sealing-calls.ts';
+import { BatonClientError } from '../../../../shared/client/errors/baton-client-error.ts';
+import { memoryKeys } from '../../../../shared/client/sealed/keys/key-store.ts';
+import { openMessage, sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
+import { keysOfWords } from '../../../../shared/client/sealed/ring/words.ts';
+import { publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
+import { makeRecovery } from '../../../../shared/client/sealing/recovery.ts';
+import { makeRings } from '../../../../shared/client/sealing/rings.ts';
+import { ACCOUNT, codeOf, firstRing, makePerson, nextRing, NOW } from '../sealed/people.ts';
+
+/* A service that keeps rings, and whose rings a test may exchange. */
+
+const PAGE = 8;
+
+function makeService() {
+  const service = { rings: [] as string[], asked: [] as number[], beforePut: () => Promise.resolve() };
+  const call = async (name: string, { body, query, headers }: Record<string, Record<string, unknown>> = {}) => {
+    const { rings } = service;
+    if (name === 'getMe') return { status: 200, body: { service: ACCOUNT.service, features: { sealed: true } } };
+    if (name === 'getKeys') {
+      const after = query?.['after'] as number;
+      service.asked.push(after);
+      if (rings.length === 0) throw new BatonClientError('not_found', 'no keys');
+      return { status: 200, body: { rings: rings.slice(after, after + PAGE), n: rings.length, guests: null } };
+    }
+    await service.beforePut();
+    if (headers?.['If-Match'] !== `"${service.rings.length}"`) throw new BatonClientError('keys_conflict', 'moved');
+    service.rings.push(body?.['ring'] as string);
+    return { status: 200, body: { n: service.rings.length } };
+  };
+  return Object.assign(service, { call });
+}
+type Service = ReturnType<typeof makeService>;
+
+const noGrant = { load: () => Promise.resolve(null), save: () => Promise.resolve(), clear: () => Promise.resolve() };
+
+/** A device that is signed in. */
+function deviceOf(service: Service, device_id: string) {
+  const session = { device: { device_id }, user: { user_id: ACCOUNT.user_id }, scope: 'full', persist: 'persist' };
+  const calls = { caller: service, serverNow: () => NOW, session: () => Promise.resolve(session) };
+  const stores = { keys: memoryKeys(), asking: memoryKeys(), grant: noGrant };
+  const rings = makeRings(calls as unknown as SealingCalls, stores);
+  return { rings, stores, recovery: makeRecovery(calls as unknown as SealingCalls, rings, stores) };
+}
+
+async function accountWithWords() {
+  const service = makeService();
+  const laptop = deviceOf(service, 'laptop-1');
+  await laptop.rings.create({ kind: 'cli' });
+  const words = await laptop.recovery.makeWords();
+  return { service, laptop, words };
+}
+
+const cli = { kind: 'cli' };
+
+test('24 words let a device in after many rings and rotations, and it reads what was sealed before', async () => {
+  const { service, laptop, words } = await accountWithWords();
+  expect(words.split(' ')).toHaveLength(24);
+  for (let at = 0; at < 10; at += 1) {
+    const other = (await makePerson(`other-${at}`)).asks;
+    await laptop.rings.change({ add: [other], remove: at === 5 ? ['other-1'] : [] });
+  }
+  const own = await laptop.rings.current();
+  const sealed = await sealMessage(own as NonNullable<typeof own>, { to: '*', text: 'before', t: NOW });
+  const fresh = deviceOf(service, 'fresh-1');
+  const keyring = await fresh.recovery.recover(` ${words.toUpperCase().replaceAll(' ', '\n ')} `, cli);
+  expect(keyring.ring.body).toMatchObject({ n: 13, epoch: 2 });
+  expect((await openMessage(keyring, { sealed, from: 'laptop-1', to: '*' })).text).toBe('before');
+  expect((await fresh.rings.current())?.ring.body.n).toBe(13);
+  expect((await laptop.rings.current())?.ring.body.members.map(({ device_id }) => device_id)).toContain('fresh-1');
+  // Nothing changes for a device that has keys.
+  expect((await fresh.recovery.recover(words, cli)).ring.body.n).toBe(13);
+});
+
+test('new words replace the earlier ones, and the key of the account', async () => {
+  const { service, laptop, words } = await accountWithWords();
+  const newer = await laptop.recovery.makeWords();
+  expect((await laptop.rings.current())?.ring.body.epoch).toBe(2);
+  expect(await codeOf(deviceOf(service, 'one-1').recovery.recover(words, cli))).toBe('bad_words');
+  expect(await codeOf(deviceOf(service, 'two-1').recovery.recover(newer, cli))).toBe('taken');
+  expect(await codeOf(deviceOf(service, 'six-1').recovery.recover('abandon '.repeat(24), cli))).toBe('bad_words');
+});
+
+test('a chain that a service makes with the keys of the words is not believed', async () => {
+  const { service, words } = await accountWithWords();
+  const keys = await publicKeysOf(await keysOfWords(words));
+  const attacker = await makePerson('laptop-1');
+  const first = await firstRing(attacker);
+  const genuine = JSON.parse(Buffer.from(service.rings.at(-1)?.split('.')[0] ?? '', 'base64url').toString()) as {
+    words: { n: number; signature: string };
+  };
+  const member = { device_id: 'recovery-words', kind: 'words', ...keys };
+  for (const said of [genuine.words, undefined]) {
+    const forged = await nextRing(first, attacker, { add: [member], ...(said && { words: said }) });
+    service.rings = [first.text, forged.text];
+    expect(await codeOf(deviceOf(service, 'fresh-1').recovery.recover(words, cli))).toBe('bad_ring');
+    expect(service.rings).toHaveLength(2);
+  }
+  service.rings = [];
+  expect(await codeOf(deviceOf(service, 'fresh-1').recovery.recover(words, cli))).toBe('keys_gone');
+});
+
+test('a recovery that another device overtakes, or that dies after its ring was put, ends well', async () => {
+  const { service, laptop, words } = await accountWithWords();
+  const fresh = deviceOf(service, 'fresh-1');
+  const other = (await makePerson('other-1')).asks;
+  let isFirst = true;
+  service.beforePut = async () => {
+    if (!isFirst) return;
+    isFirst = false;
+    await laptop.rings.change({ add: [other] });
+  };
+  const save = fresh.stores.keys.save;
+  fresh.stores.keys.save = () => Promise.reject(new Error('killed'));
+  expect(await codeOf(fresh.recovery.recover(words, cli))).toBe('killed');
+  fresh.stores.keys.save = save;
+  const { ring } = await fresh.recovery.recover(words, cli);
+  const ids = ring.body.members.map(({ device_id }) => device_id).sort();
+  expect([ids, ring.body.epoch]).toEqual([['fresh-1', 'laptop-1', 'other-1', 'recovery-words'], 1]);
+});
