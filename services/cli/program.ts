@@ -4,7 +4,7 @@ import { invite } from './commands/invite.ts';
 import { devices, remove, rename, status } from './commands/devices.ts';
 import { keys } from './commands/keys.ts';
 import { receive } from './commands/receive.ts';
-import { send } from './commands/send.ts';
+import { send, type SendOptions } from './commands/send.ts';
 import { login, logout } from './commands/sign-in.ts';
 import { copy, inbox, message, paste, watch } from './commands/text.ts';
 import { cancel, transfers } from './commands/transfers.ts';
@@ -27,6 +27,9 @@ const harmless = {
 
 /** Makes a command. Its action gets the context before its arguments. */
 type Define = (usage: string, about: string) => Command;
+
+/** Gathers the values of an option that is given more than once. */
+const gathered = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value];
 
 const contextOf = (made: Command): Context => makeContext(made.optsWithGlobals());
 
@@ -100,18 +103,20 @@ function addDevices(command: Define): void {
 /** Adds the commands for files. */
 function addFiles(command: Define): void {
   command('send [files...]', 'send files, folders, or - for standard input')
-    .option('--to <name>', 'the device')
-    .option('--name <name>', 'what standard input is called there', 'input')
+    .option('--to <name>', 'the device; more than once', gathered)
+    .option('--name <name>', 'what standard input is called there; default input')
     .option('--leave', 'do not wait for the receiver: end when all of it fits in the relay')
     .option(
       '--exclude <pattern>',
       'leave out of folders: a name, or a path with a slash; * ? [] {} **; more than once',
-      (pattern: string, before: readonly string[] | undefined) => [...(before ?? []), pattern],
+      gathered,
     )
+    .option('--watch <folder>', 'send each new finished file of a folder once, until Ctrl-C')
+    .option('--limit-rate <rate>', 'send at most so many bytes per second: 500K, 2M')
     .option('--continue', 'go on with everything that was interrupted')
     .option('--plain', 'with keys: not encrypted, so that a device without keys and the service can read it')
     .option('--progress', 'with --json: also how far it is, a line a second')
-    .action(async (files: string[], options: { to?: string }, made: Command) => send(contextOf(made), files, options));
+    .action(async (files: string[], options: SendOptions, made: Command) => send(contextOf(made), files, options));
   command('receive', 'take files, until Ctrl-C')
     .option('--dir <folder>', 'where they go; - is standard output, for one file', '.')
     .option('--from <name>', 'of this device alone')

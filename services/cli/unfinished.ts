@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Claim, makeClaim } from '../../shared/client/node.ts';
+import { settle, type WatchMark } from './sending/settled.ts';
 import { writePrivately } from './settings.ts';
 
 /** A transfer that this device has begun to send. The same command resumes it. */
@@ -19,6 +20,8 @@ export interface Unfinished {
   sealedKey?: string;
   /** The patterns of entries that are left out of folders. */
   excludes?: readonly string[];
+  /** The watched folder that the file is from. */
+  watch?: WatchMark;
   startedAt: number;
 }
 
@@ -46,7 +49,7 @@ export interface UnfinishedSends {
   keepBegun(begun: BegunSend): Promise<void>;
   /** Removes the record, but not the stored standard input. */
   removeBegun(id: string): Promise<void>;
-  /** Removes the record and the stored standard input. */
+  /** Removes the record and the stored standard input. A file of a watched folder is dealt with then. */
   remove(transferId: string): Promise<void>;
 }
 
@@ -73,6 +76,7 @@ export function makeUnfinishedSends(folder: string, fileNames: () => Promise<str
 
   async function drop(entry: Unfinished): Promise<void> {
     if (entry.spool !== null) await rm(entry.spool.path, { force: true });
+    if (entry.watch !== undefined) await settle(folder, entry.watch);
     await rm(pathOf(entry.transferId), { force: true });
   }
 
