@@ -5,6 +5,7 @@ import { devices, remove, rename, status } from './commands/devices.ts';
 import { keys } from './commands/keys.ts';
 import { receive } from './commands/receive.ts';
 import { send, type SendOptions } from './commands/send.ts';
+import { service } from './commands/service.ts';
 import { login, logout } from './commands/sign-in.ts';
 import { copy, inbox, message, paste, watch } from './commands/text.ts';
 import { cancel, transfers } from './commands/transfers.ts';
@@ -124,6 +125,7 @@ function addFiles(command: Define): void {
     .option('--once', 'end after the first transfer')
     .option('--plain', 'with keys and --yes: also what is not encrypted, which the service could have replaced')
     .option('--hidden', 'store names that begin with a dot as they are; else the dot becomes _')
+    .option('--notify', 'show what was stored as a notification of the desktop')
     .option('--progress', 'with --json: also how far it is, a line a second')
     .action(async (options: { dir: string }, made: Command) => receive(contextOf(made), options));
   command('transfers', 'the transfers of this device that are under way, or wait').action(
@@ -132,6 +134,23 @@ function addFiles(command: Define): void {
   command('cancel <id>', 'end a transfer, for both sides').action(async (id: string, _: object, made: Command) =>
     cancel(contextOf(made), id),
   );
+}
+
+/** Adds the command for receiving in the background. */
+function addService(command: Define): void {
+  command('service <action>', 'receive files in the background: install, uninstall, status')
+    .addHelpText(
+      'after',
+      `
+install    starts receiving now and at each login, with notifications of the desktop
+uninstall  ends that
+status     tells whether it runs`,
+    )
+    .option('--dir <folder>', 'install: where files go; default Downloads in the home folder')
+    .option('--from <name>', 'install: of this device alone')
+    .option('--plain', 'install: with keys, also what is not encrypted')
+    .option('--print', 'install: show the file that would be written, and do nothing')
+    .action(async (action: string, options: object, made: Command) => service(contextOf(made), action, options));
 }
 
 /** Adds the commands for messages, the clipboard and events. */
@@ -174,7 +193,7 @@ export function makeProgram(version: string): Command {
     // The option may also follow the command.
     return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
   };
-  for (const add of [addSignIn, addInvite, addKeys, addDevices, addFiles, addTexts]) add(command);
+  for (const add of [addSignIn, addInvite, addKeys, addDevices, addFiles, addService, addTexts]) add(command);
   command('completion <shell>', 'what bash, zsh, fish or powershell reads to complete these commands').action(
     (shell: string) => {
       process.stdout.write(completionFor(program, shell));
