@@ -60,7 +60,6 @@ export const chineseAccount: Pick<
     name: '名称',
     kind: '类型',
     from: '请求来自',
-    when: '时间',
     ago: (seconds) => (seconds < 60 ? `${seconds} 秒前` : `${Math.floor(seconds / 60)} 分钟前`),
     what: '它是什么？',
     as: { mine: '我的设备', hour: '我的设备，一小时', guest: '访客，一小时' },

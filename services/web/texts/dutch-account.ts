@@ -62,7 +62,6 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
       name: 'Naam',
       kind: 'Het is',
       from: 'Vraagt vanaf',
-      when: 'Gevraagd',
       ago: (seconds) => (seconds < 60 ? `${seconds} s geleden` : `${Math.floor(seconds / 60)} min geleden`),
       what: 'Wat is het?',
       as: { mine: 'Mijn apparaat', hour: 'Mijn apparaat, een uur', guest: 'Gast voor een uur' },

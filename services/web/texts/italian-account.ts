@@ -64,7 +64,6 @@ export const italianAccount: Pick<
     name: 'Nome',
     kind: 'È',
     from: 'Chiede da',
-    when: 'Chiesto',
     ago: (seconds) => (seconds < 60 ? `${seconds} s fa` : `${Math.floor(seconds / 60)} min fa`),
     what: 'Che cos’è?',
     as: { mine: 'Un mio dispositivo', hour: 'Mio, per un’ora', guest: 'Ospite per un’ora' },

@@ -60,7 +60,6 @@ export const japaneseAccount: Pick<
     name: '名前',
     kind: '種類',
     from: '要求元',
-    when: '時刻',
     ago: (seconds) => (seconds < 60 ? `${seconds} 秒前` : `${Math.floor(seconds / 60)} 分前`),
     what: 'どんな端末ですか？',
     as: { mine: '自分の端末', hour: '自分の端末（1 時間）', guest: 'ゲスト（1 時間）' },

@@ -67,7 +67,6 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       name: 'Nazwa',
       kind: 'To jest',
       from: 'Prosi z',
-      when: 'Kiedy',
       ago: (seconds) => (seconds < 60 ? `${seconds} s temu` : `${Math.floor(seconds / 60)} min temu`),
       what: 'Co to jest?',
       as: { mine: 'Moje urządzenie', hour: 'Moje, na godzinę', guest: 'Gość na godzinę' },

@@ -64,7 +64,6 @@ export const portugueseAccount: Pick<
     name: 'Nome',
     kind: 'É',
     from: 'Pede de',
-    when: 'Pediu',
     ago: (seconds) => (seconds < 60 ? `há ${seconds} s` : `há ${Math.floor(seconds / 60)} min`),
     what: 'O que ele é?',
     as: { mine: 'Meu dispositivo', hour: 'Meu dispositivo, por uma hora', guest: 'Convidado por uma hora' },
