@@ -259,6 +259,14 @@ export const chinese: Texts = {
     none: '没有找到',
     start: '搜索此浏览器中保存的内容。',
   },
+  keyboard: {
+    title: '键盘快捷键',
+    devices: '在设备间上下移动',
+    search: '搜索',
+    send: '发送消息',
+    leave: '离开输入框或页面',
+    help: '本列表',
+  },
   announce: {
     message: (name) => `${name} 发来新消息`,
     sends: (name, what) => `${name} 发来 ${what}`,

@@ -265,6 +265,14 @@ export const dutch: Texts = {
     none: 'Niets gevonden',
     start: 'Zoekt in wat deze browser heeft.',
   },
+  keyboard: {
+    title: 'Toetsen',
+    devices: 'Omhoog en omlaag door de apparaten',
+    search: 'Zoeken',
+    send: 'Bericht versturen',
+    leave: 'Veld of pagina verlaten',
+    help: 'Deze lijst',
+  },
   announce: {
     message: (name) => `Nieuw bericht van ${name}`,
     sends: (name, what) => `${name} stuurt ${what}`,

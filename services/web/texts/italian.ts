@@ -264,6 +264,14 @@ export const italian: Texts = {
     none: 'Nessun risultato',
     start: 'Cerca in ciò che questo browser conserva.',
   },
+  keyboard: {
+    title: 'Tasti',
+    devices: 'Su e giù tra i dispositivi',
+    search: 'Cerca',
+    send: 'Invia il messaggio',
+    leave: 'Esci da un campo o da una pagina',
+    help: 'Questo elenco',
+  },
   announce: {
     message: (name) => `Nuovo messaggio da ${name}`,
     sends: (name, what) => `${name} invia ${what}`,

@@ -261,6 +261,14 @@ export const japanese: Texts = {
     none: '見つかりませんでした',
     start: 'このブラウザにあるものを検索します。',
   },
+  keyboard: {
+    title: 'キー操作',
+    devices: '端末を上下に移動',
+    search: '検索',
+    send: 'メッセージを送信',
+    leave: '入力欄またはページを離れる',
+    help: 'この一覧',
+  },
   announce: {
     message: (name) => `${name} から新しいメッセージ`,
     sends: (name, what) => `${name} が${what}を送信`,

@@ -301,6 +301,14 @@ export const polish: Texts = {
     none: 'Nic nie znaleziono',
     start: 'Przeszukuje to, co ma ta przeglądarka.',
   },
+  keyboard: {
+    title: 'Klawisze',
+    devices: 'W górę i w dół po urządzeniach',
+    search: 'Szukaj',
+    send: 'Wyślij wiadomość',
+    leave: 'Opuść pole lub stronę',
+    help: 'Ta lista',
+  },
   announce: {
     message: (name) => `Nowa wiadomość od: ${name}`,
     sends: (name, what) => `${name} wysyła ${what}`,

@@ -268,6 +268,14 @@ export const portuguese: Texts = {
     none: 'Nada encontrado',
     start: 'Busca no que este navegador tem.',
   },
+  keyboard: {
+    title: 'Teclas',
+    devices: 'Percorrer os dispositivos',
+    search: 'Buscar',
+    send: 'Enviar a mensagem',
+    leave: 'Sair de um campo ou de uma página',
+    help: 'Esta lista',
+  },
   announce: {
     message: (name) => `Nova mensagem de ${name}`,
     sends: (name, what) => `${name} envia ${what}`,
