@@ -5,7 +5,6 @@ import type { Browser, Page } from 'playwright-core';
 import { makeDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { accept, chooseFiles, deviceRow, inThread, localUrl, openApp, openThread, say } from './app-page.ts';
-import { randomUser } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /* The pictures with which README.md begins. Real devices send each other what is in them. */
@@ -58,7 +57,7 @@ withChromium.describe('the pictures of the README', () => {
   }
 
   test('a thread in light and dark, and the list on a phone', async () => {
-    const user = randomUser();
+    const user = 'ann';
     const device = (name: string, type: 'ios' | 'windows') => makeDevice({ user, name, type });
     const [tablet, home] = [device('Kitchen tablet', 'ios'), device('Home desktop', 'windows')];
     for (const one of [tablet, home]) await one.on(site.one).call('getMe');

@@ -4,7 +4,7 @@ import type { RefObject } from 'preact';
 export const DIGITS = 6;
 
 interface DigitBoxesProps {
-  field: RefObject<HTMLInputElement>;
+  field: RefObject<HTMLInputElement | null>;
   value: string;
   isWrong: boolean;
   isRight: boolean;
