@@ -4,7 +4,7 @@ import { join, resolve, sep } from 'node:path';
 import { type Context, deviceNamed } from '../context.ts';
 import { CliError, EXIT, notSignedIn, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
-import { managerOf, type ServiceManager } from '../service/managers.ts';
+import { supervisorOf, type Supervisor } from '../service/supervisors.ts';
 import type { ServiceTask } from '../service/task.ts';
 
 interface ServiceOptions {
@@ -36,27 +36,27 @@ function taskFor({ dir, from, plain }: ServiceOptions): ServiceTask {
   return { command, environment: Object.fromEntries(set) };
 }
 
-async function install(context: Context, manager: ServiceManager, options: ServiceOptions): Promise<void> {
+async function install(context: Context, supervisor: Supervisor, options: ServiceOptions): Promise<void> {
   const { output, session, signal } = context;
   const task = taskFor(options);
   if (options.print)
-    return output.result({ path: manager.path, content: manager.describe(task) }, manager.describe(task));
+    return output.result({ path: supervisor.path, content: supervisor.describe(task) }, supervisor.describe(task));
   if ((await session.load()) === null) throw notSignedIn();
   const { from } = options;
   // A misspelt name would receive nothing, and nobody would see it.
   if (from !== undefined) await context.withClient((baton) => deviceNamed(baton, from, signal));
   const folder = task.command[task.command.indexOf('--dir') + 1] as string;
   mkdirSync(folder, { recursive: true });
-  await manager.install(task);
+  await supervisor.install(task);
   const text = `Files are received in the background from now on. They go to ${oneLine(folder)}.`;
-  output.result({ state: 'running', path: manager.path, dir: folder }, text);
+  output.result({ state: 'running', path: supervisor.path, dir: folder }, text);
   if (process.platform === 'linux') {
     output.note('It ends when you log out. `loginctl enable-linger` keeps it running.');
   }
 }
 
-async function mustBeInstalled(manager: ServiceManager): Promise<'running' | 'stopped'> {
-  const state = await manager.state();
+async function mustBeInstalled(supervisor: Supervisor): Promise<'running' | 'stopped'> {
+  const state = await supervisor.state();
   if (state !== 'not_installed') return state;
   const message = 'The service is not installed: `baton service install`.';
   throw new CliError(message, { status: EXIT.notFound, code: 'not_installed' });
@@ -65,17 +65,19 @@ async function mustBeInstalled(manager: ServiceManager): Promise<'running' | 'st
 /** Installs, removes or shows the service that receives files in the background. */
 export async function service(context: Context, action: string, options: ServiceOptions): Promise<void> {
   const { output, settings } = context;
-  const manager = managerOf(process.platform, settings.folder);
-  if (manager === null) throw usageError('Baton knows no services of this platform.');
-  if (action === 'install') return await install(context, manager, options);
+  const supervisor = supervisorOf(process.platform, settings.folder);
+  if (supervisor === null) throw usageError('Baton knows no services of this platform.');
+  if (action === 'install') return await install(context, supervisor, options);
   if (action === 'uninstall') {
-    await mustBeInstalled(manager);
-    await manager.uninstall();
+    await mustBeInstalled(supervisor);
+    await supervisor.uninstall();
     return output.result({ state: 'not_installed' }, 'Files are no longer received in the background.');
   }
   if (action !== 'status') throw usageError('baton service takes install, uninstall or status.');
-  if ((await mustBeInstalled(manager)) === 'stopped') {
-    throw new CliError(`The service is installed and does not run. Its file is ${manager.path}.`, { code: 'stopped' });
+  if ((await mustBeInstalled(supervisor)) === 'stopped') {
+    throw new CliError(`The service is installed and does not run. Its file is ${supervisor.path}.`, {
+      code: 'stopped',
+    });
   }
-  output.result({ state: 'running', path: manager.path }, `The service runs. Its file is ${manager.path}.`);
+  output.result({ state: 'running', path: supervisor.path }, `The service runs. Its file is ${supervisor.path}.`);
 }

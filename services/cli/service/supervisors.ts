@@ -11,7 +11,7 @@ import { taskOf } from './windows.ts';
 export type ServiceState = 'running' | 'stopped' | 'not_installed';
 
 /** What starts programs in the background for the user of this computer. */
-export interface ServiceManager {
+export interface Supervisor {
   /** The file that describes the service. */
   readonly path: string;
   /** Returns the content of that file. */
@@ -32,7 +32,7 @@ async function write(path: string, text: string, encoding: 'utf8' | 'utf16le' = 
 }
 
 /** The user's systemd. */
-function systemd(): ServiceManager {
+function systemd(): Supervisor {
   const unit = `${SERVICE_NAME}.service`;
   const config = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   const path = join(config, 'systemd', 'user', unit);
@@ -61,7 +61,7 @@ function systemd(): ServiceManager {
 }
 
 /** The launchd of macOS, for the session of the user. */
-function launchd(): ServiceManager {
+function launchd(): Supervisor {
   const path = join(homedir(), 'Library', 'LaunchAgents', `${LABEL}.plist`);
   const log = join(homedir(), 'Library', 'Logs', `${SERVICE_NAME}.log`);
   const domain = `gui/${process.getuid?.() ?? 0}`;
@@ -88,7 +88,7 @@ function launchd(): ServiceManager {
 }
 
 /** The task scheduler of Windows. `folder`: where the description lies until it is registered. */
-function taskScheduler(folder: string): ServiceManager {
+function taskScheduler(folder: string): Supervisor {
   const path = join(folder, `${SERVICE_NAME}.xml`);
   const named = ['/TN', SERVICE_NAME];
   // A task has no variables of its own: it gets those of the user's account.
@@ -114,8 +114,8 @@ function taskScheduler(folder: string): ServiceManager {
   };
 }
 
-/** Returns the manager of this platform; null where there is none. `folder`: the configuration folder. */
-export function managerOf(platform: NodeJS.Platform, folder: string): ServiceManager | null {
+/** Returns the supervisor of this platform; null where there is none. `folder`: the configuration folder. */
+export function supervisorOf(platform: NodeJS.Platform, folder: string): Supervisor | null {
   if (platform === 'linux') return systemd();
   if (platform === 'darwin') return launchd();
   return platform === 'win32' ? taskScheduler(folder) : null;
