@@ -18,8 +18,11 @@ export interface Context {
   readonly session: SessionStore;
   /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A second Ctrl-C ends the process at once. */
   readonly signal: AbortSignal;
-  /** Runs `work` as the device that is signed in, and closes the client after it. Throws `notSignedIn`. */
-  withClient<T>(work: (baton: BatonClient, url: string) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` as the device that is signed in, and closes the client after it. Throws `notSignedIn`. `fetch`: sends its
+   * requests.
+   */
+  withClient<T>(work: (baton: BatonClient, url: string) => Promise<T>, fetch?: typeof leanFetch): Promise<T>;
 }
 
 const originOf = (url: string): string => {
@@ -77,11 +80,11 @@ export function makeContext({ json, progress }: { json?: boolean; progress?: boo
     settings,
     session,
     signal,
-    async withClient(work) {
+    async withClient(work, fetch = leanFetch) {
       const known = await boundSession(session, settings);
       const url = urlOf(known, settings);
       checkService(known, url);
-      const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch: leanFetch });
+      const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch });
       try {
         return await work(baton, url);
       } finally {

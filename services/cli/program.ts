@@ -6,7 +6,8 @@ import { invite } from './commands/invite.ts';
 import { devices, remove, rename, status } from './commands/devices.ts';
 import { keys } from './commands/keys.ts';
 import { receive } from './commands/receive.ts';
-import { send } from './commands/send.ts';
+import { send, type SendOptions } from './commands/send.ts';
+import { service } from './commands/service.ts';
 import { login, logout } from './commands/sign-in.ts';
 import { copy, inbox, message, paste, watch } from './commands/text.ts';
 import { cancel, transfers } from './commands/transfers.ts';
@@ -29,6 +30,9 @@ const harmless = {
 
 /** Makes a command. Its action gets the context before its arguments. */
 type Define = (usage: string, about: string) => Command;
+
+/** Gathers the values of an option that is given more than once. */
+const gathered = (value: string, before: readonly string[] | undefined): string[] => [...(before ?? []), value];
 
 const contextOf = (made: Command): Context => makeContext(made.optsWithGlobals());
 
@@ -111,18 +115,20 @@ function addDevices(command: Define): void {
 
 function addFiles(command: Define): void {
   command('send [files...]', 'send files, folders, or - for standard input')
-    .option('--to <name>', 'the device')
-    .option('--name <name>', 'what standard input is called there', 'input')
+    .option('--to <name>', 'the device; more than once', gathered)
+    .option('--name <name>', 'what standard input is called there; default input')
     .option('--leave', 'do not wait for the receiver: end when all of it fits in the relay')
     .option(
       '--exclude <pattern>',
       'leave out of folders: a name, or a path with a slash; * ? [] {} **; more than once',
-      (pattern: string, before: readonly string[] | undefined) => [...(before ?? []), pattern],
+      gathered,
     )
+    .option('--watch <folder>', 'send each new finished file of a folder once, until Ctrl-C')
+    .option('--limit-rate <rate>', 'send at most so many bytes per second: 500K, 2M')
     .option('--continue', 'go on with everything that was interrupted')
     .option('--plain', 'with keys: not encrypted, so that a device without keys and the service can read it')
     .option('--progress', 'with --json: also how far it is, a line a second')
-    .action(async (files: string[], options: { to?: string }, made: Command) => send(contextOf(made), files, options));
+    .action(async (files: string[], options: SendOptions, made: Command) => send(contextOf(made), files, options));
   command('receive', 'take files, until Ctrl-C')
     .option('--dir <folder>', 'where they go; - is standard output, for one file', '.')
     .option('--from <name>', 'of this device alone')
@@ -130,6 +136,7 @@ function addFiles(command: Define): void {
     .option('--once', 'end after the first transfer')
     .option('--plain', 'with keys and --yes: also what is not encrypted, which the service could have replaced')
     .option('--hidden', 'store names that begin with a dot as they are; else the dot becomes _')
+    .option('--notify', 'show what was stored as a notification of the desktop')
     .option('--progress', 'with --json: also how far it is, a line a second')
     .action(async (options: { dir: string }, made: Command) => receive(contextOf(made), options));
   command('transfers', 'the transfers of this device that are under way, or wait').action(
@@ -138,6 +145,23 @@ function addFiles(command: Define): void {
   command('cancel <id>', 'end a transfer, for both sides').action(async (id: string, _: object, made: Command) =>
     cancel(contextOf(made), id),
   );
+}
+
+/** Adds the command for receiving in the background. */
+function addService(command: Define): void {
+  command('service <action>', 'receive files in the background: install, uninstall, status')
+    .addHelpText(
+      'after',
+      `
+install    starts receiving now and at each login, with notifications of the desktop
+uninstall  ends that
+status     tells whether it runs`,
+    )
+    .option('--dir <folder>', 'install: where files go; default Downloads in the home folder')
+    .option('--from <name>', 'install: of this device alone')
+    .option('--plain', 'install: with keys, also what is not encrypted')
+    .option('--print', 'install: show the file that would be written, and do nothing')
+    .action(async (action: string, options: object, made: Command) => service(contextOf(made), action, options));
 }
 
 /** Adds the commands for messages, the clipboard and events. */
@@ -187,7 +211,8 @@ export function makeProgram(version: string): Command {
     // The option may also follow the command.
     return made.addOption(new Option('--json', 'results as lines of JSON').hideHelp());
   };
-  for (const add of [addSignIn, addInvite, addKeys, addFilters, addDevices, addFiles, addTexts]) add(command);
+  const adders = [addSignIn, addInvite, addKeys, addFilters, addDevices, addFiles, addService, addTexts];
+  for (const add of adders) add(command);
   command('completion <shell>', 'what bash, zsh, fish or powershell reads to complete these commands').action(
     (shell: string) => {
       process.stdout.write(completionFor(program, shell));

@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Claim, makeClaim } from '../../shared/client/node.ts';
+import { settle, type WatchMark } from './sending/settled.ts';
 import { writePrivately } from './settings.ts';
 
 /** A transfer that this device has begun to send. The same command resumes it. */
@@ -22,6 +23,8 @@ export interface Unfinished {
   isPlain?: boolean;
   /** The patterns of entries that are left out of folders. */
   excludes?: readonly string[];
+  /** The watched folder that the file is from. */
+  watch?: WatchMark;
   startedAt: number;
 }
 
@@ -49,7 +52,7 @@ export interface UnfinishedSends {
   keepBegun(begun: BegunSend): Promise<void>;
   /** Removes the record, but not the stored standard input. */
   removeBegun(id: string): Promise<void>;
-  /** Removes the record and the stored standard input. */
+  /** Removes the record and the stored standard input. A file of a watched folder is dealt with then. */
   remove(transferId: string): Promise<void>;
 }
 
@@ -76,6 +79,7 @@ export function makeUnfinishedSends(folder: string, fileNames: () => Promise<str
 
   async function drop(entry: Unfinished): Promise<void> {
     if (entry.spool !== null) await rm(entry.spool.path, { force: true });
+    if (entry.watch !== undefined) await settle(folder, entry.watch);
     await rm(pathOf(entry.transferId), { force: true });
   }
 

@@ -235,30 +235,4 @@ withChromium.describe('how the app looks', () => {
     expect(flaws).toEqual([]);
     expect(app.reports).toEqual([]);
   }, 120_000);
-
-  test('the picture of the README', async () => {
-    const user = `user-${randomBytes(4).toString('hex')}`;
-    await enrol(user, ['Work laptop']);
-    const viewport = { width: 1280, height: 720 };
-    const open = (name: string) => openApp(browser, { url: localUrl(site.one), user, name, viewport });
-    const app = await open('Desktop');
-    await open('Phone');
-    await open('Tablet');
-    await deviceRow(app.page, 'Phone').waitFor();
-    await deviceRow(app.page, 'Tablet').waitFor();
-    // Nothing is new any more.
-    await app.page.reload();
-    await deviceRow(app.page, 'Tablet').waitFor();
-    const id = await fillHistory(app.page, user, 'Phone', 1);
-    await app.page.evaluate((hash) => {
-      location.hash = hash;
-    }, `#/device/${id}`);
-    await app.page.locator('.bubble.files').first().waitFor();
-    await app.page.mouse.move(640, 30);
-    // The committed one is made anew only when that is asked for.
-    const folder = process.env.APP_TEST_README === undefined ? PICTURES : join(ROOT, 'services/web');
-    const picture = await app.page.screenshot({ path: join(folder, 'screenshot.png'), animations: 'disabled' });
-    expect(picture.length).toBeLessThan(200_000);
-    expect(app.reports).toEqual([]);
-  });
 });

@@ -202,7 +202,10 @@ withChromium.describe('what is written in the app waits until the service takes 
     await context.setOffline(false);
     await sent(page, 1);
     expect(await arrived(tablet)).toEqual(['to the tablet']);
+    // The group is closed, and says it all the same.
+    await page.locator('summary', { hasText: 'Former devices' }).getByText('Not sent').waitFor(WITHIN);
     await page.getByText('Former devices').click();
+    await deviceRow(page, 'Phone').getByText('Not sent').waitFor();
     await deviceRow(page, 'Phone').click();
     await page.locator('.mark.failed', { hasText: 'Not sent' }).waitFor(WITHIN);
     await page.getByText('It is not there any more.').waitFor();

@@ -326,6 +326,28 @@ withChromium.describe('saving what was received', () => {
     expect((await copies(page)).filter((name) => name !== 'archive.zip')).toHaveLength(30);
   });
 
+  test('copies that the browser does not remove stay named, and are removed later', async () => {
+    const { page, send } = await withSender({ viewport: PHONE });
+    await send({ one: '1' });
+    await page.evaluate(() => {
+      const { removeEntry } = FileSystemDirectoryHandle.prototype;
+      FileSystemDirectoryHandle.prototype.removeEntry = async () => {
+        FileSystemDirectoryHandle.prototype.removeEntry = removeEntry;
+        throw new DOMException('It is open', 'NoModificationAllowedError');
+      };
+    });
+    const remove = () => page.getByRole('button', { name: 'Remove copies' }).click();
+    const downloading = page.waitForEvent('download');
+    await save(page);
+    await downloading;
+    await remove();
+    await page.getByText('Nothing was removed.').waitFor();
+    expect(await copies(page)).toEqual(['0']);
+    await remove();
+    await page.getByRole('button', { name: 'Remove copies' }).waitFor({ state: 'detached' });
+    expect(await copies(page)).toEqual([]);
+  });
+
   test('copies that were not saved are removed only after a question', async () => {
     const { page, send } = await withSender();
     await send({ one: '1', two: '2' });

@@ -14,6 +14,7 @@ import { CliError, failureOf } from '../failure.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import type { ProgressLine } from '../progress.ts';
 import { fileCountOf, namesOf, offered } from './names.ts';
+import { notifyOfFiles } from './notifying.ts';
 import type { Opener } from './opening.ts';
 import { NOT_ENCRYPTED } from '../sealing.ts';
 
@@ -24,6 +25,8 @@ export interface ReceiveOptions {
   once?: boolean;
   hidden?: boolean;
   plain?: boolean;
+  /** True: what was stored is shown as a notification of the desktop. */
+  notify?: boolean;
 }
 
 /** The space that a file system may need beside the bytes themselves. */
@@ -156,6 +159,7 @@ async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking)
     line.aside(() =>
       output.result({ transfer_id: id, from, bytes, sealed: sealed !== null, files: tally.paths }, text),
     );
+    if (options.notify) notifyOfFiles(output, from.name, tally.paths);
   } catch (error) {
     hide();
     const failure = failureOf(error);

@@ -19,6 +19,8 @@ interface Parts {
   begun: BegunSend;
   /** True: it is the last piece of the command. */
   isLast: boolean;
+  /** How many files are sent at a time; undefined: the library's default. */
+  concurrency: number | undefined;
 }
 
 export interface Offered {
@@ -66,7 +68,7 @@ function watched({ context, baton }: Pick<Parts, 'context' | 'baton'>, to: strin
  * was killed or got no response. The next start checks that, so the data about the offer stays.
  */
 export async function offer(
-  { context, baton, sends, sealer, begun, isLast }: Parts,
+  { context, baton, sends, sealer, begun, isLast, concurrency }: Parts,
   sources: readonly Source[],
   about: Omit<Unfinished, 'transferId' | 'startedAt'>,
 ): Promise<Offered> {
@@ -76,7 +78,7 @@ export async function offer(
   const noted: Omit<Offered, 'transfer'>[] = [];
   const preparing = watched({ context, baton }, about.to, sources);
   try {
-    const settings = { signal, offlineMs: null };
+    const settings = { signal, offlineMs: null, ...(concurrency !== undefined && { concurrency }) };
     const transfer = await sealer.offer(about.to, preparing.sources, settings, async (transferId, sealedKey) => {
       preparing.hide();
       const claim = sends.claim(transferId);

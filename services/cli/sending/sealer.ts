@@ -17,7 +17,7 @@ export interface Sealer {
   offer(
     to: string,
     sources: readonly Source[],
-    settings: Pick<SendSettings, 'signal' | 'offlineMs'>,
+    settings: Pick<SendSettings, 'signal' | 'offlineMs' | 'concurrency'>,
     onOffered: (transferId: string, key: string | undefined) => Promise<void>,
   ): Promise<OutgoingTransfer>;
 }
@@ -78,10 +78,10 @@ export async function sealerFor(
 export async function resumeWith(
   context: Context,
   { baton, url }: { baton: BatonClient; url: string },
-  { transferId, key }: { transferId: string; key: string | undefined },
+  { transferId, key, concurrency }: { transferId: string; key: string | undefined; concurrency: number | undefined },
   sources: readonly Source[],
 ): Promise<OutgoingTransfer> {
-  const settings = { signal: context.signal, offlineMs: null };
+  const settings = { signal: context.signal, offlineMs: null, ...(concurrency !== undefined && { concurrency }) };
   if (key === undefined) return baton.transfers.resume(transferId, sources, settings);
   const { files } = await sealingAt(context, url);
   return files.resume(baton.transfers, transferId, { key, files: sources }, settings);

@@ -13,6 +13,15 @@ export type Source = FileSource | PackSource;
 
 export const NOTHING_ODD: Odd = { renamed: [], skipped: [] };
 
+/** The most files of one offer. */
+const FILES_A_TRANSFER = 1_000;
+
+/** Divides the sources into pieces of a thousand files, the most that an offer takes. */
+export const piecesOf = (sources: readonly Source[]): Source[][] =>
+  Array.from({ length: Math.ceil(sources.length / FILES_A_TRANSFER) }, (_, piece) =>
+    sources.slice(piece * FILES_A_TRANSFER, (piece + 1) * FILES_A_TRANSFER),
+  );
+
 /** Returns the sources: standard input first, then the paths. */
 export async function sourcesOf({
   paths,

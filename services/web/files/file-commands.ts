@@ -71,7 +71,9 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
       one.state = state;
       one.error = errorOf(transfer, one.isMine);
     });
-    if (isOver && !item.isMine && item.kept === 'nothing') await removeKept(entry.userId, id);
+    if (!isOver || item.isMine || item.kept !== 'nothing') return;
+    // A worker may still write the file. Removing the item removes it too.
+    await removeKept(entry.userId, id).catch(() => {});
   }
 
   /** Finds how a transfer that was not over went on while this browser was away. */

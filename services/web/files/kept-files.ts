@@ -94,13 +94,16 @@ export async function keptFile(account: string, transferId: string, name: number
   }
 }
 
+/** Removes a file or a folder. Rejects where it is there and stays, such as a file that is open for writing. */
 async function remove(path: readonly string[]): Promise<void> {
+  // Where the browser has no place for files, none is there.
+  if ((await whyNoFiles()) !== null) return;
   try {
     let folder = await navigator.storage.getDirectory();
     for (const part of path.slice(0, -1)) folder = await folder.getDirectoryHandle(part);
     await folder.removeEntry(path.at(-1) ?? '', { recursive: true });
-  } catch {
-    // A missing file need not be removed.
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'NotFoundError')) throw error;
   }
 }
 

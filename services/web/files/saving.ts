@@ -47,18 +47,31 @@ function wantedOf({ files, saved = [], kept }: FilesItem, only: number | null, i
   return isDropped && kept === 'here' ? all.filter(({ index }) => !saved.includes(index)) : all;
 }
 
-/** Records which files were handed over; `isDropped`: their copies are not needed any more. */
+/**
+ * Records which files were handed over; `isDropped`: their copies are not needed any more. Copies that cannot be removed now
+ * count as downloaded, so that they can be removed later.
+ */
 async function note({ account, history, item }: Saving, done: readonly number[], isDropped: boolean): Promise<void> {
   let isAll = false;
   await history.update(item.id, (one) => {
     if (one.kind !== 'files') return;
     one.saved = [...new Set([...(one.saved ?? []), ...done])];
     isAll = one.saved.length >= one.fileCount;
-    if (isAll) one.kept = isDropped ? 'saved' : 'downloaded';
+    if (isAll) one.kept = 'downloaded';
   });
   if (!isDropped) return;
-  if (isAll) await removeKept(account, item.ref);
-  else for (const index of done) await dropKept(account, item.ref, index);
+  const drop = async () => {
+    if (isAll) await removeKept(account, item.ref);
+    else for (const index of done) await dropKept(account, item.ref, index);
+  };
+  const isGone = await drop().then(
+    () => true,
+    () => false,
+  );
+  if (!isAll || !isGone) return;
+  await history.update(item.id, (one) => {
+    if (one.kind === 'files') one.kept = 'saved';
+  });
 }
 
 /** Saves the files one after the other. Files that were saved before a failure stay saved. */
@@ -180,8 +193,8 @@ export async function saveFiles(saving: Saving, title: string, only: number | nu
 
 /** Removes the copies in this browser, whether they were saved or not. */
 export async function removeCopies({ account, history, item }: Saving): Promise<void> {
+  await removeKept(account, item.ref);
   await history.update(item.id, (one) => {
     if (one.kind === 'files') one.kept = one.kept === 'downloaded' ? 'saved' : 'removed';
   });
-  await removeKept(account, item.ref);
 }

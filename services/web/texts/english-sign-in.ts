@@ -60,7 +60,6 @@ export const englishSignIn = {
     name: 'Name',
     kind: 'It is',
     from: 'Asks from',
-    when: 'Asked',
     ago: (seconds: number) => (seconds < 60 ? `${seconds} s ago` : `${Math.floor(seconds / 60)} min ago`),
     what: 'What is it?',
     as: { mine: 'My device', hour: 'My device, for an hour', guest: 'Guest for an hour' },

@@ -269,6 +269,14 @@ export const english = {
     none: 'Nothing found',
     start: 'Searches what this browser has.',
   },
+  keyboard: {
+    title: 'Keys',
+    devices: 'Up and down through the devices',
+    search: 'Search',
+    send: 'Send the message',
+    leave: 'Leave a field or a page',
+    help: 'This list',
+  },
   announce: {
     message: (name: string) => `New message from ${name}`,
     sends: (name: string, what: string) => `${name} sends ${what}`,

@@ -62,7 +62,6 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       name: 'Nom',
       kind: 'C’est',
       from: 'Demande de',
-      when: 'Depuis',
       ago: (seconds) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`),
       what: 'Qu’est-ce que c’est ?',
       as: { mine: 'Mon appareil', hour: 'Mon appareil, pour une heure', guest: 'Invité pour une heure' },

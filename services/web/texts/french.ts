@@ -264,6 +264,14 @@ export const french: Texts = {
     none: 'Rien trouvé',
     start: 'Cherche dans ce que ce navigateur garde.',
   },
+  keyboard: {
+    title: 'Touches',
+    devices: 'Parcourir les appareils',
+    search: 'Rechercher',
+    send: 'Envoyer le message',
+    leave: 'Quitter un champ ou une page',
+    help: 'Cette liste',
+  },
   announce: {
     message: (name) => `Nouveau message de ${name}`,
     sends: (name, what) => `${name} envoie ${what}`,

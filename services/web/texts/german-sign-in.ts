@@ -61,7 +61,6 @@ export const germanSignIn: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
     name: 'Name',
     kind: 'Es ist',
     from: 'Fragt von',
-    when: 'Seit',
     ago: (seconds) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`),
     what: 'Was ist es?',
     as: { mine: 'Mein Gerät', hour: 'Mein Gerät, für eine Stunde', guest: 'Gast für eine Stunde' },

@@ -267,6 +267,14 @@ export const german: Texts = {
     none: 'Nichts gefunden',
     start: 'Durchsucht, was dieser Browser hat.',
   },
+  keyboard: {
+    title: 'Tasten',
+    devices: 'Auf und ab durch die Geräte',
+    search: 'Suchen',
+    send: 'Nachricht senden',
+    leave: 'Feld oder Seite verlassen',
+    help: 'Diese Liste',
+  },
   announce: {
     message: (name) => `Neue Nachricht von ${name}`,
     sends: (name, what) => `${name} sendet ${what}`,

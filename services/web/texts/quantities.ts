@@ -11,11 +11,20 @@ export function bytesText(bytes: number): string {
   return `${new Intl.NumberFormat(language.value, { maximumFractionDigits }).format(value)} ${UNITS[power]}`;
 }
 
+/** The international symbols, which every language with Latin letters knows. */
+const SYMBOLS = { second: 's', minute: 'min', hour: 'h' } as const;
+
+function unitText(value: number, unit: keyof typeof SYMBOLS): string {
+  if (!/^(ja|zh)/.test(language.value)) return `${value} ${SYMBOLS[unit]}`;
+  return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
+}
+
 export function durationText(seconds: number): string {
   const whole = Math.max(1, Math.round(seconds));
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min${whole < 600 && whole % 60 > 0 ? ` ${whole % 60} s` : ''}`;
-  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+  if (whole < 60) return unitText(whole, 'second');
+  const [hours, minutes, rest] = [Math.floor(whole / 3_600), Math.floor((whole % 3_600) / 60), whole % 60];
+  if (hours > 0) return `${unitText(hours, 'hour')} ${unitText(minutes, 'minute')}`;
+  return unitText(minutes, 'minute') + (whole < 600 && rest > 0 ? ` ${unitText(rest, 'second')}` : '');
 }
 
 export const timeText = (at: number): string =>

@@ -64,7 +64,6 @@ export const spanishAccount: Pick<
     name: 'Nombre',
     kind: 'Es',
     from: 'Lo pide desde',
-    when: 'Desde hace',
     ago: (seconds) => (seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`),
     what: '¿Qué es?',
     as: { mine: 'Mi dispositivo', hour: 'Mi dispositivo, por una hora', guest: 'Invitado por una hora' },

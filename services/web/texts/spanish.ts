@@ -263,6 +263,14 @@ export const spanish: Texts = {
     none: 'No se encontró nada',
     start: 'Busca en lo que tiene este navegador.',
   },
+  keyboard: {
+    title: 'Teclas',
+    devices: 'Recorrer los dispositivos',
+    search: 'Buscar',
+    send: 'Enviar el mensaje',
+    leave: 'Salir de un campo o de una página',
+    help: 'Esta lista',
+  },
   announce: {
     message: (name) => `Mensaje nuevo de ${name}`,
     sends: (name, what) => `${name} envía ${what}`,

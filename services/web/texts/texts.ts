@@ -2,21 +2,37 @@ import { computed, signal } from '@preact/signals';
 import { keptWords } from '../kept-words.ts';
 import type { KeyTexts } from './english-keys.ts';
 import { english, type Texts } from './english.ts';
+import { findLanguage } from './find-language.ts';
 
-export type Language = 'en' | 'de' | 'fr' | 'es';
+/** The tags of the languages, as browsers and `Intl` know them. */
+export type Language = 'en' | 'de' | 'es' | 'fr' | 'it' | 'nl' | 'pl' | 'pt-BR' | 'ja' | 'zh-Hans';
+
+/** The names of the languages, each in its own words. */
 export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   en: 'English',
   de: 'Deutsch',
-  fr: 'Français',
   es: 'Español',
+  fr: 'Français',
+  it: 'Italiano',
+  nl: 'Nederlands',
+  pl: 'Polski',
+  'pt-BR': 'Português (Brasil)',
+  ja: '日本語',
+  'zh-Hans': '简体中文',
 };
 
 /** English is part of the app; another language comes with whoever wants it, a fifteenth of the app each. */
 const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
   en: async () => english,
   de: async () => (await import('./german.ts')).german,
-  fr: async () => (await import('./french.ts')).french,
   es: async () => (await import('./spanish.ts')).spanish,
+  fr: async () => (await import('./french.ts')).french,
+  it: async () => (await import('./italian.ts')).italian,
+  nl: async () => (await import('./dutch.ts')).dutch,
+  pl: async () => (await import('./polish.ts')).polish,
+  'pt-BR': async () => (await import('./portuguese.ts')).portuguese,
+  ja: async () => (await import('./japanese.ts')).japanese,
+  'zh-Hans': async () => (await import('./chinese.ts')).chinese,
 };
 
 const KEY = 'baton-language';
@@ -26,7 +42,7 @@ const isLanguage = (text: string | null | undefined): text is Language =>
 function wanted(): Language {
   const kept = keptWords.get(KEY);
   if (isLanguage(kept)) return kept;
-  return navigator.languages.map((tag) => tag.slice(0, 2)).find(isLanguage) ?? 'en';
+  return findLanguage(navigator.languages, Object.keys(LANGUAGE_NAMES) as Language[]) ?? 'en';
 }
 
 const shown = signal<{ language: Language; texts: Texts }>({ language: 'en', texts: english });

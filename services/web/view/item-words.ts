@@ -17,6 +17,9 @@ export function wordsOf(item: Item): string {
   return item.files.every(({ type }) => isPicture(type)) ? files.photos(item.fileCount) : files.count(item.fileCount);
 }
 
+/** Tells whether an item of this device did not get through. */
+export const isUnsent = (item: Item | undefined): boolean => item?.isMine === true && item.state === 'failed';
+
 /** Describes the last item of a thread. */
 export function lastText(item: Item | undefined): string {
   const { list } = texts.value;

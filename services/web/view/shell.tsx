@@ -21,6 +21,7 @@ import { copyExactly } from './parts/copying.ts';
 import { ConfirmDialog } from './parts/dialog.tsx';
 import { chooseFiles } from './send/file-input.ts';
 import { Icon } from './parts/icon.tsx';
+import { showsKeys, useKeyboard } from './keyboard.ts';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
 import { Empty, Waiting } from './parts/parts.tsx';
@@ -164,6 +165,10 @@ const KeyQuestion = later(
   async () => (await import('./keys/key-question.tsx')).KeyQuestion,
   () => null,
 );
+const KeyboardHelp = later(
+  async () => (await import('./keyboard-help.tsx')).KeyboardHelp,
+  () => null,
+);
 const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
 const AddPane = later(async () => (await import('./devices/add-device.tsx')).AddPane);
 const ThreadPane = later(async () => (await import('./thread/thread.tsx')).ThreadPane);
@@ -270,6 +275,7 @@ export function Shell() {
   const change = changes.value;
   usePaste();
   useRequests();
+  useKeyboard();
   useEffect(() => {
     void app.history.threads().then((all) => {
       threads.value = new Map(all.map((thread) => [thread.id, thread]));
@@ -310,6 +316,7 @@ export function Shell() {
         </div>
       </main>
       <ConfirmDialog />
+      {showsKeys.value && <KeyboardHelp />}
       {keyState.value.kind === 'unconfirmed' && <KeyQuestion />}
     </>
   );

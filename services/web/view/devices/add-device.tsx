@@ -200,7 +200,7 @@ export function AddPane() {
         <Empty node={ShieldAlert} title={add.guest} why={add.guestWhy} />
       ) : (
         <div class="pane-body">
-          <p class="lead ways">{add.both}</p>
+          {mayInvite && <p class="lead ways">{add.both}</p>}
           <div class="ways">
             {mayInvite && <InviteCode />}
             <ScanCode mayInvite={mayInvite} />

@@ -27,8 +27,12 @@ function Facts({ view }: { view: SignInRequestView }) {
   const rows = [
     [approve.name, <bdi key="name">{view.device_name}</bdi>],
     [approve.kind, `${approve.kinds[view.device_type]} · ${view.source.user_agent}`],
-    [approve.from, view.source.address],
-    [approve.when, <Countdown key="when" until={view.expires_at} text={(left) => approve.ago(age(left))} />],
+    [
+      approve.from,
+      <span key="from">
+        {view.source.address} · <Countdown until={view.expires_at} text={(left) => approve.ago(age(left))} />
+      </span>,
+    ],
   ] as const;
   return (
     <div class="card asking">
@@ -63,25 +67,30 @@ const kindsOf = ({ allowed_scopes, allowed_persist }: SignInRequestView): Kind[]
 function Kinds({ of, chosen }: { of: readonly Kind[]; chosen: Signal<Kind | null> }) {
   const { approve } = texts.value;
   return (
-    <fieldset class="choices">
+    <fieldset class="segments">
       <legend>{approve.what}</legend>
-      {of.map((kind) => (
-        <label key={kind} class="check option">
-          <input
-            type="radio"
-            name="kind"
-            required
-            checked={chosen.value === kind}
-            onChange={() => {
-              chosen.value = kind;
-            }}
-          />
-          <span>
+      <div>
+        {of.map((kind) => (
+          <label key={kind}>
+            <input
+              type="radio"
+              name="kind"
+              required
+              checked={chosen.value === kind}
+              onChange={() => {
+                chosen.value = kind;
+              }}
+            />
             <strong>{approve.as[kind]}</strong>
-            <small>{approve.asWhy[kind]}</small>
-          </span>
-        </label>
-      ))}
+            <span class="unseen">{approve.asWhy[kind]}</span>
+          </label>
+        ))}
+      </div>
+      {chosen.value !== null && (
+        <small class="hint" aria-hidden="true">
+          {approve.asWhy[chosen.value]}
+        </small>
+      )}
     </fieldset>
   );
 }
@@ -169,7 +178,8 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
   const { client, keys } = useApp();
   const { approve } = texts.value;
   const kinds = kindsOf(view);
-  const chosen = useSignal<Kind | null>(null);
+  // A user who can type the digits holds the device. Nothing is chosen for a code from elsewhere.
+  const chosen = useSignal<Kind | null>(isInvited ? (kinds[0] ?? null) : null);
   const isKnown = useSignal(!isInvited);
   const { isBusy, problem, decide } = useDecision(onEnd);
   const invited = useSignal<string | null>(null);
@@ -204,17 +214,15 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
     </button>
   );
   return (
-    <form class="stack" onSubmit={submit}>
+    <form class="stack question" onSubmit={submit}>
       <p class="lead">{approve.warning}</p>
       <Facts view={view} />
-      {isInvited && !isKnown.value && (
+      {isInvited && (
         <Digits
           view={view}
           onRight={(secret) => {
             isKnown.value = true;
             invited.value = secret;
-            // A user who reads the digits holds the device.
-            chosen.value = kinds[0] ?? null;
           }}
           onOver={() => refuse(approve.digitsOver)}
         />
@@ -225,18 +233,21 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
           {refusal}
         </>
       )}
-      {isKnown.value && <Kinds of={kinds} chosen={chosen} />}
-      {chosen.value !== null && <GivenAway hasKey={giver !== null} isMine={chosen.value === 'mine'} />}
+      <Kinds of={kinds} chosen={chosen} />
+      {isKnown.value && chosen.value !== null && <GivenAway hasKey={giver !== null} isMine={chosen.value === 'mine'} />}
       {problem.value !== '' && (
         <p class="item-error" role="alert">
           {problem.value}
         </p>
       )}
       {isInvited ? (
-        <div class="row both">
-          {refusal}
-          {consent}
-        </div>
+        <>
+          <div class="row both">
+            {refusal}
+            {consent}
+          </div>
+          <p class="hint">{approve.check}</p>
+        </>
       ) : (
         consent
       )}

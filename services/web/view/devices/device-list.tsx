@@ -10,7 +10,7 @@ import { attempt } from '../parts/notices.ts';
 import { Empty, Waiting } from '../parts/parts.tsx';
 import { sendDropped } from '../send/dropping.ts';
 import { pictureOf, tintOf } from './device-pictures.ts';
-import { lastText } from '../item-words.ts';
+import { isUnsent, lastText } from '../item-words.ts';
 import { lastItems } from './last-items.ts';
 
 /** Says whether a device can be reached. */
@@ -37,7 +37,7 @@ export function DevicePicture({ peer }: { peer: Peer }) {
 function DeviceRow({ peer }: { peer: Peer }) {
   const app = useApp();
   const isOver = useSignal(false);
-  const { devices } = texts.value;
+  const { devices, thread } = texts.value;
   const isHere = place.value.name === 'device' && place.value.id === peer.id;
   const takesFiles = peer.kind === 'device';
   const last = lastItems.value.get(peer.id);
@@ -74,7 +74,10 @@ function DeviceRow({ peer }: { peer: Peer }) {
             {last !== undefined && <time dateTime={new Date(last.at).toISOString()}>{whenText(last.at)}</time>}
           </span>
           <span class="device-line">
-            <small dir="auto">{isOver.value ? devices.dropOn(peer.name) : lastText(last)}</small>
+            <small dir="auto">
+              {!isOver.value && isUnsent(last) && <span class="item-error">{thread.failed} · </span>}
+              {isOver.value ? devices.dropOn(peer.name) : lastText(last)}
+            </small>
             {peer.unread > 0 && (
               <span class="count">
                 <span aria-hidden="true">{peer.unread > 99 ? '99+' : peer.unread}</span>
@@ -85,6 +88,27 @@ function DeviceRow({ peer }: { peer: Peer }) {
         </span>
       </a>
     </li>
+  );
+}
+
+/** Shows the devices that have left, closed. What was not sent to one of them, or not read, is said while it is closed. */
+function FormerDevices({ past }: { past: readonly Peer[] }) {
+  const { devices, thread } = texts.value;
+  const hasFailed = past.some(({ id }) => isUnsent(lastItems.value.get(id)));
+  const unread = past.reduce((sum, peer) => sum + peer.unread, 0);
+  return (
+    <details class="past">
+      <summary class="devices-head">
+        {devices.past}
+        {hasFailed && <span class="item-error"> · {thread.failed}</span>}
+        {unread > 0 && <span> · {devices.unread(unread)}</span>}
+      </summary>
+      <ul class="devices">
+        {past.map((peer) => (
+          <DeviceRow key={peer.id} peer={peer} />
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -112,16 +136,7 @@ export function DeviceList() {
           <DeviceRow key={peer.id} peer={peer} />
         ))}
       </ul>
-      {past.length > 0 && (
-        <details class="past">
-          <summary class="devices-head">{devices.past}</summary>
-          <ul class="devices">
-            {past.map((peer) => (
-              <DeviceRow key={peer.id} peer={peer} />
-            ))}
-          </ul>
-        </details>
-      )}
+      {past.length > 0 && <FormerDevices past={past} />}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { secretsOf } from '../../session/joining.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { attempt } from '../parts/notices.ts';
+import { DIGITS, DigitBoxes } from './digit-boxes.tsx';
 
 /** The tries at the digits. Then the request is denied, because an honest user sees the right digits. */
 const MOST_TRIES = 3;
@@ -22,9 +23,9 @@ interface DigitsProps {
 /** Asks for the digits that the new device shows. Those of a device with keys also name its keys. */
 export function Digits({ view, onRight, onOver }: DigitsProps) {
   const { keys } = useApp();
-
   const typed = useSignal('');
   const wrong = useSignal(0);
+  const isRight = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
   const { approve } = texts.value;
   useEffect(() => input.current?.focus(), []);
@@ -34,17 +35,19 @@ export function Digits({ view, onRight, onOver }: DigitsProps) {
       : (await keys.open()).invitedDigits(secret, view.keys, view.request_id);
   const check = async (digits: string): Promise<void> => {
     for (const secret of secretsOf(serverNow())) {
-      if ((await digitsOf(secret)) === digits) return onRight(secret);
+      if ((await digitsOf(secret)) !== digits) continue;
+      isRight.value = true;
+      return onRight(secret);
     }
     typed.value = '';
     wrong.value += 1;
     if (wrong.value >= MOST_TRIES) onOver();
   };
   const type = (text: string) => {
-    // Digits that are being compared stay as they are.
-    if (typed.value.length === 6) return;
-    typed.value = text.replace(/\D/g, '').slice(0, 6);
-    if (typed.value.length === 6) {
+    // Digits that are being compared, or were right, stay as they are.
+    if (typed.value.length === DIGITS) return;
+    typed.value = text.replace(/\D/g, '').slice(0, DIGITS);
+    if (typed.value.length === DIGITS) {
       attempt(
         () =>
           check(typed.value).catch((error: unknown) => {
@@ -58,20 +61,14 @@ export function Digits({ view, onRight, onOver }: DigitsProps) {
   return (
     <label class="field">
       <span>{approve.digits}</span>
-      <input
-        ref={input}
-        class="digits"
-        inputMode="numeric"
-        autocomplete="one-time-code"
-        dir="ltr"
-        aria-invalid={wrong.value > 0}
+      <DigitBoxes
+        field={input}
         value={typed.value}
-        onInput={(event) => {
-          type(event.currentTarget.value);
-          event.currentTarget.value = typed.value;
-        }}
+        isWrong={wrong.value > 0 && typed.value === ''}
+        isRight={isRight.value}
+        onType={type}
       />
-      {wrong.value > 0 && (
+      {wrong.value > 0 && !isRight.value && (
         <span class="item-error" role="status">
           {approve.wrongDigits(MOST_TRIES - wrong.value)}
         </span>

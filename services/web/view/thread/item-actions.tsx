@@ -62,8 +62,8 @@ async function remove(app: App, item: Item): Promise<void> {
   if (!(await confirmed({ title: words.removeTitle, why, action: words.remove }))) return;
   // Otherwise the mailbox hands it over again.
   if (isSealed(item)) await app.client.messages.acknowledge([item.ref]);
-  await app.outbox.remove(item);
   if (item.kind === 'files' && !item.isMine && item.ref !== '') await removeKept(app.entry.userId, item.ref);
+  await app.outbox.remove(item);
 }
 
 function actionsOf(app: App, item: Item): MenuAction[] {

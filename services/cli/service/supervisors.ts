@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { LABEL, plistOf } from './launchd.ts';
+import { mustRun, runProgram } from './running.ts';
+import { unitOf } from './systemd.ts';
+import { SERVICE_NAME, type ServiceTask } from './task.ts';
+import { taskOf } from './windows.ts';
+
+export type ServiceState = 'running' | 'stopped' | 'not_installed';
+
+/** What starts programs in the background for the user of this computer. */
+export interface Supervisor {
+  /** The file that describes the service. */
+  readonly path: string;
+  /** Returns the content of that file. */
+  describe(task: ServiceTask): string;
+  /** Writes the file and starts the service, also in the place of an earlier one. */
+  install(task: ServiceTask): Promise<void>;
+  /** Stops the service and removes the file. */
+  uninstall(): Promise<void>;
+  state(): Promise<ServiceState>;
+}
+
+/** Writes the whole file or nothing. */
+async function write(path: string, text: string, encoding: 'utf8' | 'utf16le' = 'utf8'): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const written = `${path}.${process.pid}`;
+  await writeFile(written, text, { encoding, mode: 0o600, flush: true });
+  await rename(written, path);
+}
+
+/** The user's systemd. */
+function systemd(): Supervisor {
+  const unit = `${SERVICE_NAME}.service`;
+  const config = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+  const path = join(config, 'systemd', 'user', unit);
+  const systemctl = (...args: string[]) => mustRun('systemctl', ['--user', ...args]);
+  return {
+    path,
+    describe: unitOf,
+    async install(task) {
+      await write(path, unitOf(task));
+      await systemctl('daemon-reload');
+      await systemctl('enable', unit);
+      // Also takes a changed unit into use.
+      await systemctl('restart', unit);
+    },
+    async uninstall() {
+      await systemctl('disable', '--now', unit);
+      await rm(path, { force: true });
+      await systemctl('daemon-reload');
+    },
+    async state() {
+      if (!existsSync(path)) return 'not_installed';
+      const { status } = await runProgram('systemctl', ['--user', 'is-active', '--quiet', unit]);
+      return status === 0 ? 'running' : 'stopped';
+    },
+  };
+}
+
+/** The launchd of macOS, for the session of the user. */
+function launchd(): Supervisor {
+  const path = join(homedir(), 'Library', 'LaunchAgents', `${LABEL}.plist`);
+  const log = join(homedir(), 'Library', 'Logs', `${SERVICE_NAME}.log`);
+  const domain = `gui/${process.getuid?.() ?? 0}`;
+  const describe = (task: ServiceTask) => plistOf(task, log);
+  return {
+    path,
+    describe,
+    async install(task) {
+      await write(path, describe(task));
+      // There may be none to end.
+      await runProgram('launchctl', ['bootout', `${domain}/${LABEL}`]);
+      await mustRun('launchctl', ['bootstrap', domain, path]);
+    },
+    async uninstall() {
+      await runProgram('launchctl', ['bootout', `${domain}/${LABEL}`]);
+      await rm(path, { force: true });
+    },
+    async state() {
+      if (!existsSync(path)) return 'not_installed';
+      const { status, said } = await runProgram('launchctl', ['print', `${domain}/${LABEL}`]);
+      return status === 0 && /state = running/.test(said) ? 'running' : 'stopped';
+    },
+  };
+}
+
+/** The task scheduler of Windows. `folder`: where the description lies until it is registered. */
+function taskScheduler(folder: string): Supervisor {
+  const path = join(folder, `${SERVICE_NAME}.xml`);
+  const named = ['/TN', SERVICE_NAME];
+  // A task has no variables of its own: it gets those of the user's account.
+  const describe = (task: ServiceTask) => taskOf(task, userInfo().username);
+  return {
+    path,
+    describe,
+    async install(task) {
+      await write(path, `\ufeff${describe(task)}`, 'utf16le');
+      await mustRun('schtasks', ['/Create', ...named, '/XML', path, '/F']);
+      await mustRun('schtasks', ['/Run', ...named]);
+    },
+    async uninstall() {
+      await runProgram('schtasks', ['/End', ...named]);
+      await mustRun('schtasks', ['/Delete', ...named, '/F']);
+      await rm(path, { force: true });
+    },
+    async state() {
+      const { status, said } = await runProgram('schtasks', ['/Query', ...named, '/FO', 'CSV', '/NH']);
+      if (status !== 0) return 'not_installed';
+      return /running/i.test(said) ? 'running' : 'stopped';
+    },
+  };
+}
+
+/** Returns the supervisor of this platform; null where there is none. `folder`: the configuration folder. */
+export function supervisorOf(platform: NodeJS.Platform, folder: string): Supervisor | null {
+  if (platform === 'linux') return systemd();
+  if (platform === 'darwin') return launchd();
+  return platform === 'win32' ? taskScheduler(folder) : null;
+}

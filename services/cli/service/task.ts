@@ -1,0 +1,13 @@
+/** What a service of this computer runs for its user. */
+export interface ServiceTask {
+  /** The program and its arguments. */
+  readonly command: readonly string[];
+  /** Variables that the program gets. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The name of the service, by which its computer knows it. */
+export const SERVICE_NAME = 'baton-receive';
+
+/** What a user reads about the service. */
+export const DESCRIPTION = 'Baton: receives files in the background';
