@@ -92,6 +92,20 @@ export interface Rings {
   takeGrant(): Promise<Linked | null>;
   /** Tells whether the account has rings, with or without this device. */
   isEncrypted(): Promise<boolean>;
+  /**
+   * Tells whether the newest ring of the service names this device, for a device whose storage was cleared. Without keys
+   * nothing proves the ring.
+   */
+  namesThisDevice(): Promise<boolean>;
+  /**
+   * Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device. Fetch the keyring again afterwards.
+   */
+  noteRemoved(deviceId: string): Promise<void>;
+  /**
+   * Notes which members the service lists. Returns those to take out of the ring: reported as removed, or not listed for 90
+   * days.
+   */
+  noteListed(keyring: Keyring, devices: readonly Pick<Device, 'device_id'>[]): Promise<string[]>;
   /** Makes the key of the account, with this device alone. `anew`: replaces earlier keys that the service has lost. */
   create(options: { kind: string; anew?: boolean }): Promise<Keyring>;
 }
@@ -170,8 +184,8 @@ export type ReceivedFiles =
 /** Files, sealed and opened. `transfers` is that of the client. */
 export interface SealedFiles {
   /**
-   * Throws where files cannot be sealed for this device now: `unkeyed_receiver` where it has no keys, and `removed_member` or
-   * `rotation_due` while a device that is gone has the key of the account.
+   * Throws where files cannot be sealed for this device now: `unkeyed_receiver` where it has no keys, and `rotation_due` while
+   * a removed device has the key of the account.
    */
   check(keyring: Keyring, receiver: Omit<FilesToSeal, 'files'>): void;
   /**

@@ -1,5 +1,5 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
-import { adoptFirstRing, adoptRing, type Keyring, takeKeys } from '../sealed/keyring.ts';
+import { adoptFirstRing, adoptRing, type Keyring, loadKeyring, noteRemoved, takeKeys } from '../sealed/keyring.ts';
 import { keepDeviceKeys, type KeyedAccount, type KeyRecord } from '../sealed/keys/key-store.ts';
 import { publicKeysOf } from '../sealed/keys/device-keys.ts';
 import { openGrant } from '../sealed/link/grant.ts';
@@ -10,6 +10,8 @@ import { memberOf, readRing } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Session } from '../session/session.ts';
 import type { Linked, Rings, SealingStores } from './api.ts';
+import type { Device } from '../wire.ts';
+import { noteListed } from './gone.ts';
 import { sealingError } from './problem.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
@@ -33,6 +35,14 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
       if (isCode(error, 'not_found')) return null;
       throw error;
     }
+  }
+
+  /** Returns the newest ring as the service has it; null without one. */
+  async function fetchNewest(): Promise<string | null> {
+    const first = await fetchKeys(0);
+    if (first === null) return null;
+    const last = await fetchKeys(Math.max(0, first.n - 1));
+    return last?.rings.at(-1) ?? null;
   }
 
   async function put(text: string, n: number): Promise<void> {
@@ -172,6 +182,20 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     change,
 
     isEncrypted: async (): Promise<boolean> => (await fetchKeys(0)) !== null,
+
+    async namesThisDevice(): Promise<boolean> {
+      const [session, newest] = [await calls.session(), await fetchNewest()];
+      if (session === null || session.device === null || newest === null) return false;
+      const { device_id } = session.device;
+      return memberOf(await readRing(newest, await accountOf(session)), device_id) !== null;
+    },
+
+    async noteRemoved(deviceId: string): Promise<void> {
+      await noteRemoved(store, await loadKeyring(store, serverNow()), deviceId);
+    },
+
+    noteListed: (keyring: Keyring, devices: readonly Pick<Device, 'device_id'>[]): Promise<string[]> =>
+      noteListed(store, keyring, devices, serverNow()),
 
     async create({ kind, anew = false }: { kind: string; anew?: boolean }): Promise<Keyring> {
       const session = await calls.session();

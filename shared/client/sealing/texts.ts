@@ -79,7 +79,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
 
   return {
     async seal(keyring, { to, text, devices }) {
-      checkReady(keyring, devices);
+      checkReady(keyring);
       return sealFor(keyring, to, text);
     },
 
@@ -87,7 +87,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
 
     send(keyring, { to, text, devices, plain = false }, settings = {}) {
       return inOrder(to, settings.signal, async () => {
-        checkReady(keyring, devices);
+        checkReady(keyring);
         if (to === '*') return sendToAll(keyring, text, devices, { plain, signal: settings.signal });
         const isKeyed = memberOf(keyring.ring, to) !== null;
         const body = isKeyed || !plain ? { sealed: await sealFor(keyring, to, text) } : { content: text };
@@ -119,7 +119,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     },
 
     async setClipboard(keyring, { text, devices }, settings = {}) {
-      checkReady(keyring, devices);
+      checkReady(keyring);
       const sealed = await sealClipboard(keyring, { text, t: serverNow() });
       const body = { sealed, content_type: 'text/plain' };
       return (await caller.call('setClipboard', { body, ...settings })).body;
