@@ -11,6 +11,7 @@ import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { type Gate, makeGate } from '../sealing/gate.ts';
 import { dropKeys } from '../sealing/key-state.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
+import { reloadOlderTabs } from './older-tabs.ts';
 import type { Parts } from './parts.ts';
 import { keepDevices, recallDevices } from './known-devices.ts';
 import { allRunning, noteRunning, requested, type Shared, shared } from './shared-state.ts';
@@ -37,7 +38,7 @@ function tellAll(tabs: Tabs): void {
 
 /** Learns which devices have keys, or takes the keys of the approval that signed this browser in. */
 async function learnKeys(keys: Gate): Promise<void> {
-  await (await keys.ifKeyed())?.current();
+  await (await keys.toSend())?.current();
 }
 
 /** Opens the app of a tab that is signed in. */
@@ -101,6 +102,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const parts: Parts = { entry, client, history, keys, queue, readiness, tabs };
   const outbox = makeOutbox(parts);
   await recallDevices(history);
+  reloadOlderTabs(entry.userId, () => void queue.takeOver().catch(() => {}));
   tabs.join();
   outbox.start();
   void learnKeys(keys).catch(() => {});

@@ -1,7 +1,7 @@
 import type { Parts } from '../engine/parts.ts';
 import { makeLanes } from './lanes.ts';
 import { makePatience } from './patience.ts';
-import type { Queue, Waiting } from './queue.ts';
+import { isWaitingItem, type Queue, type Waiting } from './queue.ts';
 import { failureOf, isKeyProblem, isTooOld, verdictOf } from './verdict.ts';
 
 const messagesTo = async (queue: Queue, to: string): Promise<Waiting[]> =>
@@ -19,7 +19,7 @@ const park = (queue: Queue, id: string, error: string): Promise<void> =>
  */
 async function sendOne({ client, entry, keys, queue }: Parts, waiting: Waiting, text: string): Promise<void> {
   const { id, to } = waiting;
-  const sealing = await keys.ifKeyed();
+  const sealing = await keys.toSend();
   const envelope = (await sealing?.seal(waiting, text)) ?? undefined;
   const held = await queue.hold(id, entry.deviceId, envelope);
   if (held === null) return;
@@ -69,6 +69,11 @@ export function makeSendingMessages(parts: Parts) {
     if (item?.kind !== 'message') {
       // The thread was cleared.
       await queue.remove(waiting.id);
+      return null;
+    }
+    if (!isWaitingItem(item)) {
+      // A tab of an older version has sent it meanwhile.
+      await queue.settle(waiting.id, () => {});
       return null;
     }
     if (isTooOld(waiting, entry.deviceId)) {

@@ -39,6 +39,18 @@ export function keepKeyState(state: KeyState): void {
   keyState.value = state;
 }
 
+const WITHOUT = 'baton-without-keys';
+
+/** Notes that this device had no keys when it was asked last. A browser whose storage was cleared does not have the note. */
+export const noteWithoutKeys = (deviceId: string): void => keptWords.set(WITHOUT, deviceId);
+export const isKnownWithoutKeys = (deviceId: string): boolean => keptWords.get(WITHOUT) === deviceId;
+
+/** Goes on without keys, because the user has said so. */
+export function goOnWithoutKeys(deviceId: string): void {
+  noteWithoutKeys(deviceId);
+  keepKeyState({ kind: 'none' });
+}
+
 /** The ids of the devices with keys, as far as they are known here; null without keys. */
 export const members = signal<ReadonlySet<string> | null>(null);
 

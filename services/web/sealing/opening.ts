@@ -41,3 +41,5 @@ export function makeOpening(history: History) {
     },
   };
 }
+
+export type Opening = ReturnType<typeof makeOpening>;

@@ -33,7 +33,11 @@ async function keyringOf(record: KeyRecord, rings: readonly Ring[], now: number)
   if (account === null || ring === undefined) throw sealedError('unkeyed');
   const { device_id } = account;
   const accountKeys = await accountKeysOf(ring, { device_id, keys }, now);
-  return { ...{ account, device_id, keys, rings, ring, accountKeys, seen }, guests: [], removed: new Set(record.removed) };
+  return {
+    ...{ account, device_id, keys, rings, ring, accountKeys, seen },
+    guests: [],
+    removed: new Set(record.removed),
+  };
 }
 
 /** Loads what the device knew last. Throws `unkeyed` where it is not linked yet, and `keys_lost` where its keys are gone. */

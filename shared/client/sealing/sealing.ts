@@ -4,6 +4,7 @@ import { makeSealedFiles } from './files.ts';
 import { makeLinking } from './linking.ts';
 import type { MakeRecordCipher } from '../sealed/content/records.ts';
 import type { Sealing, SealingStores } from './api.ts';
+import { makeDeletions } from './deletions.ts';
 import { makeRings } from './rings.ts';
 import { makeSealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
@@ -38,5 +39,6 @@ export function makeSealing({
     texts: makeTexts(calls, stores.keys, taken),
     files: makeSealedFiles({ calls, store: stores.keys, taken, sha256, recordCipher }),
     linking: makeLinking(calls, rings, stores),
+    deletions: makeDeletions(calls, rings),
   };
 }
