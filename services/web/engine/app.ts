@@ -9,7 +9,8 @@ import { clearKept } from '../files/kept-files.ts';
 import { startLeading } from './leader.ts';
 import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { type Gate, makeGate } from '../sealing/gate.ts';
-import { dropKeys } from '../sealing/key-state.ts';
+import { dropKeys, keyState } from '../sealing/key-state.ts';
+import { noteKeyedAccount } from '../service-worker/here.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
 import { reloadOlderTabs } from './older-tabs.ts';
 import type { Parts } from './parts.ts';
@@ -102,6 +103,8 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const parts: Parts = { entry, client, history, keys, queue, readiness, tabs };
   const outbox = makeOutbox(parts);
   await recallDevices(history);
+  // The service worker knows no `localStorage`.
+  keyState.subscribe(({ kind }) => void noteKeyedAccount(kind === 'keyed' ? entry.userId : null));
   reloadOlderTabs(entry.userId, () => void queue.takeOver().catch(() => {}));
   tabs.join();
   outbox.start();

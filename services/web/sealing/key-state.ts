@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { deleteDB } from 'idb';
 import { keptWords } from '../kept-words.ts';
 import { answered } from '../open-database.ts';
+import { DATABASES } from './databases.ts';
 
 /*
  * The keys of this browser, as the rest of the app knows them. The code that seals is several times as large as this, and
@@ -17,8 +18,6 @@ export type KeyState =
 
 const STATE = 'baton-keys';
 export const GRANT = 'baton-grant';
-/** The databases of the keys in use, and of those with which this browser asks to be let in. */
-export const DATABASES = { keys: 'baton-keys', asking: 'baton-asking-keys' } as const;
 
 function kept(): KeyState {
   try {
