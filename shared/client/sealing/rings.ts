@@ -52,6 +52,8 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
   async function putBack(texts: readonly string[], first: number): Promise<void> {
     for (const [at, text] of texts.entries()) {
       await put(text, first + at).catch((error: unknown) => {
+        // They do not follow what the service has: there is another chain.
+        if (isCode(error, 'invalid_request')) throw sealedError('devices_disagree', error);
         // Another device put them back at the same time.
         if (!isCode(error, 'keys_conflict')) throw error;
       });

@@ -3,12 +3,13 @@ import { Lock, LockOpen } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { shared } from '../../engine/shared-state.ts';
 import type { KeyedDevice } from '../../sealing/key-account.ts';
+import { failureOf, isKeyProblem } from '../../outbox/verdict.ts';
 import { keyTexts } from '../../texts/key-texts.ts';
 import { errorText } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { attempt, codeOf, notify } from '../parts/notices.ts';
+import { attempt, notify } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 import { MakeAnew, StartAnew } from './anew.tsx';
 import { GettingKey } from './getting-key.tsx';
@@ -96,7 +97,9 @@ export function Keyed() {
   };
   const readAgain = (): void =>
     void read().catch((error: unknown) => {
-      problem.value = codeOf(error);
+      const failure = failureOf(error);
+      // A code that is shown for a problem stays, although the service cannot be asked again.
+      if (problem.value === '' || isKeyProblem(failure)) problem.value = failure.code;
     });
   useEffect(readAgain, [listed, ringNumber]);
   if (problem.value !== '') return <Problem code={problem.value} again={readAgain} />;

@@ -55,8 +55,10 @@ export function Unkeyed() {
       );
   }, [ringNumber]);
   const isLost = keyState.value.kind === 'lost';
-  if (problem.value !== '') return <p class="item-error">{problem.value}</p>;
-  if (isEncrypted.value === null) return <Waiting />;
+  // A code that is shown stays, although the service cannot be asked again.
+  if (isEncrypted.value === null) {
+    return problem.value === '' ? <Waiting /> : <p class="item-error">{problem.value}</p>;
+  }
   return (
     <>
       <p class="hint">{isLost ? words.lost : isEncrypted.value ? words.noKey : words.off}</p>
