@@ -89,6 +89,27 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
       localStorage.setItem('baton-logging-in', 'yes');
     });
 
+  /** A browser that is the only device of a new account, and has no keys. */
+  async function onlyBrowser() {
+    const login = await site.logIn();
+    const app = await open();
+    const [name = '', value = ''] = login.cookie.split(/=(.*)/s);
+    await app.context.addCookies([{ name, value, url, httpOnly: true }]);
+    await app.page.evaluate(() => localStorage.setItem('baton-logging-in', 'yes'));
+    await app.page.reload();
+    await app.page.getByLabel('Device name').waitFor();
+    await app.page.keyboard.press('Enter');
+    await app.page.getByRole('link', { name: 'Add a device' }).first().waitFor();
+    return { ...app, user: login.user };
+  }
+
+  async function approve(page: Page, link: string): Promise<void> {
+    await page.goto(`${url}/#/add`);
+    const field = page.getByLabel(/paste the link/);
+    await field.fill(link);
+    await field.press('Enter');
+  }
+
   test('a browser whose storage was cleared while its cookie stayed sends nothing unencrypted, and says so where one writes', async () => {
     const { laptop, page, reports } = await makePair(PHONE);
     await clearStorage(page);
@@ -287,6 +308,71 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await page.locator('dialog').getByRole('button', { name: 'Make new keys' }).click();
     await encryption(page).locator('.session', { hasText: 'Laptop' }).getByText('No key.').waitFor();
     expect(await encryption(page).locator('.fingerprint').count()).toBe(1);
+  }, 120_000);
+
+  test('all keys can be removed to start anew: announced to all devices, cancelled by one with keys, or at once by one', async () => {
+    const { laptop, page, reports } = await makePair();
+    const other = await open(PHONE);
+    await askForCode(other.page);
+    const shown = String((await linkOn(other.page)).split('#')[0]);
+    await laptop.client.signIns.approve(shown, { scope: 'full', persist: 'persist' });
+    await deviceRow(other.page, 'Laptop').waitFor();
+    await other.page.goto(`${url}/#/settings`);
+    await encryption(other.page).getByRole('button', { name: 'Remove all keys' }).click();
+    await other.page.locator('dialog').getByText('in 24 hours').waitFor();
+    await other.page.locator('dialog').getByRole('button', { name: 'Remove all keys' }).click();
+    const bar = (of: Page) => of.locator('.connection', { hasText: 'All keys of this account are removed:' });
+    await bar(page).waitFor();
+    await bar(other.page).waitFor();
+    expect(await bar(other.page).getByRole('button').count()).toBe(0);
+    await look(page, 'keys-announced');
+    await bar(page).getByRole('button', { name: 'Keep them' }).click();
+    await bar(other.page).waitFor({ state: 'detached' });
+    await bar(page).waitFor({ state: 'detached' });
+    expect(await laptop.sealing().deletions.pending()).toEqual([]);
+
+    await page.goto(`${url}/#/settings`);
+    await encryption(page).getByText('What is protected, and what is not').click();
+    await encryption(page).getByText('The service can delay or lose what you send.').waitFor();
+    await encryption(page).scrollIntoViewIfNeeded();
+    await look(page, 'keys-protection');
+    await encryption(page).getByRole('button', { name: 'Remove all keys' }).click();
+    await page.locator('dialog').getByText('Link these again').waitFor();
+    await page.locator('dialog').getByRole('button', { name: 'Remove all keys' }).click();
+    await encryption(page).locator('.fingerprint').nth(1).waitFor({ state: 'detached' });
+    expect(await encryption(page).locator('.fingerprint').count()).toBe(1);
+    expect(await encryption(page).getByText('No key.').count()).toBe(2);
+    await page.goto(`${url}/#/`);
+    await openThread(page, 'Laptop');
+    await page.locator('.pane-head').getByText('Not encrypted').waitFor();
+    expect([...reports, ...other.reports]).toEqual([]);
+  }, 120_000);
+
+  test('an approval encrypts the account by itself where every device has keys then, and else only if its user says so', async () => {
+    const { page } = await onlyBrowser();
+    const first = makeKeyedDevice(site, url);
+    await approve(page, (await first.askToJoin('First')).link);
+    await page.getByRole('radio', { name: 'until you sign it out' }).check();
+    await page.getByText('This encrypts the account').waitFor();
+    await look(page, 'keys-first-itself');
+    await page.getByRole('button', { name: 'Let it in' }).click();
+    await page.getByText(/Check code \d{4}/).waitFor();
+    expect(await stateOf(page)).toBe('{"kind":"keyed"}');
+
+    const second = await onlyBrowser();
+    await site.signIn(second.user, { device_name: 'Plain' });
+    await deviceRow(second.page, 'Plain').waitFor();
+    const asking = makeKeyedDevice(site, url);
+    await approve(second.page, (await asking.askToJoin('Second')).link);
+    await second.page.getByRole('radio', { name: 'until you sign it out' }).check();
+    const choice = second.page.getByRole('checkbox', { name: 'Encrypt this account' });
+    expect(await choice.isChecked()).toBe(false);
+    await second.page.getByText('These have no keys until you link them: Plain.').waitFor();
+    await look(second.page, 'keys-first-asked');
+    await choice.check();
+    await second.page.getByRole('button', { name: 'Let it in' }).click();
+    await second.page.getByText(/Check code \d{4}/).waitFor();
+    expect(await stateOf(second.page)).toBe('{"kind":"keyed"}');
   }, 120_000);
 
   test('a browser that does not answer whether it keeps storage shows its code all the same', async () => {

@@ -71,11 +71,8 @@ export function makeSendingMessages(parts: Parts) {
       await queue.remove(waiting.id);
       return null;
     }
-    if (!isWaitingItem(item)) {
-      // A tab of an older version has sent it meanwhile.
-      await queue.settle(waiting.id, () => {});
-      return null;
-    }
+    // A tab of an older version has sent it meanwhile.
+    if (!isWaitingItem(item)) return queue.settle(waiting.id, () => {}).then(() => null);
     if (isTooOld(waiting, entry.deviceId)) {
       await park(queue, waiting.id, 'maybe_sent');
       return null;

@@ -78,7 +78,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
   }
 
   return {
-    async seal(keyring, { to, text, devices }) {
+    async seal(keyring, { to, text }) {
       checkReady(keyring);
       return sealFor(keyring, to, text);
     },
@@ -118,7 +118,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
       await taken.addMessage(id, message.message_id, n);
     },
 
-    async setClipboard(keyring, { text, devices }, settings = {}) {
+    async setClipboard(keyring, { text }, settings = {}) {
       checkReady(keyring);
       const sealed = await sealClipboard(keyring, { text, t: serverNow() });
       const body = { sealed, content_type: 'text/plain' };
