@@ -4,6 +4,8 @@ export { type Asking, type KeyedLink, makeAsking, readKeyedLink } from './sealin
 export { goneMembers } from './sealing/gone.ts';
 export { memoryTaken, type TakenText, type TakenTexts } from './sealing/taken.ts';
 export type {
+  Deletion,
+  Deletions,
   FilesToSeal,
   GrantStore,
   KeptGrant,

@@ -53,7 +53,7 @@ export function fillHistory(page: Page, user: string, name: string, transfers = 
         transaction.oncomplete = resolve;
       });
       database.close();
-      new BroadcastChannel(`baton-${account}`).postMessage({ type: 'changed', thread });
+      new BroadcastChannel(`baton/tabs/${account}`).postMessage({ type: 'changed', thread });
       return thread;
     },
     { account: user, device: name, texts: TEXTS, states: STATES, names: NAMES, count: transfers },
@@ -64,7 +64,7 @@ export function fillHistory(page: Page, user: string, name: string, transfers = 
 export function tellTabs(page: Page, user: string, message: object): Promise<void> {
   return page.evaluate(
     ({ account, told }) => {
-      new BroadcastChannel(`baton-${account}`).postMessage(told);
+      new BroadcastChannel(`baton/tabs/${account}`).postMessage(told);
     },
     { account: user, told: message },
   );

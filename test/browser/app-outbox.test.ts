@@ -20,11 +20,11 @@ const age = (page: Page, user: string, ms: number): Promise<void> =>
       });
       const transaction = database.transaction('settings', 'readwrite');
       const settings = transaction.objectStore('settings');
-      settings.get('outbox').onsuccess = ({ target }) => {
+      settings.get('sealed-outbox').onsuccess = ({ target }) => {
         const waiting = (target as IDBRequest<{ unknownSince: number | null }[]>).result;
         settings.put(
           waiting.map((one) => ({ ...one, unknownSince: one.unknownSince === null ? null : one.unknownSince - by })),
-          'outbox',
+          'sealed-outbox',
         );
       };
       await new Promise((resolve) => {

@@ -47,7 +47,7 @@ export async function keepMessages(page: Page, user: string, texts: readonly str
         transaction.oncomplete = resolve;
       });
       database.close();
-      new BroadcastChannel(`baton-${account}`).postMessage({ type: 'changed', thread: id });
+      new BroadcastChannel(`baton/tabs/${account}`).postMessage({ type: 'changed', thread: id });
     },
     { account: user, id: thread, all: texts, time: at },
   );

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { makeDevice } from '../support/device.ts';
 import { keysHolding } from '../support/redis/stored.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
@@ -89,6 +90,16 @@ describe('a device without a stream', () => {
     expect(got?.payload).toEqual({ v: 1, type: 'message', count: 1, id, ...more });
     const holding = await keysHolding(site.redis, site.prefix, 'the secret text');
     expect(holding.filter((key) => !key.endsWith(':mail'))).toEqual([]);
+  });
+
+  test('reads of a sealed message its id alone, whatever it asked for', async () => {
+    const { site, service } = push;
+    const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+    const subscription = await push.subscribe(phone, { preview: 'full' });
+    const sealed = Buffer.concat([Buffer.of(1, 0, 0, 0, 1), randomBytes(60)]).toString('base64url');
+    const sent = await laptop.on(site.one).call('sendMessage', { body: { to_device_id: phone.id, sealed } });
+    const [got] = await service.received(1, subscription);
+    expect(got?.payload).toEqual({ v: 1, type: 'message', count: 1, id: sent.body.message_id });
   });
 
   test.each(['none', 'sender', 'full'] as const)(

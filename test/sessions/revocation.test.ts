@@ -80,7 +80,7 @@ test.each(['/api/auth/sessions', '/api/devices'])(
     expect(answer.status).toBe(204);
     expect(ended.data).toEqual({ reason: 'revoked' });
     expect(ended.at - removedAt).toBeLessThan(10_000);
-    expect(told.data).toEqual({ device_id: phone.deviceId });
+    expect(told.data).toEqual({ device_id: phone.deviceId, reason: 'removed' });
     for (const replica of [site.one, site.two]) {
       expectProblem(await phone.ask(replica, ME), 'session_revoked');
       expectProblem(await phone.ask(replica, { path: '/api/hub/events' }), 'session_revoked');

@@ -105,7 +105,7 @@ test('the listing removes rows of sessions that the broker has no more, but no y
   const { body } = await laptop.ask(site.one, { path: '/api/auth/sessions' });
 
   expect((body as { sessions: { name: string }[] }).sessions.map((each) => each.name)).toEqual(['Laptop']);
-  expect((await listening.next('device:removed')).data).toEqual({ device_id: phone.deviceId });
+  expect((await listening.next('device:removed')).data).toEqual({ device_id: phone.deviceId, reason: 'expired' });
   expect(namesOf(await laptop.ask(site.two, { path: '/api/devices' }))).toEqual(['Fresh', 'Laptop']);
   // All that it took part in ends with it.
   expect((await onPhone.next('session:revoked')).data).toEqual({ reason: 'expired' });

@@ -1,10 +1,18 @@
 import type { Device } from '../../../shared/contract/modules/devices.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { type DeviceRef, type DeviceType, parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
+import type { RemovedReason, RevokedReason } from '../../../shared/contract/modules/sessions.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type DeviceState, rowsOf, stateOf, stateReader } from '../presence/presence-view.ts';
 import { type DeviceRow, formatRow, type NewDevice, parseRow, refOf } from './row.ts';
 import type { DeviceStore } from './store.ts';
+
+/** How the other devices are told of the end of a session. */
+const REMOVED_AS: Readonly<Record<RevokedReason, RemovedReason>> = {
+  revoked: 'removed',
+  logout: 'logout',
+  expired: 'expired',
+};
 
 function deviceOf(row: DeviceRow, { online, lastSeenAtMs }: DeviceState, caller: Caller): Device {
   return {
@@ -74,8 +82,8 @@ export function makeDevices(store: DeviceStore) {
     },
 
     /** Removes a device with its mailbox and registrations; with `onlyIf`, only while that is its row. False: it is not. */
-    remove: (account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean> =>
-      store.remove(account, deviceId, onlyIf && formatRow(onlyIf)),
+    remove: (account: string, deviceId: string, reason: RevokedReason, onlyIf?: DeviceRow): Promise<boolean> =>
+      store.remove(account, deviceId, REMOVED_AS[reason], onlyIf && formatRow(onlyIf)),
 
     /** Resolves to the devices of the account that were last announced online. */
     async online(account: string): Promise<Set<string>> {

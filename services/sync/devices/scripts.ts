@@ -41,6 +41,8 @@ export const deviceRemove = defineScript({
     random: randomBits,
     /** The row as it was read: only this row is removed. '' to remove any row. */
     expected: text,
+    /** A word of `REMOVED_REASONS`. */
+    reason: text,
   },
   reply: record({ removed: flag }),
   announces: true,

@@ -1,3 +1,4 @@
+import type { RemovedReason } from '../../../shared/contract/modules/sessions.ts';
 import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { PushQueue } from '../push/push-queue.ts';
@@ -46,8 +47,8 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresenc
     },
 
     /** Removes a device with its mailbox and registrations; with `row`, only while that is its row. False: it is not. */
-    async remove(u: string, deviceId: string, row = ''): Promise<boolean> {
-      const { removed } = await removeScript(keys.inAccount(u), { device: deviceId, expected: row });
+    async remove(u: string, deviceId: string, reason: RemovedReason, row = ''): Promise<boolean> {
+      const { removed } = await removeScript(keys.inAccount(u), { device: deviceId, expected: row, reason });
       return removed;
     },
 

@@ -9,8 +9,10 @@ import { clearKept } from '../files/kept-files.ts';
 import { startLeading } from './leader.ts';
 import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { type Gate, makeGate } from '../sealing/gate.ts';
-import { dropKeys } from '../sealing/key-state.ts';
+import { dropKeys, keyState } from '../sealing/key-state.ts';
+import { noteKeyedAccount } from '../service-worker/here.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
+import { reloadOlderTabs } from './older-tabs.ts';
 import type { Parts } from './parts.ts';
 import { keepDevices, recallDevices } from './known-devices.ts';
 import { allRunning, noteRunning, requested, type Shared, shared } from './shared-state.ts';
@@ -37,7 +39,7 @@ function tellAll(tabs: Tabs): void {
 
 /** Learns which devices have keys, or takes the keys of the approval that signed this browser in. */
 async function learnKeys(keys: Gate): Promise<void> {
-  await (await keys.ifKeyed())?.current();
+  await (await keys.toSend())?.current();
 }
 
 /** Opens the app of a tab that is signed in. */
@@ -101,6 +103,9 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const parts: Parts = { entry, client, history, keys, queue, readiness, tabs };
   const outbox = makeOutbox(parts);
   await recallDevices(history);
+  // The service worker knows no `localStorage`.
+  keyState.subscribe(({ kind }) => void noteKeyedAccount(kind === 'keyed' ? entry.userId : null));
+  reloadOlderTabs(entry.userId, () => void queue.takeOver().catch(() => {}));
   tabs.join();
   outbox.start();
   void learnKeys(keys).catch(() => {});

@@ -1,6 +1,7 @@
 import { type Signal, signal } from '@preact/signals';
 import type { Preparing } from '../../../shared/client/transfers/preparing.ts';
 import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
+import type { Deletion } from '../../../shared/client/sealing.ts';
 import type { ClipboardChange, ConnectionState, Device, Me, PresenceEntry } from '../../../shared/client/index.ts';
 
 /** The state that all tabs show. The tab that holds the stream knows it, and tells the others. */
@@ -18,6 +19,10 @@ export interface Shared {
   me: Me | null;
   /** The number of the newest ring that the service has told about; 0 before that. */
   ringNumber: number;
+  /** What was announced to be removed, and can be cancelled. */
+  deletions: readonly Deletion[];
+  /** The device that was removed or logged out last, once it is noted with the keys of this browser. */
+  removed: string;
   /** Files that other devices read before they offer them to this one. */
   preparing: readonly Preparing[];
 }
@@ -34,7 +39,7 @@ export interface Running {
 
 const NOTHING: Shared = {
   ...{ connection: 'connecting', isDegraded: false, devices: [], listed: 'never', presence: [] },
-  ...{ isKnown: false, clipboard: null, me: null, ringNumber: 0, preparing: [] },
+  ...{ isKnown: false, clipboard: null, me: null, ringNumber: 0, removed: '', deletions: [], preparing: [] },
 };
 
 export const shared = signal<Shared>(NOTHING);

@@ -77,8 +77,11 @@ function makeAsks(post: (message: TabMessage) => void) {
   };
 }
 
+/** Returns the name of the channel. Tabs of a version that knows no keys have another one (`older-tabs.ts`). */
+const channelOf = (account: string): string => `baton/tabs/${account}`;
+
 /** Opens the channel; null where a browser isolates the pages of an origin from each other. */
-function openChannel(name: string): BroadcastChannel | null {
+export function openChannel(name: string): BroadcastChannel | null {
   try {
     return new BroadcastChannel(name);
   } catch {
@@ -91,7 +94,7 @@ function openChannel(name: string): BroadcastChannel | null {
  * the next one takes over. The leading tab runs all commands, whichever tab gives them.
  */
 export function joinTabs({ account, onMessage, lead }: TabsOptions) {
-  const channel = openChannel(`baton-${account}`);
+  const channel = openChannel(channelOf(account));
   const isLeading = signal(false);
   const held = new AbortController();
   const post = (message: TabMessage): void => channel?.postMessage(message);

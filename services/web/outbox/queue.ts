@@ -7,7 +7,12 @@ import { newId } from '../../../shared/client/new-id.ts';
  * existing database needs no new version, a tab of the version before stays open beside this one, and signing out removes
  * them with everything else. An item and its place here change in one transaction.
  */
-const KEY = 'outbox';
+const KEY = 'sealed-outbox';
+/**
+ * The line of a version that knows no keys. Its tab would send everything in it unencrypted, so this version takes it over,
+ * and writes its own line elsewhere.
+ */
+const OLD_KEY = 'outbox';
 const EARLY = 'delivered-early';
 const MOST_EARLY = 200;
 
@@ -40,11 +45,23 @@ type Told = (thread: string) => void;
 /** Runs one step: all of it is stored, or nothing. */
 type InStep = <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>;
 
-const inLine = async (transaction: Transaction): Promise<Waiting[]> =>
-  ((await transaction.objectStore('settings').get(KEY)) as Waiting[] | undefined) ?? [];
+/** Reads both lines: the older one first. */
+async function readLine(get: (key: string) => Promise<unknown>): Promise<Waiting[]> {
+  const [old, own] = [await get(OLD_KEY), await get(KEY)] as (Waiting[] | undefined)[];
+  const line = own ?? [];
+  return [...(old ?? []).filter(({ id }) => !line.some((one) => one.id === id)), ...line];
+}
 
-const keepLine = (transaction: Transaction, line: readonly Waiting[]) =>
-  transaction.objectStore('settings').put(line, KEY);
+const inLine = (transaction: Transaction): Promise<Waiting[]> =>
+  readLine((key) => transaction.objectStore('settings').get(key));
+
+/** Writes the line, and takes the older one over. */
+async function keepLine(transaction: Transaction, line: readonly Waiting[]): Promise<void> {
+  const settings = transaction.objectStore('settings');
+  await settings.put(line, KEY);
+  const old = (await settings.get(OLD_KEY)) as Waiting[] | undefined;
+  if (old !== undefined && old.length > 0) await settings.put([], OLD_KEY);
+}
 
 const earlyOnes = async (transaction: Transaction): Promise<string[]> =>
   ((await transaction.objectStore('settings').get(EARLY)) as string[] | undefined) ?? [];
@@ -77,9 +94,15 @@ async function atTheEnd(transaction: Transaction, item: Item): Promise<Item> {
 
 /** Makes the line of waiting items. */
 function makeLine(database: Database, inStep: InStep, onChange: Told) {
-  const all = async (): Promise<Waiting[]> => ((await database.get('settings', KEY)) as Waiting[] | undefined) ?? [];
+  const all = (): Promise<Waiting[]> => readLine((key) => database.get('settings', key));
   return {
     all,
+
+    /** Takes over the line of a tab that knows no keys, before it sends more of it. */
+    async takeOver(): Promise<void> {
+      await inStep(async (transaction) => keepLine(transaction, await inLine(transaction)));
+    },
+
     has: async (id: string): Promise<boolean> => (await all()).some((one) => one.id === id),
 
     /** Puts an item at the end of the line, new or again. */

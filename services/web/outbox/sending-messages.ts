@@ -1,7 +1,7 @@
 import type { Parts } from '../engine/parts.ts';
 import { makeLanes } from './lanes.ts';
 import { makePatience } from './patience.ts';
-import type { Queue, Waiting } from './queue.ts';
+import { isWaitingItem, type Queue, type Waiting } from './queue.ts';
 import { failureOf, isKeyProblem, isTooOld, verdictOf } from './verdict.ts';
 
 const messagesTo = async (queue: Queue, to: string): Promise<Waiting[]> =>
@@ -19,7 +19,7 @@ const park = (queue: Queue, id: string, error: string): Promise<void> =>
  */
 async function sendOne({ client, entry, keys, queue }: Parts, waiting: Waiting, text: string): Promise<void> {
   const { id, to } = waiting;
-  const sealing = await keys.ifKeyed();
+  const sealing = await keys.toSend();
   const envelope = (await sealing?.seal(waiting, text)) ?? undefined;
   const held = await queue.hold(id, entry.deviceId, envelope);
   if (held === null) return;
@@ -71,6 +71,8 @@ export function makeSendingMessages(parts: Parts) {
       await queue.remove(waiting.id);
       return null;
     }
+    // A tab of an older version has sent it meanwhile.
+    if (!isWaitingItem(item)) return queue.settle(waiting.id, () => {}).then(() => null);
     if (isTooOld(waiting, entry.deviceId)) {
       await park(queue, waiting.id, 'maybe_sent');
       return null;

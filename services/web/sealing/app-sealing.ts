@@ -1,62 +1,23 @@
-import type { BatonClient, ClipboardEntry, Message } from '../../../shared/client/index.ts';
+import type { BatonClient, ClipboardEntry } from '../../../shared/client/index.ts';
 import type { History } from '../history/history.ts';
-import { isSealed, makeTurns } from '../history/history.ts';
 import type { Waiting } from '../outbox/queue.ts';
 import '../texts/key-texts.ts';
 import { makeKeyAccount } from './key-account.ts';
 import { keyState } from './key-state.ts';
 import { makeOpening } from './opening.ts';
 import { makeOwnRing, type OwnRing } from './own-ring.ts';
+import { makeReceiving } from './receiving.ts';
 
 export interface SealingParts {
   client: BatonClient;
   history: History;
 }
 
-type Opening = ReturnType<typeof makeOpening>;
-
 /** A sealed text as it is stored before it is sent, so that each attempt sends the same. */
 type Envelope = NonNullable<Waiting['envelope']>;
 
 /** The devices to which the user has allowed messages that are not encrypted. */
 const OPEN_TO = 'open-to';
-
-/** Opens messages of the mailbox. */
-function makeReceiving({ client, history }: SealingParts, ring: OwnRing, opening: Opening) {
-  const inTurn = makeTurns();
-
-  async function receiveNext(message: Message): Promise<boolean> {
-    const { texts } = ring.sealing();
-    const received = await ring.opened((keyring) => texts.open(keyring, message)).catch(() => null);
-    if (received === null || received.kind === 'waits') return history.receive(message);
-    if (received.kind === 'refused') await history.receiveRefused(message);
-    if (received.kind === 'opened') {
-      const keyring = await ring.current();
-      await opening.inOneStep({ message, text: received.text }, () => texts.shown(keyring, message));
-    }
-    return true;
-  }
-
-  /**
-   * Takes a sealed message. False: it stays in the mailbox, because it cannot be opened now. One after the other, because the
-   * same message may come from the stream and from the history at once.
-   */
-  const receive = (message: Message): Promise<boolean> => inTurn(() => receiveNext(message));
-
-  return {
-    receive,
-
-    /** Opens what came while this browser had no key for it, and acknowledges it. */
-    async openKept(): Promise<void> {
-      if (keyState.peek().kind !== 'keyed') return;
-      for (const { ref, thread, at, sealed } of (await history.messages()).filter(isSealed)) {
-        const from = { from_device_id: thread, from_name: '' };
-        const message = { message_id: ref, ...from, content: '', sealed, created_at: at, redelivered: true };
-        if (await receive(message)) await client.messages.acknowledge([ref]);
-      }
-    },
-  };
-}
 
 /** Seals messages of the outbox. */
 const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
@@ -93,8 +54,8 @@ const makeClipboard = (ring: OwnRing) => ({
   async openEntry(entry: ClipboardEntry): Promise<ClipboardEntry> {
     if (entry.sealed === undefined) return entry;
     const { texts } = ring.sealing();
-    const received = await ring.opened((keyring) => texts.openClipboard(keyring, entry)).catch(() => null);
-    return received?.kind === 'opened' ? { ...entry, content: received.text } : entry;
+    const found = await ring.opened((keyring) => texts.openClipboard(keyring, entry)).catch(() => null);
+    return found?.received.kind === 'opened' ? { ...entry, content: found.received.text } : entry;
   },
 });
 
@@ -103,12 +64,17 @@ export function makeAppSealing(parts: SealingParts) {
   const opening = makeOpening(parts.history);
   const ring = makeOwnRing({ client: parts.client, taken: opening.taken });
   return {
-    ...makeReceiving(parts, ring, opening),
+    ...makeReceiving({
+      ...{ history: parts.history, opening, opened: ring.opened, texts: () => ring.sealing().texts },
+      isKeyed: () => keyState.peek().kind === 'keyed',
+      acknowledge: (ids) => parts.client.messages.acknowledge(ids),
+    }),
     ...makeSending(parts, ring),
     ...makeClipboard(ring),
     ...makeKeyAccount(ring),
     current: ring.current,
     takeGrant: ring.takeGrant,
+    namesThisDevice: () => ring.sealing().rings.namesThisDevice(),
   };
 }
 

@@ -1,7 +1,8 @@
 import { BatonClientError } from '../../../shared/client/index.ts';
 import { keptWords } from '../kept-words.ts';
 import type { AppSealing, SealingParts } from './app-sealing.ts';
-import { GRANT, keyState } from './key-state.ts';
+import { GRANT, isKnownWithoutKeys, keepKeyState, keyState, noteWithoutKeys } from './key-state.ts';
+import { keyableSession } from './may-have-keys.ts';
 
 /** Makes the way to the code that seals, which loads with its first use. */
 export function makeGate(parts: SealingParts) {
@@ -19,11 +20,36 @@ export function makeGate(parts: SealingParts) {
       });
     return loaded;
   };
+  const isWithout = (): boolean => keyState.peek().kind === 'none' && keptWords.get(GRANT) === null;
+  const ifKeyed = async (): Promise<AppSealing | null> => (isWithout() ? null : open());
+
+  /**
+   * Finds out once whether this browser had keys, where it does not know: its storage may have been cleared while its cookie
+   * stayed.
+   */
+  async function look(): Promise<void> {
+    const session = isWithout() ? await keyableSession() : null;
+    const deviceId = session?.device?.device_id ?? null;
+    if (deviceId === null || isKnownWithoutKeys(deviceId)) return;
+    const isNamed = await (await open()).namesThisDevice();
+    if (!isWithout() || isKnownWithoutKeys(deviceId)) return;
+    if (isNamed) keepKeyState({ kind: 'lost' });
+    else noteWithoutKeys(deviceId);
+  }
+
+  let looking: Promise<void> | null = null;
   return {
     open,
     /** Null: this browser has no keys, and goes on without. */
-    ifKeyed: async (): Promise<AppSealing | null> =>
-      keyState.peek().kind === 'none' && keptWords.get(GRANT) === null ? null : open(),
+    ifKeyed,
+    /** Does the same before something is sent. It throws where it is not known whether this browser had keys. */
+    async toSend(): Promise<AppSealing | null> {
+      looking ??= look().finally(() => {
+        looking = null;
+      });
+      await looking;
+      return ifKeyed();
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { readSignInLink } from '../../../shared/client/index.ts';
+import { cookieSession, type Device, readSignInLink } from '../../../shared/client/index.ts';
 import {
   fingerprintOfKeys,
   inviteDigits,
@@ -8,7 +8,7 @@ import {
   sealedError,
 } from '../../../shared/client/sealed.ts';
 import { type KeyRequest, readKeyedLink } from '../../../shared/client/sealing.ts';
-import { keepKeyState } from './key-state.ts';
+import { keepKeyState, noteWithoutKeys } from './key-state.ts';
 import type { OwnRing } from './own-ring.ts';
 import { persistKeys } from './stores.ts';
 
@@ -54,12 +54,26 @@ export const makeKeyAccount = (ring: OwnRing) => ({
     return [...(await Promise.all(keyed)), ...others];
   },
 
-  /** Makes the key of the account. */
-  async create(): Promise<void> {
+  /** Makes the key of the account. `anew`: the service has none any more, and this browser forgets its own. */
+  async create({ anew = false } = {}): Promise<void> {
     persistKeys();
-    ring.take(await ring.sealing().rings.create({ kind: 'web' }));
+    const session = await cookieSession().load();
+    // From here on the ring may name this device before its state says so.
+    noteWithoutKeys(session?.device?.device_id ?? '');
+    ring.take(await ring.sealing().rings.create({ kind: 'web', anew }));
     keepKeyState({ kind: 'keyed' });
   },
+
+  /** Removes all keys of the account, and makes new ones. Without the second step the service has no keys, which is said. */
+  async startAnew(): Promise<void> {
+    await ring.sealing().deletions.removeKeys();
+    ring.take(await ring.sealing().rings.create({ kind: 'web', anew: true }));
+  },
+
+  announceRemoval: () => ring.sealing().deletions.announceRemoval(),
+  pendingDeletions: () => ring.sealing().deletions.pending(),
+  keepKeys: () => ring.sealing().deletions.keepKeys(),
+  eraseAccount: () => ring.sealing().deletions.eraseAccount(),
 
   /** Asks for keys, as a browser that is signed in. */
   async ask(signal: AbortSignal): Promise<KeyRequest> {
@@ -82,6 +96,17 @@ export const makeKeyAccount = (ring: OwnRing) => ({
   async letInInvited(link: string, secret: string, keys: PublicKeys): Promise<string> {
     const key = { fingerprint: await fingerprintOfKeys(keys), secret: inviteSecretIn(`1.${secret}`) };
     return letIn(ring, link, key);
+  },
+
+  /** Notes that a device was removed or logged out: nothing is sealed until a ring without it. */
+  async noteRemoved(id: string): Promise<void> {
+    await ring.sealing().rings.noteRemoved(id);
+    ring.forget();
+  },
+
+  /** Returns the members to take out of the ring: removed, logged out, or not listed for 90 days. */
+  async leaving(devices: readonly Device[]): Promise<string[]> {
+    return ring.sealing().rings.noteListed(await ring.current(), devices);
   },
 
   /** Replaces the key of the account, so that these devices read nothing that is sealed from now on. */

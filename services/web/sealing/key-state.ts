@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { deleteDB } from 'idb';
 import { keptWords } from '../kept-words.ts';
 import { answered } from '../open-database.ts';
+import { DATABASES } from './databases.ts';
 
 /*
  * The keys of this browser, as the rest of the app knows them. The code that seals is several times as large as this, and
@@ -17,8 +18,6 @@ export type KeyState =
 
 const STATE = 'baton-keys';
 export const GRANT = 'baton-grant';
-/** The databases of the keys in use, and of those with which this browser asks to be let in. */
-export const DATABASES = { keys: 'baton-keys', asking: 'baton-asking-keys' } as const;
 
 function kept(): KeyState {
   try {
@@ -37,6 +36,18 @@ addEventListener('storage', ({ key }) => {
 export function keepKeyState(state: KeyState): void {
   keptWords.set(STATE, state.kind === 'none' ? null : JSON.stringify(state));
   keyState.value = state;
+}
+
+const WITHOUT = 'baton-without-keys';
+
+/** Notes that this device had no keys when it was asked last. A browser whose storage was cleared does not have the note. */
+export const noteWithoutKeys = (deviceId: string): void => keptWords.set(WITHOUT, deviceId);
+export const isKnownWithoutKeys = (deviceId: string): boolean => keptWords.get(WITHOUT) === deviceId;
+
+/** Goes on without keys, because the user has said so. */
+export function goOnWithoutKeys(deviceId: string): void {
+  noteWithoutKeys(deviceId);
+  keepKeyState({ kind: 'none' });
 }
 
 /** The ids of the devices with keys, as far as they are known here; null without keys. */

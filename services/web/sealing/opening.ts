@@ -7,7 +7,8 @@ interface OpenedMessage {
   text: string;
 }
 
-const messageKey = (id: string): string => `sealed-message ${id}`;
+/** The place of the note that a sealed text was shown, among the settings of the history. */
+export const messageKey = (id: string): string => `sealed-message ${id}`;
 const clipboardKey = (deviceId: string): string => `sealed-clipboard ${deviceId}`;
 
 /** Remembers the sealed texts that were shown, beside the history. A message and its mark are stored in one step. */
@@ -40,3 +41,5 @@ export function makeOpening(history: History) {
     },
   };
 }
+
+export type Opening = ReturnType<typeof makeOpening>;

@@ -5,6 +5,7 @@ import { shared } from '../engine/shared-state.ts';
 import { keptWords } from '../kept-words.ts';
 import { timedFetch } from '../server-time.ts';
 import { GRANT, keepKeyState, keyState, members } from './key-state.ts';
+import type { Opened } from './receiving.ts';
 import { makeStores } from './stores.ts';
 
 /** Takes the keys of an approval where there are any; false: there are none to take. */
@@ -72,8 +73,8 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
   }
 
   let followed = '';
-  shared.subscribe(({ ringNumber, connection }) => {
-    const now = `${ringNumber} ${connection === 'online'}`;
+  shared.subscribe(({ ringNumber, connection, removed }) => {
+    const now = `${ringNumber} ${connection === 'online'} ${removed}`;
     if (now !== followed) forget();
     followed = now;
   });
@@ -89,11 +90,13 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
       shared.peek().listed === 'now' ? shared.peek().devices : client.devices.list(),
 
     /** Opens with the known ring first. Only content under a newer one is worth a request. */
-    async opened(open: (keyring: Keyring) => Promise<ReceivedText>): Promise<ReceivedText> {
-      const received = await open(await current());
-      if (received.kind !== 'waits' || received.problem.code !== 'unknown_key') return received;
+    async opened(open: (keyring: Keyring) => Promise<ReceivedText>): Promise<Opened> {
+      const keyring = await current();
+      const received = await open(keyring);
+      if (received.kind !== 'waits' || received.problem.code !== 'unknown_key') return { received, keyring };
       forget();
-      return open(await current());
+      const newer = await current();
+      return { received: await open(newer), keyring: newer };
     },
   };
 }

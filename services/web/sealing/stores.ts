@@ -1,7 +1,8 @@
 import { browserKeys } from '../../../shared/client/sealed.ts';
 import type { KeptGrant, SealingStores } from '../../../shared/client/sealing.ts';
 import { keptWords } from '../kept-words.ts';
-import { DATABASES, GRANT } from './key-state.ts';
+import { DATABASES } from './databases.ts';
+import { GRANT } from './key-state.ts';
 
 /**
  * Where this browser keeps its keys: in IndexedDB, not extractable. A grant is small, and is kept for a moment only. The

@@ -58,6 +58,10 @@ async function write(key: string, value: unknown): Promise<void> {
 export const accountHere = (): Promise<string | null | undefined> => read('account');
 export const noteAccount = (account: string | null): Promise<void> => write('account', account);
 
+/** Returns the account whose keys this browser may use; null: it has none, or the digits were not compared yet. */
+export const keyedAccount = async (): Promise<string | null> => (await read<string | null>('keyed')) ?? null;
+export const noteKeyedAccount = (account: string | null): Promise<void> => write('keyed', account);
+
 /** Returns the choice; undefined: the user has not turned notifications on or off since the choice is stored. */
 export const pushChoice = (): Promise<PushChoice | undefined> => read('push');
 export const keepPushChoice = (choice: PushChoice): Promise<void> => write('push', choice);

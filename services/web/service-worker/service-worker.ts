@@ -2,8 +2,9 @@
 import { mendSubscription } from './mending.ts';
 import { appWindow, type OpenWindow, windowsOfApp } from './app-windows.ts';
 import { inNotificationTurn } from '../push/notification-list.ts';
-import { accountHere } from './here.ts';
+import { accountHere, pushChoice } from './here.ts';
 import { notificationOf, payloadOf, strayNotification } from './notifications.ts';
+import { withSealedPreview } from './sealed-preview.ts';
 import { share } from './share-target.ts';
 
 declare const BATON_SHELL: readonly string[];
@@ -139,8 +140,9 @@ async function showBadge(count: number): Promise<void> {
 
 /** Shows something for each push, because browsers demand that. A page that has read the item closes the notification. */
 async function notify(event: PushingEvent): Promise<void> {
-  const payload = payloadOf(event.data);
   const isStray = (await accountHere()) === null;
+  const said = payloadOf(event.data);
+  const payload = isStray ? said : await withSealedPreview(said, await pushChoice());
   const { title, body, tag, path } = isStray
     ? strayNotification(navigator.language)
     : notificationOf(payload, navigator.language);

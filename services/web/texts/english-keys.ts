@@ -24,6 +24,43 @@ export const englishKeys = {
   replaceTitle: 'Replace the key of the account?',
   replaceWhy: 'Devices that are not signed in any more read nothing that is sent from now on.',
   replaced: 'The key of the account was replaced.',
+  again: 'Try again',
+  keepsPlace:
+    'A device that is not signed in any more keeps its key for 90 days, in case it comes back. If it is lost, replace the key now.',
+  writesLost: 'The keys of this browser are gone. What you write waits.',
+  makeAnew: 'Make new keys',
+  makeAnewTitle: 'Make new keys for this account?',
+  startAnew: 'Remove all keys',
+  startAnewTitle: 'Remove all keys of this account?',
+  startAnewWhy: (names: string) =>
+    `This browser makes a new key. ${
+      names === '' ? '' : `Link these again, because they lose theirs: ${names}. `
+    }What waits encrypted for a device cannot be opened any more.`,
+  startAnewLater:
+    'Do this only when no device with keys is left. All devices are told. The keys are removed in 24 hours, unless a device with keys cancels it. What waits encrypted cannot be opened any more.',
+  announced: (when: string) => `All keys of this account are removed: ${when}. A device without keys asked for it.`,
+  announcedErase: (when: string) => `This account is erased: ${when}. A device without keys asked for it.`,
+  keep: 'Keep them',
+  kept: 'Nothing is removed.',
+  firstByItself: 'This encrypts the account: both devices have keys then, and there is no other one.',
+  protection: {
+    title: 'What is protected, and what is not',
+    isProtected: 'Protected',
+    protectedList: [
+      'Nobody but the devices with keys reads messages and the clipboard: not in the database of the service, its files and backups, not in its memory and logs, not on the network.',
+      'Nobody else can write in the name of one of your devices. What is not encrypted is named as such.',
+      'A device that you remove reads nothing that is sent after that.',
+    ],
+    isNot: 'Not protected',
+    notList: [
+      'The service sees the names and types of devices, who sends to whom and when, roughly how long a text is, how many files there are and how large they are, and addresses.',
+      'The service can delay or lose what you send.',
+      'Whoever takes the keys of a device can open what was recorded since that device has had them.',
+      'If you let in somebody else’s device, it reads what yours read. Look at the name and the address, and compare the digits.',
+      'A quantum computer of the future could open what is recorded today.',
+    ],
+    web: 'The service delivers this app. A service that lies could deliver another one, so a web app protects you only as far as you trust the service. The command line does not have that limit.',
+  },
   compare: 'Are the digits the same?',
   compareWhy: (name: string) => `${name} gave this browser the key of the account, and shows four digits.`,
   same: (name: string) => `${name} shows these`,
@@ -45,7 +82,6 @@ export const englishKeys = {
     unkeyed: 'Waits until you have compared the digits.',
     keys_lost: 'Waits: the keys of this browser are gone. The settings say what to do.',
     keys_gone: 'Waits: the service has no keys of this account any more.',
-    removed_member: 'Waits: a device with keys is not signed in any more. Replace the key in the settings.',
     rotation_due: 'Waits until the key of the account is replaced.',
     ring_moved: 'Waits: the devices with keys are changing.',
     unknown_key: 'Waits for the new key of the account.',
@@ -61,7 +97,6 @@ export const englishKeys = {
     keys_unusable: 'This browser cannot keep keys. Use another window or browser.',
     keys_not_supported: 'This service does not pass on what is encrypted.',
     not_lasting: 'Only your own device that stays signed in makes keys.',
-    removed_member: 'A device with keys is not signed in any more. Replace the key in the settings.',
     rotation_due: 'The key of the account must be replaced first. The settings do that.',
     ring_moved: 'Another device changed the keys at the same time. Try again.',
     ring_full: 'The account has as many devices with keys as it can have. Sign one out first.',
@@ -79,7 +114,9 @@ type Widened<T> = {
     ? string
     : T[K] extends (...args: infer A) => string
       ? (...args: A) => string
-      : Widened<T[K]>;
+      : T[K] extends readonly string[]
+        ? readonly string[]
+        : Widened<T[K]>;
 };
 
 export type KeyTexts = Widened<typeof englishKeys>;

@@ -26,6 +26,44 @@ export const germanKeys: KeyTexts = {
   replaceTitle: 'Den Schlüssel des Kontos ersetzen?',
   replaceWhy: 'Geräte, die nicht mehr angemeldet sind, lesen nichts, was ab jetzt gesendet wird.',
   replaced: 'Der Schlüssel des Kontos wurde ersetzt.',
+  again: 'Noch einmal versuchen',
+  keepsPlace:
+    'Ein Gerät, das nicht mehr angemeldet ist, behält seinen Schlüssel 90 Tage, falls es wiederkommt. Ist es verloren, ersetze den Schlüssel jetzt.',
+  writesLost: 'Die Schlüssel dieses Browsers sind weg. Was du schreibst, wartet.',
+  makeAnew: 'Neue Schlüssel erstellen',
+  makeAnewTitle: 'Neue Schlüssel für dieses Konto erstellen?',
+  startAnew: 'Alle Schlüssel entfernen',
+  startAnewTitle: 'Alle Schlüssel dieses Kontos entfernen?',
+  startAnewWhy: (names) =>
+    `Dieser Browser erstellt einen neuen Schlüssel. ${
+      names === '' ? '' : `Verbinde diese neu, denn sie verlieren ihren: ${names}. `
+    }Was verschlüsselt auf ein Gerät wartet, kann niemand mehr öffnen.`,
+  startAnewLater:
+    'Tu das nur, wenn es kein Gerät mit Schlüsseln mehr gibt. Alle Geräte erfahren es. Die Schlüssel werden in 24 Stunden entfernt, wenn kein Gerät mit Schlüsseln widerspricht. Was verschlüsselt wartet, kann niemand mehr öffnen.',
+  announced: (when) =>
+    `Alle Schlüssel dieses Kontos werden entfernt: ${when}. Ein Gerät ohne Schlüssel hat das verlangt.`,
+  announcedErase: (when) => `Dieses Konto wird gelöscht: ${when}. Ein Gerät ohne Schlüssel hat das verlangt.`,
+  keep: 'Behalten',
+  kept: 'Nichts wird entfernt.',
+  firstByItself: 'Das verschlüsselt das Konto: beide Geräte haben dann Schlüssel, und ein anderes gibt es nicht.',
+  protection: {
+    title: 'Was geschützt ist, und was nicht',
+    isProtected: 'Geschützt',
+    protectedList: [
+      'Niemand außer den Geräten mit Schlüsseln liest Nachrichten und Zwischenablage: nicht in der Datenbank des Dienstes, ihren Dateien und Sicherungen, nicht in seinem Speicher und seinen Protokollen, nicht im Netz.',
+      'Niemand sonst kann im Namen eines deiner Geräte schreiben. Was nicht verschlüsselt ist, wird so genannt.',
+      'Ein Gerät, das du entfernst, liest nichts, was danach gesendet wird.',
+    ],
+    isNot: 'Nicht geschützt',
+    notList: [
+      'Der Dienst sieht Namen und Art der Geräte, wer wem wann sendet, ungefähr wie lang ein Text ist, wie viele Dateien es sind und wie groß, und Adressen.',
+      'Der Dienst kann aufhalten oder verlieren, was du sendest.',
+      'Wer die Schlüssel eines Geräts nimmt, kann öffnen, was aufgezeichnet wurde, seit das Gerät sie hat.',
+      'Lässt du ein fremdes Gerät herein, liest es, was deine lesen. Sieh auf Namen und Adresse, und vergleiche die Ziffern.',
+      'Ein Quantenrechner der Zukunft könnte öffnen, was heute aufgezeichnet wird.',
+    ],
+    web: 'Der Dienst liefert diese App. Ein Dienst, der lügt, könnte eine andere liefern. Eine Web-App schützt dich deshalb nur so weit, wie du dem Dienst vertraust. Für die Kommandozeile gilt das nicht.',
+  },
   compare: 'Sind die Ziffern gleich?',
   compareWhy: (name) => `${name} hat diesem Browser den Schlüssel des Kontos gegeben und zeigt vier Ziffern.`,
   same: (name) => `${name} zeigt diese`,
@@ -46,8 +84,6 @@ export const germanKeys: KeyTexts = {
     unkeyed: 'Wartet, bis du die Ziffern verglichen hast.',
     keys_lost: 'Wartet: die Schlüssel dieses Browsers sind weg. Die Einstellungen sagen, was zu tun ist.',
     keys_gone: 'Wartet: der Dienst hat keine Schlüssel dieses Kontos mehr.',
-    removed_member:
-      'Wartet: ein Gerät mit Schlüsseln ist nicht mehr angemeldet. Ersetze den Schlüssel in den Einstellungen.',
     rotation_due: 'Wartet, bis der Schlüssel des Kontos ersetzt ist.',
     ring_moved: 'Wartet: die Geräte mit Schlüsseln ändern sich gerade.',
     unknown_key: 'Wartet auf den neuen Schlüssel des Kontos.',
@@ -64,7 +100,6 @@ export const germanKeys: KeyTexts = {
       'Dieser Browser kann keine Schlüssel aufbewahren. Nimm ein anderes Fenster oder einen anderen Browser.',
     keys_not_supported: 'Dieser Dienst gibt Verschlüsseltes nicht weiter.',
     not_lasting: 'Nur dein eigenes Gerät, das angemeldet bleibt, macht Schlüssel.',
-    removed_member: 'Ein Gerät mit Schlüsseln ist nicht mehr angemeldet. Ersetze den Schlüssel in den Einstellungen.',
     rotation_due: 'Der Schlüssel des Kontos muss zuerst ersetzt werden. Das geht in den Einstellungen.',
     ring_moved: 'Ein anderes Gerät hat die Schlüssel gleichzeitig geändert. Versuche es noch einmal.',
     ring_full: 'Das Konto hat so viele Geräte mit Schlüsseln, wie es haben kann. Melde zuerst eines ab.',

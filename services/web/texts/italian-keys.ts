@@ -46,8 +46,6 @@ export const italianKeys: KeyTexts = {
     unkeyed: 'Aspetta che tu confronti le cifre.',
     keys_lost: 'In attesa: le chiavi di questo browser sono perse. Le impostazioni dicono che cosa fare.',
     keys_gone: 'In attesa: il servizio non ha più chiavi di questo account.',
-    removed_member:
-      'In attesa: un dispositivo con una chiave non è più connesso. Sostituisci la chiave nelle impostazioni.',
     rotation_due: 'Aspetta che la chiave dell’account sia sostituita.',
     ring_moved: 'In attesa: i dispositivi con una chiave stanno cambiando.',
     unknown_key: 'Aspetta la nuova chiave dell’account.',
@@ -64,7 +62,6 @@ export const italianKeys: KeyTexts = {
     keys_unusable: 'Questo browser non può conservare chiavi. Usa un’altra finestra o un altro browser.',
     keys_not_supported: 'Questo servizio non trasmette ciò che è cifrato.',
     not_lasting: 'Solo un tuo dispositivo che resta connesso crea chiavi.',
-    removed_member: 'Un dispositivo con una chiave non è più connesso. Sostituisci la chiave nelle impostazioni.',
     rotation_due: 'Prima va sostituita la chiave dell’account. Lo fanno le impostazioni.',
     ring_moved: 'Un altro dispositivo ha cambiato le chiavi nello stesso momento. Riprova.',
     ring_full: 'L’account ha il massimo di dispositivi con una chiave. Prima disconnettine uno.',

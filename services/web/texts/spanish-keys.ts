@@ -25,6 +25,43 @@ export const spanishKeys: KeyTexts = {
   replaceTitle: '¿Sustituir la clave de la cuenta?',
   replaceWhy: 'Los dispositivos que ya no tienen la sesión iniciada no leen nada de lo que se envíe desde ahora.',
   replaced: 'La clave de la cuenta se ha sustituido.',
+  again: 'Intentar de nuevo',
+  keepsPlace:
+    'Un dispositivo que ya no tiene la sesión iniciada conserva su clave 90 días, por si vuelve. Si se perdió, sustituye la clave ahora.',
+  writesLost: 'Las claves de este navegador ya no están. Lo que escribes espera.',
+  makeAnew: 'Crear claves nuevas',
+  makeAnewTitle: '¿Crear claves nuevas para esta cuenta?',
+  startAnew: 'Quitar todas las claves',
+  startAnewTitle: '¿Quitar todas las claves de esta cuenta?',
+  startAnewWhy: (names) =>
+    `Este navegador crea una clave nueva. ${
+      names === '' ? '' : `Enlaza de nuevo estos, porque pierden la suya: ${names}. `
+    }Lo que espera cifrado ya no se podrá abrir.`,
+  startAnewLater:
+    'Hazlo solo si no queda ningún dispositivo con clave. Se avisa a todos los dispositivos. Las claves se quitan en 24 horas, salvo que un dispositivo con clave lo cancele. Lo que espera cifrado ya no se podrá abrir.',
+  announced: (when) => `Se quitan todas las claves de esta cuenta: ${when}. Lo pidió un dispositivo sin clave.`,
+  announcedErase: (when) => `Se borra esta cuenta: ${when}. Lo pidió un dispositivo sin clave.`,
+  keep: 'Conservarlas',
+  kept: 'No se quita nada.',
+  firstByItself: 'Esto cifra la cuenta: los dos dispositivos tienen clave entonces, y no hay otro.',
+  protection: {
+    title: 'Qué está protegido y qué no',
+    isProtected: 'Protegido',
+    protectedList: [
+      'Solo los dispositivos con clave leen los mensajes y el portapapeles: nadie en la base de datos del servicio, sus archivos y copias, ni en su memoria y sus registros, ni en la red.',
+      'Nadie más puede escribir en nombre de uno de tus dispositivos. Lo que no está cifrado se indica así.',
+      'Un dispositivo que quitas no lee nada de lo que se envía después.',
+    ],
+    isNot: 'No protegido',
+    notList: [
+      'El servicio ve el nombre y el tipo de los dispositivos, quién envía a quién y cuándo, más o menos lo largo que es un texto, cuántos archivos hay y lo grandes que son, y las direcciones.',
+      'El servicio puede retrasar o perder lo que envías.',
+      'Quien toma las claves de un dispositivo puede abrir lo que se grabó desde que las tiene.',
+      'Si dejas entrar el dispositivo de otra persona, lee lo que leen los tuyos. Mira el nombre y la dirección, y compara las cifras.',
+      'Un ordenador cuántico del futuro podría abrir lo que se graba hoy.',
+    ],
+    web: 'El servicio entrega esta aplicación. Un servicio que miente podría entregar otra, así que una aplicación web solo te protege si confías en él. La línea de comandos no tiene ese límite.',
+  },
   compare: '¿Son iguales las cifras?',
   compareWhy: (name) => `${name} ha dado a este navegador la clave de la cuenta, y muestra cuatro cifras.`,
   same: (name) => `${name} muestra estas`,
@@ -45,8 +82,6 @@ export const spanishKeys: KeyTexts = {
     unkeyed: 'Espera a que compares las cifras.',
     keys_lost: 'Espera: las claves de este navegador ya no están. Los ajustes dicen qué hacer.',
     keys_gone: 'Espera: el servicio ya no tiene las claves de esta cuenta.',
-    removed_member:
-      'Espera: un dispositivo con clave ya no tiene la sesión iniciada. Sustituye la clave en los ajustes.',
     rotation_due: 'Espera a que se sustituya la clave de la cuenta.',
     ring_moved: 'Espera: los dispositivos con clave están cambiando.',
     unknown_key: 'Espera la clave nueva de la cuenta.',
@@ -62,7 +97,6 @@ export const spanishKeys: KeyTexts = {
     keys_unusable: 'Este navegador no puede guardar claves. Usa otra ventana u otro navegador.',
     keys_not_supported: 'Este servicio no transmite lo que está cifrado.',
     not_lasting: 'Solo tu propio dispositivo que mantiene la sesión crea claves.',
-    removed_member: 'Un dispositivo con clave ya no tiene la sesión iniciada. Sustituye la clave en los ajustes.',
     rotation_due: 'Antes hay que sustituir la clave de la cuenta. Se hace en los ajustes.',
     ring_moved: 'Otro dispositivo cambió las claves al mismo tiempo. Inténtalo de nuevo.',
     ring_full: 'La cuenta tiene todos los dispositivos con clave que puede tener. Cierra antes la sesión de uno.',

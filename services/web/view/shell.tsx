@@ -169,6 +169,10 @@ const KeyboardHelp = later(
   async () => (await import('./keyboard-help.tsx')).KeyboardHelp,
   () => null,
 );
+const DeletionBar = later(
+  async () => (await import('./keys/deletion-bar.tsx')).DeletionBar,
+  () => null,
+);
 const SettingsPane = later(async () => (await import('./settings/settings.tsx')).SettingsPane);
 const AddPane = later(async () => (await import('./devices/add-device.tsx')).AddPane);
 const ThreadPane = later(async () => (await import('./thread/thread.tsx')).ThreadPane);
@@ -308,6 +312,7 @@ export function Shell() {
       </a>
       <ConnectionBar />
       <StorageBar />
+      {shared.value.deletions.length > 0 && <DeletionBar />}
       <main class={`shell ${at.name === 'home' ? 'at-home' : ''}`}>
         <Side />
         <div id="content" class="main" tabIndex={-1}>

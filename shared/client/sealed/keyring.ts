@@ -18,7 +18,7 @@ export interface Keyring extends Signer {
   readonly guests: readonly Guest[];
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
-  /** Devices that the service reports as removed, and that a ring may still have. */
+  /** Members that the service reported as removed or logged out. */
   readonly removed: ReadonlySet<string>;
 }
 
@@ -27,12 +27,17 @@ async function accountKeysOf(ring: Ring, signer: Signer, now: number): Promise<A
   return openAccountKeys(ring, signer, now);
 }
 
-async function keyringOf({ keys, account, seen }: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
+async function keyringOf(record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
+  const { keys, account, seen } = record;
   const ring = rings.at(-1);
   if (account === null || ring === undefined) throw sealedError('unkeyed');
   const { device_id } = account;
   const accountKeys = await accountKeysOf(ring, { device_id, keys }, now);
-  return { ...{ account, device_id, keys, rings, ring, accountKeys, seen }, guests: [], removed: new Set<string>() };
+  return {
+    ...{ account, device_id, keys, rings, ring, accountKeys, seen },
+    guests: [],
+    removed: new Set(record.removed),
+  };
 }
 
 /** Loads what the device knew last. Throws `unkeyed` where it is not linked yet, and `keys_lost` where its keys are gone. */
@@ -45,11 +50,17 @@ export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring
   return keyringOf(record, rings, now);
 }
 
+/** Returns those that the newest ring still has. The service never gives the id of a removed device again. */
+function stillMembers(ids: readonly string[] = [], rings: readonly Ring[]): string[] {
+  const ring = rings.at(-1);
+  return ring === undefined ? [] : ids.filter((id) => memberOf(ring, id) !== null);
+}
+
 /** Saves the rings of this account that the device uses from now on. */
 async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
   const kept = rings.slice(-KEPT_RINGS);
   const seen = Math.max(record.seen, kept.at(-1)?.body.n ?? 0);
-  const next = { ...record, rings: kept.map(({ text }) => text), seen };
+  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed: stillMembers(record.removed, kept) };
   const keyring = await keyringOf(next, kept, now);
   await store.save(next);
   return keyring;
@@ -126,11 +137,19 @@ export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<
   });
 }
 
-/** Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device. */
-export const noteRemoved = (keyring: Keyring, deviceId: string): Keyring => ({
-  ...keyring,
-  removed: new Set([...keyring.removed, deviceId]),
-});
+/**
+ * Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device, also
+ * after a restart.
+ */
+export function noteRemoved(store: KeyStore, keyring: Keyring, deviceId: string): Promise<Keyring> {
+  if (memberOf(keyring.ring, deviceId) === null || keyring.removed.has(deviceId)) return Promise.resolve(keyring);
+  return store.lock(async () => {
+    const record = await store.load();
+    const removed = [...new Set([...(record?.removed ?? []), ...keyring.removed, deviceId])];
+    if (record !== null) await store.save({ ...record, removed });
+    return { ...keyring, removed: new Set(removed) };
+  });
+}
 
 /** Throws where nothing may be sealed now: a newer ring is in use, or a removed device still has the key. */
 export function checkMaySeal({ ring, seen, removed }: Keyring): void {

@@ -99,6 +99,20 @@ export interface Rings {
   takeGrant(): Promise<Linked | null>;
   /** Tells whether the account has rings, with or without this device. */
   isEncrypted(): Promise<boolean>;
+  /**
+   * Tells whether the newest ring of the service names this device, for a device whose storage was cleared. Without keys
+   * nothing proves the ring.
+   */
+  namesThisDevice(): Promise<boolean>;
+  /**
+   * Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device. Fetch the keyring again afterwards.
+   */
+  noteRemoved(deviceId: string): Promise<void>;
+  /**
+   * Notes which members the service lists. Returns those to take out of the ring: reported as removed, or not listed for 90
+   * days.
+   */
+  noteListed(keyring: Keyring, devices: readonly Pick<Device, 'device_id'>[]): Promise<string[]>;
   /** Makes the key of the account, with this device alone. `anew`: replaces earlier keys that the service has lost. */
   create(options: { kind: string; anew?: boolean }): Promise<Keyring>;
 }
@@ -187,8 +201,8 @@ export type ReceivedFiles =
 /** Files, sealed and opened. `transfers` is that of the client. */
 export interface SealedFiles {
   /**
-   * Throws where files cannot be sealed for this device now: `unkeyed_receiver` where it has no keys, and `removed_member` or
-   * `rotation_due` while a device that is gone has the key of the account.
+   * Throws where files cannot be sealed for this device now: `unkeyed_receiver` where it has no keys, and `rotation_due` while
+   * a removed device has the key of the account.
    */
   check(keyring: Keyring, receiver: Omit<FilesToSeal, 'files'>): void;
   /**
@@ -275,6 +289,28 @@ export interface Recovery {
   recover(words: string, about: { readonly kind: string }): Promise<Keyring>;
 }
 
+/** The keys of the account, or the account, that are removed at a time, unless a member objects. */
+export interface Deletion {
+  readonly of: 'keys' | 'account';
+  readonly at: number;
+}
+
+/** Removes all keys of the account, so that it can start anew. */
+export interface Deletions {
+  /** Returns what was announced, and can be cancelled until then. */
+  pending(settings?: CallSettings): Promise<readonly Deletion[]>;
+  /** Removes all keys at once, as a member. Call `rings.create` with `anew` then. */
+  removeKeys(): Promise<void>;
+  /**
+   * Announces the removal to all devices, as a device without keys. It is carried out after 24 hours. Null: there were no keys.
+   */
+  announceRemoval(): Promise<Deletion | null>;
+  /** Cancels everything that was announced, as a member. */
+  keepKeys(): Promise<void>;
+  /** Erases the account: at once as a member (null), and otherwise 24 hours after it was announced. */
+  eraseAccount(): Promise<Deletion | null>;
+}
+
 /** Sealing for one device. */
 export interface Sealing {
   readonly rings: Rings;
@@ -282,4 +318,5 @@ export interface Sealing {
   readonly files: SealedFiles;
   readonly linking: Linking;
   readonly recovery: Recovery;
+  readonly deletions: Deletions;
 }

@@ -127,8 +127,8 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
     };
   }
 
-  const check: SealedFiles['check'] = (keyring, { to, devices }) => {
-    checkReady(keyring, devices);
+  const check: SealedFiles['check'] = (keyring, { to }) => {
+    checkReady(keyring);
     const isKeyed = memberOf(keyring.ring, to) !== null || keyring.guests.some(({ device_id }) => device_id === to);
     if (!isKeyed) throw sealingError('unkeyed_receiver');
   };

@@ -1,15 +1,35 @@
-import { type Keyring, noteRemoved } from '../sealed/keyring.ts';
+import type { Keyring } from '../sealed/keyring.ts';
+import type { KeyStore } from '../sealed/keys/key-store.ts';
 import { WORDS_KIND } from '../sealed/ring/words-member.ts';
 import type { Device } from '../wire.ts';
 
+type Listed = readonly Pick<Device, 'device_id'>[];
+
+/** How long a member keeps its place while its session is over: an expired session cannot fetch anything meanwhile. */
+const AWAY_MS = 90 * 86_400_000;
+
 /** Returns the members of the ring that are no longer devices of the account: signed out, removed, or expired. */
-export function goneMembers({ ring }: Keyring, devices: readonly Pick<Device, 'device_id'>[]): string[] {
+export function goneMembers({ ring }: Keyring, devices: Listed): string[] {
   const ids = new Set(devices.map(({ device_id }) => device_id));
   const members = ring.body.members.filter(({ kind }) => kind !== WORDS_KIND);
   return members.map(({ device_id }) => device_id).filter((id) => !ids.has(id));
 }
 
-/** Returns a keyring that refuses to seal while a device that is gone has the key. */
-export function withoutGone(keyring: Keyring, devices: readonly Pick<Device, 'device_id'>[]): Keyring {
-  return goneMembers(keyring, devices).reduce(noteRemoved, keyring);
+/**
+ * Notes since when members are not listed. Returns those to take out of the ring: reported as removed, or not listed for 90
+ * days. A list alone evicts nobody sooner, because a laptop would lose its key in a holiday.
+ */
+export function noteListed(store: KeyStore, keyring: Keyring, devices: Listed, now: number): Promise<string[]> {
+  const gone = goneMembers(keyring, devices);
+  return store.lock(async () => {
+    const record = await store.load();
+    const before = record?.away ?? {};
+    const away = Object.fromEntries(gone.map((id) => [id, Math.min(now, before[id] ?? now)]));
+    const isSame = JSON.stringify(away) === JSON.stringify(before);
+    if (record !== null && !isSame) await store.save({ ...record, away });
+    return keyring.ring.body.members
+      .map(({ device_id }) => device_id)
+      .filter((id) => id !== keyring.device_id)
+      .filter((id) => keyring.removed.has(id) || now - (away[id] ?? now) > AWAY_MS);
+  });
 }

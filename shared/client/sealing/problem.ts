@@ -10,8 +10,6 @@ const SENTENCES = {
   unkeyed_receiver: 'The other device has no keys: the service could read what is sent to it',
   nobody_can_read: 'No other device of this account has keys: the service could read what is sent to them',
   sent_before: 'This was sent before, and is not shown again: somebody on the way repeated it',
-  removed_member:
-    'A device with keys is not signed in any more: replace the key of the account before anything is sealed',
 } as const;
 
 /** The code of such a problem. */

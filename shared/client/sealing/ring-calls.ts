@@ -9,9 +9,9 @@ export const isCode = (error: unknown, code: string): boolean =>
   error instanceof BatonClientError && error.code === code;
 
 /** The calls of the service about rings. */
-export const makeRingCalls = ({ caller }: Pick<SealingCalls, 'caller'>) => ({
+export function makeRingCalls({ caller }: Pick<SealingCalls, 'caller'>) {
   /** Fetches the rings; null where the account has none. */
-  async fetchKeys(after: number): Promise<KeysAnswer | null> {
+  async function fetchKeys(after: number): Promise<KeysAnswer | null> {
     try {
       const { rings, n, guests } = (await caller.call('getKeys', { query: { after } })).body;
       return { rings, n, guests };
@@ -19,17 +19,29 @@ export const makeRingCalls = ({ caller }: Pick<SealingCalls, 'caller'>) => ({
       if (isCode(error, 'not_found')) return null;
       throw error;
     }
-  },
+  }
 
-  async put(text: string, n: number): Promise<void> {
-    await caller.call('putKeys', { body: { ring: text }, headers: { 'If-Match': `"${n - 1}"` } });
-  },
+  return {
+    fetchKeys,
 
-  /** Returns the account of the session as a ring names it. */
-  async accountOf({ device, user }: Session): Promise<KeyedAccount> {
-    if (device === null) throw sealingError('not_lasting');
-    const { body } = await caller.call('getMe');
-    if (body.features.sealed !== true || body.service === undefined) throw sealingError('keys_not_supported');
-    return { service: body.service, user_id: user.user_id, device_id: device.device_id };
-  },
-});
+    /** Returns the newest ring as the service has it; null without one. */
+    async fetchNewest(): Promise<string | null> {
+      const first = await fetchKeys(0);
+      if (first === null) return null;
+      const last = await fetchKeys(Math.max(0, first.n - 1));
+      return last?.rings.at(-1) ?? null;
+    },
+
+    async put(text: string, n: number): Promise<void> {
+      await caller.call('putKeys', { body: { ring: text }, headers: { 'If-Match': `"${n - 1}"` } });
+    },
+
+    /** Returns the account of the session as a ring names it. */
+    async accountOf({ device, user }: Session): Promise<KeyedAccount> {
+      if (device === null) throw sealingError('not_lasting');
+      const { body } = await caller.call('getMe');
+      if (body.features.sealed !== true || body.service === undefined) throw sealingError('keys_not_supported');
+      return { service: body.service, user_id: user.user_id, device_id: device.device_id };
+    },
+  };
+}

@@ -1,4 +1,4 @@
-import { adoptFirstRing, adoptRing, type Keyring, takeKeys } from '../sealed/keyring.ts';
+import { adoptFirstRing, adoptRing, type Keyring, loadKeyring, noteRemoved, takeKeys } from '../sealed/keyring.ts';
 import { keepDeviceKeys, type KeyRecord } from '../sealed/keys/key-store.ts';
 import { publicKeysOf } from '../sealed/keys/device-keys.ts';
 import { openGrant } from '../sealed/link/grant.ts';
@@ -8,6 +8,8 @@ import { memberOf, readRing } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Session } from '../session/session.ts';
 import type { Linked, Rings, SealingStores } from './api.ts';
+import type { Device } from '../wire.ts';
+import { noteListed } from './gone.ts';
 import { sealingError } from './problem.ts';
 import { isCode, makeRingCalls } from './ring-calls.ts';
 import type { SealingCalls } from './sealing-calls.ts';
@@ -20,11 +22,13 @@ const MOST_PAGES = 200;
 /** The rings of the account, as this device knows and changes them. */
 export function makeRings(calls: SealingCalls, { keys: store, asking, grant: grants }: SealingStores): Rings {
   const { serverNow } = calls;
-  const { fetchKeys, put, accountOf } = makeRingCalls(calls);
+  const { fetchKeys, fetchNewest, put, accountOf } = makeRingCalls(calls);
 
   async function putBack(texts: readonly string[], first: number): Promise<void> {
     for (const [at, text] of texts.entries()) {
       await put(text, first + at).catch((error: unknown) => {
+        // They do not follow what the service has: there is another chain.
+        if (isCode(error, 'invalid_request')) throw sealedError('devices_disagree', error);
         // Another device put them back at the same time.
         if (!isCode(error, 'keys_conflict')) throw error;
       });
@@ -146,6 +150,20 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     change,
 
     isEncrypted: async (): Promise<boolean> => (await fetchKeys(0)) !== null,
+
+    async namesThisDevice(): Promise<boolean> {
+      const [session, newest] = [await calls.session(), await fetchNewest()];
+      if (session === null || session.device === null || newest === null) return false;
+      const { device_id } = session.device;
+      return memberOf(await readRing(newest, await accountOf(session)), device_id) !== null;
+    },
+
+    async noteRemoved(deviceId: string): Promise<void> {
+      await noteRemoved(store, await loadKeyring(store, serverNow()), deviceId);
+    },
+
+    noteListed: (keyring: Keyring, devices: readonly Pick<Device, 'device_id'>[]): Promise<string[]> =>
+      noteListed(store, keyring, devices, serverNow()),
 
     async create({ kind, anew = false }: { kind: string; anew?: boolean }): Promise<Keyring> {
       const session = await calls.session();

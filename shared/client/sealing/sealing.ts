@@ -4,6 +4,7 @@ import { makeSealedFiles } from './files.ts';
 import { makeLinking } from './linking.ts';
 import type { MakeRecordCipher } from '../sealed/content/records.ts';
 import type { Sealing, SealingStores } from './api.ts';
+import { makeDeletions } from './deletions.ts';
 import { makeRecovery } from './recovery.ts';
 import { makeRings } from './rings.ts';
 import { makeSealingCalls } from './sealing-calls.ts';
@@ -40,5 +41,6 @@ export function makeSealing({
     files: makeSealedFiles({ calls, store: stores.keys, taken, sha256, recordCipher }),
     linking: makeLinking(calls, rings, stores),
     recovery: makeRecovery(calls, rings, stores),
+    deletions: makeDeletions(calls, rings),
   };
 }

@@ -95,7 +95,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
 
   return {
     async seal(keyring, text) {
-      checkReady(keyring, text.devices);
+      checkReady(keyring);
       return sealFor(keyring, text);
     },
 
@@ -116,7 +116,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     send(keyring, wanted, settings = {}) {
       const { to, text, devices, plain = false } = wanted;
       return inOrder(to, settings.signal, async () => {
-        checkReady(keyring, devices);
+        checkReady(keyring);
         if (to === '*') return sendToAll(keyring, wanted, { signal: settings.signal });
         const isKeyed = memberOf(keyring.ring, to) !== null;
         const body = isKeyed || !plain ? { sealed: await sealFor(keyring, wanted) } : { content: text };
@@ -149,8 +149,8 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
       await taken.addMessage(id, message.message_id, n);
     },
 
-    async setClipboard(keyring, { text, devices }, settings = {}) {
-      checkReady(keyring, devices);
+    async setClipboard(keyring, { text }, settings = {}) {
+      checkReady(keyring);
       const sealed = await sealClipboard(keyring, { text, t: serverNow() });
       const body = { sealed, content_type: 'text/plain' };
       return (await caller.call('setClipboard', { body, ...settings })).body;

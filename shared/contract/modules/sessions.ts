@@ -163,10 +163,18 @@ export const sessionRoutes = {
 export const REVOKED_REASONS = ['revoked', 'logout', 'expired'] as const;
 export type RevokedReason = (typeof REVOKED_REASONS)[number];
 
+/** Why a device left the account. `removed`: another device signed it out. */
+export const REMOVED_REASONS = ['removed', 'logout', 'expired'] as const;
+export type RemovedReason = (typeof REMOVED_REASONS)[number];
+
 export const sessionEvents = {
   'device:removed': event({
-    summary: 'A device was signed out and removed',
-    data: Type.Object({ device_id: DeviceId }),
+    summary: 'A device was signed out and removed, or its session expired',
+    data: Type.Object({
+      device_id: DeviceId,
+      // A replica of the version before does not say why.
+      reason: Type.Optional(Type.Enum([...REMOVED_REASONS])),
+    }),
     id: 'always',
   }),
   'session:revoked': event({

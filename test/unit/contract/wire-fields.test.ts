@@ -121,7 +121,7 @@ const OF_EVENTS = `
   degraded reason
   keys n
   device:added device{device_id name type}
-  device:removed device_id
+  device:removed device_id reason?
   device:renamed device{device_id name type}
   message message_id from_device_id|null from_name content sealed? created_at redelivered
   message:delivered message_ids[] by_device_id by_name at

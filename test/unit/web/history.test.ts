@@ -24,6 +24,39 @@ const message = (id: string, at: number, thread = 'phone'): MessageItem => ({
   ...{ id, ref: id, thread, at, isMine: false, kind: 'message', text: id, state: 'delivered', error: null },
 });
 
+test('an opened message opens its transaction in its turn, because one that waits without requests ends by itself', async () => {
+  const database = memoryDatabase();
+  const asked: unknown[] = [];
+  const transaction = database.transaction.bind(database) as (...given: unknown[]) => unknown;
+  Object.assign(database, {
+    transaction(stores: unknown, ...more: unknown[]) {
+      asked.push(stores);
+      return transaction(stores, ...more);
+    },
+  });
+  const inTurn = makeTurns();
+  let release = (): void => {};
+  const before = inTurn(
+    () =>
+      new Promise<void>((resolve) => {
+        release = resolve;
+      }),
+  );
+  const history = makeHistory(database, () => {}, inTurn);
+  const received: Message = {
+    ...{ message_id: 'm1', from_device_id: 'phone', from_name: 'Phone', content: '', sealed: 'AQ' },
+    ...{ created_at: 1, redelivered: false },
+  };
+  const stored = history.receiveOpened(received, 'hello', { key: 'mark', value: 1 });
+  // More turns of the loop than the work before the transaction takes.
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toEqual([]);
+  release();
+  await Promise.all([before, stored]);
+  expect(asked).toContainEqual(['items', 'settings']);
+  expect(await history.settings.get('mark', 0)).toBe(1);
+});
+
 describe('a history in memory', () => {
   let database: Database;
   let history: ReturnType<typeof makeHistory>;

@@ -82,7 +82,7 @@ describe('a message that waits to be sent encrypted', () => {
     expect(await queue.hold('elsewhere', 'laptop', old)).toBeNull();
   });
 
-  test.each(['keys_lost', 'removed_member', 'unknown_key', 'devices_disagree'])(
+  test.each(['keys_lost', 'rotation_due', 'unknown_key', 'devices_disagree'])(
     'waits, and is not sent unencrypted, for %s',
     (code) => {
       expect(isKeyProblem(new BatonClientError(code, code))).toBe(true);

@@ -12,6 +12,9 @@ redis.call('HDEL', keys.devices, device)
 local was_announced = redis.call('HDEL', keys.presence, device) == 1
 if not row and not was_announced then return { 'OK', '0' } end
 local open = routes_to_notify(keys.routes, now)
-if row then append_and_notify(keys, open, now, random, 'device:removed', '!' .. device, '{"device_id":"' .. device .. '"}') end
+if row then
+  local data = '{"device_id":"' .. device .. '","reason":"' .. reason .. '"}'
+  append_and_notify(keys, open, now, random, 'device:removed', '!' .. device, data)
+end
 raise_unread_version(keys, open, now)
 return { 'OK', row and '1' or '0' }

@@ -12,13 +12,16 @@ interface NoticeParts {
   transferSeconds: number;
 }
 
-/** Returns the preview: sender and text of the newest message, the sender of an offer, or the name of a new device. */
+/**
+ * Returns the preview: sender and text of the newest message, the sender of an offer, or the name of a new device. A push for
+ * a sealed message carries its id alone: the device fetches and opens the message, and makes the preview itself.
+ */
 function previewOf({ registration: { preview }, message }: Taken): PushNotice['preview'] {
   if (message === '' || preview === 'none') return null;
   const said = JSON.parse(`${message}}`) as { from_name: string; content?: string; sealed?: string };
   const { from_name: from, content: text, sealed } = said;
-  // The device opens sealed text itself once it is awake.
-  return preview === 'full' && text !== undefined && sealed === undefined ? { from, text } : { from };
+  if (sealed !== undefined) return null;
+  return preview === 'full' && text !== undefined ? { from, text } : { from };
 }
 
 /** Makes the notices of pushes, and decides for how long a push is worth sending. */

@@ -21,7 +21,7 @@ interface RemovalParts {
   /** The steps of other modules, which end what the device takes part in and remove its data. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
   /** Removes the row with the device's mailbox; with `onlyIf`, only if the row is that one. */
-  removeRow: (account: string, deviceId: string, onlyIf?: DeviceRow) => Promise<unknown>;
+  removeRow: (account: string, deviceId: string, reason: RevokedReason, onlyIf?: DeviceRow) => Promise<unknown>;
 }
 
 interface Removal {
@@ -62,13 +62,13 @@ export function makeRemoval({ store, revocations, broker, onRemoved, removeRow }
     }
   }
 
-  async function drop(account: string, deviceId: string, onlyIf?: DeviceRow): Promise<void> {
+  async function drop(account: string, deviceId: string, reason: RevokedReason, onlyIf?: DeviceRow): Promise<void> {
     for (const remove of onRemoved) await remove(account, deviceId);
-    await removeRow(account, deviceId, onlyIf);
+    await removeRow(account, deviceId, reason, onlyIf);
   }
 
   async function finish(removal: Removal): Promise<boolean> {
-    await drop(removal.account, removal.deviceId);
+    await drop(removal.account, removal.deviceId, removal.reason);
     if (!(await tellBroker(removal))) return false;
     await store.settle(removal.account, jobOf(removal));
     return true;
@@ -90,7 +90,7 @@ export function makeRemoval({ store, revocations, broker, onRemoved, removeRow }
      */
     async expire(account: string, deviceId: string, onlyIf?: DeviceRow): Promise<void> {
       await revocations.tell(account, deviceId, 'expired');
-      await drop(account, deviceId, onlyIf);
+      await drop(account, deviceId, 'expired', onlyIf);
     },
 
     /** Asks the auth broker again to end a signed-out device's session, because the broker's store lost the end. */

@@ -23,7 +23,7 @@ export function makeRowSessions({ devices, revocations, nowMs }: RowSessionsPart
     const { meta: deviceId, label, scope, persist, ttl_seconds: seconds, device_type: type } = wanted;
     const device = await devices.admit(account, { deviceId, name: label, type, mode: 'minted', session: null });
     if (await revocations.isTombstoned(account, deviceId)) {
-      await devices.remove(account, deviceId);
+      await devices.remove(account, deviceId, 'revoked');
       throw new BatonError('session_revoked');
     }
     const createdAtMs = await nowMs();

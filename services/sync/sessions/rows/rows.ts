@@ -1,3 +1,4 @@
+import type { RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
 import type { BrokerSession, EndedSession } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { DeviceRef, DeviceType } from '../../../../shared/contract/vocabulary/fields.ts';
@@ -18,7 +19,7 @@ const MOST_REPORTED = 10_000;
 export interface DeviceRows {
   admit(account: string, device: NewDevice): Promise<DeviceRef>;
   rows(account: string): Promise<DeviceRow[]>;
-  remove(account: string, deviceId: string, onlyIf?: DeviceRow): Promise<boolean>;
+  remove(account: string, deviceId: string, reason: RevokedReason): Promise<boolean>;
 }
 
 interface RowsParts {
@@ -65,7 +66,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     const device = await devices.admit(account, { deviceId, name, type, mode, session: { id, endsAtMs } });
     // If the device was signed out meanwhile, the row may have been written after its removal.
     if (!(await revocations.isTombstoned(account, deviceId))) return device;
-    await devices.remove(account, deviceId);
+    await devices.remove(account, deviceId, 'revoked');
     throw new BatonError('session_revoked');
   }
 

@@ -39,7 +39,7 @@ export async function putText({ client, keys }: App, text: string): Promise<void
     go('send');
     return;
   }
-  const entry = (await (await keys.ifKeyed())?.setClipboard(text)) ?? (await client.clipboard.set(text));
+  const entry = (await (await keys.toSend())?.setClipboard(text)) ?? (await client.clipboard.set(text));
   clipboardEntry.value = entry;
   noteSeen(entry);
 }

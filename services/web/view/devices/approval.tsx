@@ -11,6 +11,7 @@ import { errorText, keyWords, texts } from '../../texts/texts.ts';
 import { noteApproval } from '../announcing.ts';
 import { isGuest, useApp } from '../app-context.ts';
 import { hrefOf } from '../navigation.ts';
+import { FirstRingChoice, isMade, useFirstRing } from '../keys/first-ring.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { codeOf } from '../parts/notices.ts';
@@ -184,6 +185,7 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
   const { isBusy, problem, decide } = useDecision(onEnd);
   const invited = useSignal<string | null>(null);
   const giver = giverOf({ keys, link, view, secret: invited.value });
+  const first = useFirstRing(keys, keyedLinkOf(link) !== null);
   const refuse = (title: string) =>
     void decide(() => client.signIns.deny(link), { isGood: false, title, why: approve.deniedWhy });
   const submit = (event: Event) => {
@@ -192,6 +194,13 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
     if (!isKnown.value || kind === null) return;
     const letIn = async () => {
       noteApproval();
+      if (kind === 'mine' && isMade(first.value)) {
+        const sealing = await keys.open();
+        // After a failure the account is encrypted already, and the same decision lets the device in.
+        await sealing.create();
+        const code = await sealing.letIn(new URL(link, location.origin).href);
+        return keyWords.value()?.checkCode(code) ?? code;
+      }
       if (kind !== 'mine' || giver === null) return client.signIns.approve(link, GRANTS[kind]);
       const code = await giver();
       return keyWords.value()?.checkCode(code) ?? code;
@@ -234,6 +243,7 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
         </>
       )}
       <Kinds of={kinds} chosen={chosen} />
+      {isKnown.value && chosen.value === 'mine' && <FirstRingChoice first={first} />}
       {isKnown.value && chosen.value !== null && <GivenAway hasKey={giver !== null} isMine={chosen.value === 'mine'} />}
       {problem.value !== '' && (
         <p class="item-error" role="alert">

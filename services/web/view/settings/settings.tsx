@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { proposeDeviceName } from '../../../../shared/client/index.ts';
+import { mayHaveKeys } from '../../sealing/may-have-keys.ts';
 import { shared } from '../../engine/shared-state.ts';
 import { chooseLanguage, LANGUAGE_NAMES, type Language, language, texts } from '../../texts/texts.ts';
 import { isGuest, peers, useApp } from '../app-context.ts';
@@ -91,7 +92,7 @@ function LanguageChoice() {
 }
 
 function Account() {
-  const { client, entry, end, outbox } = useApp();
+  const { client, entry, end, keys, outbox } = useApp();
   const { settings } = texts.value;
   const signOut = () =>
     attempt(async () => {
@@ -105,8 +106,11 @@ function Account() {
     attempt(async () => {
       const asked = { title: settings.eraseTitle, why: settings.eraseWhy, action: settings.erase };
       if (!(await confirmed(asked))) return;
-      await client.eraseAccountData();
-      notify(settings.erased);
+      // Without keys the erasure of an encrypted account is announced a day before, and the bar of all devices says so.
+      const announced = (await mayHaveKeys())
+        ? await (await keys.open()).eraseAccount()
+        : await client.eraseAccountData();
+      if (!announced) notify(settings.erased);
     }, texts.value.failed.remove);
   return (
     <section class="card" aria-labelledby="account">

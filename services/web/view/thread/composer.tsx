@@ -7,6 +7,7 @@ import { texts } from '../../texts/texts.ts';
 import { type Peer, useApp } from '../app-context.ts';
 import { chooseFiles } from '../send/file-input.ts';
 import { pastedFiles } from '../send/pasting.ts';
+import { KeyNote } from '../keys/key-note.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
@@ -93,6 +94,7 @@ export function Composer({ peer }: { peer: Peer }) {
         send();
       }}
     >
+      <KeyNote />
       {over > 0 && (
         <p class="composer-note" role="status">
           {thread.tooLong(over)}{' '}

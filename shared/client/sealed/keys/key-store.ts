@@ -17,6 +17,10 @@ export interface KeyRecord {
   readonly rings: readonly string[];
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
+  /** The members that the service reported as removed or logged out. A record of an earlier version has none. */
+  readonly removed?: readonly string[] | undefined;
+  /** Since when the service does not list a member, by its id, in Unix milliseconds. */
+  readonly away?: Readonly<Record<string, number>> | undefined;
 }
 
 /** Where a device keeps its keys between two runs. An application can provide its own. */

@@ -1,4 +1,4 @@
-import { noteRemoved, noteSeen } from '../../../../shared/client/sealed/keyring.ts';
+import { loadKeyring, noteRemoved, noteSeen, takeKeys } from '../../../../shared/client/sealed/keyring.ts';
 import { openClipboard, sealClipboard } from '../../../../shared/client/sealed/content/clipboard.ts';
 import { openMessage, sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
 import { openSignal, sealSignal } from '../../../../shared/client/sealed/content/signals.ts';
@@ -106,8 +106,13 @@ describe('messages', () => {
     const rotated = { ...ofA, rings: [...ofA.rings, without], ring: without };
 
     expect(await seal(await noteSeen(made.b.store, ofB, 3))).toBe('unknown_key');
-    expect(await seal(noteRemoved(ofA, 'device-b'))).toBe('rotation_due');
-    expect(await seal(noteRemoved(ofA, 'device-x'))).toBe('taken');
+    expect(await seal(await noteRemoved(a.store, ofA, 'device-x'))).toBe('taken');
+    expect(await seal(await noteRemoved(a.store, ofA, 'device-b'))).toBe('rotation_due');
+    // A program that starts later knows it too, until there is a ring without the device.
+    expect(await seal(await loadKeyring(a.store, NOW))).toBe('rotation_due');
+    const { keyring } = await takeKeys(a.store, { rings: [without.text], n: 3, guests: null }, NOW);
+    expect([...keyring.removed]).toEqual([]);
+    expect(await seal(keyring)).toBe('taken');
     // What it wrote before it was removed is still shown as its own, and said to be of a removed device.
     const sealed = await sealMessage(ofB, { to: 'device-a', text: 'before', t: NOW });
     expect(await openMessage(rotated, { sealed, from: 'device-b', to: 'device-a' })).toMatchObject({

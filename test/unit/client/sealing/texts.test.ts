@@ -1,5 +1,6 @@
 import { noteRemoved } from '../../../../shared/client/sealed/keyring.ts';
 import type { Ring } from '../../../../shared/client/sealed/ring/ring.ts';
+import { noteListed } from '../../../../shared/client/sealing/gone.ts';
 import { memoryTaken } from '../../../../shared/client/sealing/taken.ts';
 import type { SealingCalls } from '../../../../shared/client/sealing/sealing-calls.ts';
 import { makeTexts } from '../../../../shared/client/sealing/texts.ts';
@@ -35,6 +36,7 @@ async function makePair() {
     own,
     theirs: theirs ?? (await keyringOf(phone, rings)),
     sent,
+    store: laptop.store,
     laptop: makeTexts(calls, laptop.store, memoryTaken()),
     phone: makeTexts(calls, phone.store, memoryTaken()),
     devices: [deviceOf('laptop-1'), deviceOf('phone-1')],
@@ -93,13 +95,27 @@ test('a device without keys gets nothing unless that was said, whatever the serv
   expect(sent.at(-1)).toEqual({ to_device_id: 'planted-1', content: 'open' });
 });
 
-test('nothing is sealed while a device that is gone has the key', async () => {
-  const { own, sent, laptop, devices } = await makePair();
+test('nothing is sealed while a removed device has the key, and a device whose session expired keeps its place', async () => {
+  const { own, sent, laptop, store, devices } = await makePair();
   const left = devices.slice(0, 1);
-  expect(await codeOf(laptop.send(own, { to: '*', text: 'x', devices: left }))).toBe('removed_member');
-  expect(await codeOf(laptop.setClipboard(own, { text: 'x', devices: left }))).toBe('removed_member');
-  expect(await codeOf(laptop.setClipboard(noteRemoved(own, 'phone-1'), { text: 'x', devices }))).toBe('rotation_due');
-  expect(sent).toEqual([]);
+  expect(await codeOf(laptop.setClipboard(own, { text: 'x', devices: left }))).toBe('taken');
+  expect(await codeOf(laptop.send(own, { to: 'phone-1', text: 'x', devices: left }))).toBe('taken');
+  const removed = await noteRemoved(store, own, 'phone-1');
+  expect(await codeOf(laptop.setClipboard(removed, { text: 'x', devices }))).toBe('rotation_due');
+  expect(await codeOf(laptop.send(removed, { to: '*', text: 'x', devices }))).toBe('rotation_due');
+  expect(sent).toHaveLength(2);
+});
+
+test('a member leaves the ring when it was removed, or was not listed for 90 days', async () => {
+  const { own, store, devices } = await makePair();
+  const [left, day] = [devices.slice(0, 1), 86_400_000];
+  expect(await noteListed(store, own, left, NOW)).toEqual([]);
+  expect(await noteListed(store, own, left, NOW + 90 * day)).toEqual([]);
+  expect(await noteListed(store, own, left, NOW + 90 * day + 1)).toEqual(['phone-1']);
+  // A device that was back meanwhile begins anew.
+  expect(await noteListed(store, own, devices, NOW + 91 * day)).toEqual([]);
+  expect(await noteListed(store, own, left, NOW + 92 * day)).toEqual([]);
+  expect(await noteListed(store, await noteRemoved(store, own, 'phone-1'), devices, NOW)).toEqual(['phone-1']);
 });
 
 test('a text that was sealed again after a rotation is shown once, and one that somebody repeats is refused', async () => {

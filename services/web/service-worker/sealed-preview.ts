@@ -1,0 +1,96 @@
+import type { Message } from '../../../shared/client/index.ts';
+import { openMessage } from '../../../shared/client/sealed/content/messages.ts';
+import { type Keyring, loadKeyring, takeKeys } from '../../../shared/client/sealed/keyring.ts';
+import { browserKeys } from '../../../shared/client/sealed/keys/browser-keys.ts';
+import type { KeyStore } from '../../../shared/client/sealed/keys/key-store.ts';
+import type { KeysAnswer } from '../../../shared/client/sealed/ring/chain.ts';
+import { openHistory } from '../history/database.ts';
+import { DATABASES } from '../sealing/databases.ts';
+import { messageKey } from '../sealing/opening.ts';
+import { keyedAccount, type PushChoice } from './here.ts';
+import type { PushPayload } from './notifications.ts';
+
+/** A browser shows something of its own where a push shows nothing for longer. */
+const WITHIN_MS = 5_000;
+
+/** The most pages of rings that a push is worth. A browser that was away for longer opens the message in the app. */
+const MOST_PAGES = 8;
+
+const isCode = (error: unknown, code: string): boolean => (error as { code?: string } | null)?.code === code;
+
+async function ask(path: string, { headers }: PushChoice, signal: AbortSignal): Promise<Response> {
+  const answer = await fetch(path, { headers, credentials: 'same-origin', cache: 'no-store', signal });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer;
+}
+
+/** Walks to the newest ring. */
+async function newer(store: KeyStore, known: Keyring, choice: PushChoice, signal: AbortSignal): Promise<Keyring> {
+  let keyring = known;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const response = await ask(`/api/keys?after=${keyring.ring.body.n}`, choice, signal);
+    const { rings, n, guests } = (await response.json()) as KeysAnswer;
+    const taken = await takeKeys(store, { rings, n, guests }, Date.now());
+    keyring = taken.keyring;
+    if (!taken.hasMore) return keyring;
+  }
+  return keyring;
+}
+
+/** Opens a message for this device, or for all devices, because the service does not say which. */
+async function opened(keyring: Keyring, sealed: string, from: string) {
+  try {
+    return await openMessage(keyring, { sealed, from, to: keyring.device_id });
+  } catch (error) {
+    if (!isCode(error, 'cannot_open')) throw error;
+    return openMessage(keyring, { sealed, from, to: '*' });
+  }
+}
+
+/** Tells whether this text came before under another id: somebody on the way repeated it. */
+async function isRepeated(account: string, id: string, messageId: string): Promise<boolean> {
+  const history = await openHistory(account);
+  try {
+    const mark = (await history.get('settings', messageKey(id))) as { messageId: string } | undefined;
+    return mark !== undefined && mark.messageId !== messageId;
+  } finally {
+    history.close();
+  }
+}
+
+async function fetchSealed(id: string, choice: PushChoice, signal: AbortSignal): Promise<Message | undefined> {
+  const { messages } = (await (await ask('/api/message', choice, signal)).json()) as { messages: Message[] };
+  return messages.find(({ message_id, sealed }) => message_id === id && sealed !== undefined);
+}
+
+async function previewOf(payload: PushPayload, choice: PushChoice, signal: AbortSignal): Promise<PushPayload> {
+  const message = await fetchSealed(payload.id, choice, signal);
+  const { sealed, from_device_id: from, from_name: name } = message ?? {};
+  if (sealed === undefined || !from) return payload;
+  const store = browserKeys(DATABASES.keys);
+  const known = await loadKeyring(store, Date.now());
+  const { account, device_id } = known;
+  if (account.user_id !== choice.account || device_id !== choice.deviceId) return payload;
+  const found = await opened(known, sealed, from).catch(async (error: unknown) => {
+    if (!isCode(error, 'unknown_key')) throw error;
+    return opened(await newer(store, known, choice, signal), sealed, from);
+  });
+  if (await isRepeated(choice.account, found.id, payload.id)) return payload;
+  return { ...payload, ...(name && { from: name }), ...(choice.preview === 'full' && { text: found.text }) };
+}
+
+/**
+ * Adds the preview to the push of a sealed message, as the user chose it: this device fetches the message and opens it. The
+ * message stays in the mailbox. Where it cannot be opened, the notification says only that there is one.
+ */
+export async function withSealedPreview(payload: PushPayload, choice: PushChoice | undefined): Promise<PushPayload> {
+  const { type, id, from } = payload;
+  const isAsked = type === 'message' && id !== '' && from === undefined;
+  if (!isAsked || choice === undefined || choice.preview === 'none') return payload;
+  if ((await keyedAccount()) !== choice.account) return payload;
+  const signal = AbortSignal.timeout(WITHIN_MS);
+  const late = new Promise<PushPayload>((resolve) => {
+    signal.addEventListener('abort', () => resolve(payload), { once: true });
+  });
+  return Promise.race([previewOf(payload, choice, signal).catch(() => payload), late]);
+}

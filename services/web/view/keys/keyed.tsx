@@ -1,0 +1,123 @@
+import { useSignal } from '@preact/signals';
+import { Lock, LockOpen } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { shared } from '../../engine/shared-state.ts';
+import type { KeyedDevice } from '../../sealing/key-account.ts';
+import { failureOf, isKeyProblem } from '../../outbox/verdict.ts';
+import { keyTexts } from '../../texts/key-texts.ts';
+import { errorText } from '../../texts/texts.ts';
+import { useApp } from '../app-context.ts';
+import { confirmed } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { attempt, notify } from '../parts/notices.ts';
+import { Waiting } from '../parts/parts.tsx';
+import { MakeAnew, StartAnew } from './anew.tsx';
+import { GettingKey } from './getting-key.tsx';
+
+function DeviceOfRing({ device }: { device: KeyedDevice }) {
+  const { name, kind, fingerprint, isMember } = device;
+  const words = keyTexts.value;
+  return (
+    <li class="session">
+      <Icon node={isMember ? Lock : LockOpen} />
+      <span class="device-words">
+        <span class="device-name" dir="auto">
+          {kind === 'words' ? words.words : (name ?? words.gone)}
+        </span>
+        {fingerprint === null ? (
+          <small class="key-advice">{words.noKeys}</small>
+        ) : (
+          <small class="fingerprint" dir="ltr">
+            {fingerprint}
+          </small>
+        )}
+      </span>
+    </li>
+  );
+}
+
+/** Says why the keys of this browser cannot be used, and offers the one thing to do. */
+function Problem({ code, again }: { code: string; again: () => void }) {
+  const words = keyTexts.value;
+  const isLinked = code === 'devices_disagree' || code === 'link_again' || code === 'keys_lost' || code === 'unkeyed';
+  return (
+    <>
+      <p class="item-error" role="status">
+        {errorText(code)}
+      </p>
+      {code === 'keys_gone' ? (
+        <MakeAnew />
+      ) : isLinked ? (
+        <GettingKey />
+      ) : (
+        <div class="row start">
+          <button type="button" class="button" onClick={again}>
+            {words.again}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Takes members out of the ring that are not signed in any more. */
+function Gone({ gone, onDone }: { gone: readonly KeyedDevice[]; onDone: () => Promise<void> }) {
+  const { keys } = useApp();
+  const words = keyTexts.value;
+  const replace = () =>
+    attempt(async () => {
+      const asked = { title: words.replaceTitle, why: words.replaceWhy, action: words.replace };
+      if (!(await confirmed(asked))) return;
+      await (await keys.open()).remove(gone.map(({ device_id }) => device_id));
+      await onDone();
+      notify(words.replaced);
+    }, words.failed);
+  return (
+    <>
+      <p class="hint">{words.keepsPlace}</p>
+      <div class="row start">
+        <button type="button" class="button" onClick={replace}>
+          {words.replace}
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** Lists the devices with keys and the fingerprint of each, and those that are still to be linked. */
+export function Keyed() {
+  const { keys } = useApp();
+  const devices = useSignal<readonly KeyedDevice[] | null>(null);
+  const problem = useSignal('');
+  const words = keyTexts.value;
+  const { devices: listed, ringNumber } = shared.value;
+  const read = async (): Promise<void> => {
+    devices.value = await (await keys.open()).devices();
+    problem.value = '';
+  };
+  const readAgain = (): void =>
+    void read().catch((error: unknown) => {
+      const failure = failureOf(error);
+      // A code that is shown for a problem stays, although the service cannot be asked again.
+      if (problem.value === '' || isKeyProblem(failure)) problem.value = failure.code;
+    });
+  useEffect(readAgain, [listed, ringNumber]);
+  if (problem.value !== '') return <Problem code={problem.value} again={readAgain} />;
+  const gone = (devices.value ?? []).filter(
+    ({ isMember, name, kind }) => isMember && name === null && kind !== 'words',
+  );
+  return (
+    <>
+      <p class="hint">{words.on}</p>
+      {devices.value === null && <Waiting />}
+      <ul class="sessions">
+        {devices.value?.map((device) => (
+          <DeviceOfRing key={device.device_id} device={device} />
+        ))}
+      </ul>
+      {gone.length > 0 && <Gone gone={gone} onDone={read} />}
+      <p class="hint">{words.trust}</p>
+      <StartAnew isMember />
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import type { Message } from '../../../shared/client/index.ts';
+import type { Keyring } from '../../../shared/client/sealed.ts';
+import type { ReceivedText } from '../../../shared/client/sealing.ts';
+import { makeReceiving } from '../../../services/web/sealing/receiving.ts';
+
+const message: Message = {
+  ...{ message_id: 'm1', from_device_id: 'phone', from_name: 'Phone', content: '', sealed: 'AQ' },
+  ...{ created_at: 1, redelivered: false },
+};
+const opened = { kind: 'opened', text: 'hello', t: 1, sender: { device_id: 'phone' } } as ReceivedText;
+
+test('a message is noted under the ring that opened it, although the next one cannot be fetched', async () => {
+  const used: unknown[] = [];
+  const ring = { device_id: 'laptop' } as Keyring;
+  let fetched = 0;
+  const receiving = makeReceiving({
+    history: {
+      receive: () => Promise.resolve(false),
+      receiveRefused: () => Promise.reject(new Error('It was genuine')),
+      messages: () => Promise.resolve([]),
+    },
+    opening: { inOneStep: (_, note) => note() },
+    async opened(open) {
+      fetched += 1;
+      if (fetched > 1) throw new Error('no network');
+      return { received: await open(ring), keyring: ring };
+    },
+    texts: () => ({
+      open: () => Promise.resolve(opened),
+      shown: (keyring) => Promise.resolve(void used.push(keyring)),
+    }),
+    isKeyed: () => true,
+    acknowledge: () => Promise.resolve(),
+  });
+  expect(await receiving.receive(message)).toBe(true);
+  expect(used).toEqual([ring]);
+  // Without a ring it stays in the mailbox.
+  expect(await receiving.receive(message)).toBe(false);
+});
