@@ -60,13 +60,17 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
   async function end(itemId: string, running: RunningTransfer, onDone: (item: FilesItem) => void): Promise<void> {
     try {
       await running.done;
-      await change(itemId, onDone);
+      await change(itemId, (item) => {
+        onDone(item);
+        delete item.fileKey;
+      });
     } catch (error) {
       const code = codeOf(error);
       if (STOPPED.includes(code)) return;
       await change(itemId, (item) => {
         item.state = ENDS[code] ?? 'failed';
         item.error = code;
+        delete item.fileKey;
       });
     } finally {
       handles.delete(running.id);

@@ -3,6 +3,7 @@ import type { History } from '../history/history.ts';
 import { isSealed, makeTurns } from '../history/history.ts';
 import type { Waiting } from '../outbox/queue.ts';
 import '../texts/key-texts.ts';
+import { makeAppFiles } from './app-files.ts';
 import { makeKeyAccount } from './key-account.ts';
 import { keyState } from './key-state.ts';
 import { makeOpening } from './opening.ts';
@@ -18,8 +19,11 @@ type Opening = ReturnType<typeof makeOpening>;
 /** A sealed text as it is stored before it is sent, so that each attempt sends the same. */
 type Envelope = NonNullable<Waiting['envelope']>;
 
-/** The devices to which the user has allowed messages that are not encrypted. */
+/** The devices to which the user has allowed messages and files that are not encrypted. */
 const OPEN_TO = 'open-to';
+
+const isOpenTo = async (history: History, deviceId: string): Promise<boolean> =>
+  (await history.settings.get<string[]>(OPEN_TO, [])).includes(deviceId);
 
 /** Opens messages of the mailbox. */
 function makeReceiving({ client, history }: SealingParts, ring: OwnRing, opening: Opening) {
@@ -65,7 +69,7 @@ const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
     const keyring = await ring.current();
     const { epoch, members } = keyring.ring.body;
     const isKeyed = members.some(({ device_id }) => device_id === to);
-    if (!isKeyed && (await history.settings.get<string[]>(OPEN_TO, [])).includes(to)) return null;
+    if (!isKeyed && (await isOpenTo(history, to))) return null;
     if (envelope?.epoch === epoch) return envelope;
     return { epoch, sealed: await ring.sealing().texts.seal(keyring, { to, text, devices: await ring.devices() }) };
   },
@@ -73,7 +77,7 @@ const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
   post: (to: string, { sealed }: Envelope, settings: { idempotencyKey: string; retries: number }) =>
     ring.sealing().texts.post(to, sealed, settings),
 
-  /** Lets messages to this device go unencrypted from now on, because the user has said so. */
+  /** Lets messages and files to this device go unencrypted from now on, because the user has said so. */
   async allowOpen(to: string): Promise<void> {
     const all = await history.settings.get<string[]>(OPEN_TO, []);
     await history.settings.set(OPEN_TO, [...all.filter((id) => id !== to), to]);
@@ -104,6 +108,7 @@ export function makeAppSealing(parts: SealingParts) {
     ...makeReceiving(parts, ring, opening),
     ...makeSending(parts, ring),
     ...makeClipboard(ring),
+    ...makeAppFiles({ client: parts.client, isOpenTo: (id) => isOpenTo(parts.history, id) }, ring),
     ...makeKeyAccount(ring),
     current: ring.current,
     takeGrant: ring.takeGrant,
