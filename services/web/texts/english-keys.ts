@@ -71,7 +71,8 @@ export const englishKeys = {
     devices_disagree: 'Your devices disagree about who has keys. Get the key again in the settings.',
     link_again: 'This browser was away for too long. Get the key again in the settings.',
     unknown_key: 'This browser does not have the newest key yet. Try again in a moment.',
-    record_damaged: 'A part of the files was changed on the way, or was not whole. Nothing of it is kept. Send them again.',
+    record_damaged:
+      'A part of the files was changed on the way, or while it was sent. Nothing of it is kept. Send them again.',
     wrong_signer: 'These files do not come from the device that they name. They were refused.',
     not_a_member: 'The device that sent these files does not belong to the account. They were refused.',
     sent_before: 'Somebody on the way repeated these files. They were refused.',

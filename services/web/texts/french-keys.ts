@@ -72,7 +72,7 @@ export const frenchKeys: KeyTexts = {
     link_again: 'Ce navigateur est resté absent trop longtemps. Reprenez la clé dans les réglages.',
     unknown_key: 'Ce navigateur n’a pas encore la nouvelle clé. Réessayez dans un instant.',
     record_damaged:
-      'Une partie des fichiers a été modifiée en chemin ou n’était pas complète. Rien n’en est gardé. Envoyez-les de nouveau.',
+      'Une partie des fichiers a été modifiée en chemin ou pendant l’envoi. Rien n’en est gardé. Envoyez-les de nouveau.',
     wrong_signer: 'Ces fichiers ne viennent pas de l’appareil qu’ils nomment. Ils ont été refusés.',
     not_a_member: 'L’appareil qui a envoyé ces fichiers n’appartient pas au compte. Ils ont été refusés.',
     sent_before: 'Quelqu’un a répété ces fichiers en chemin. Ils ont été refusés.',

@@ -76,7 +76,7 @@ export const germanKeys: KeyTexts = {
     link_again: 'Dieser Browser war zu lange weg. Hole den Schlüssel in den Einstellungen neu.',
     unknown_key: 'Dieser Browser hat den neuesten Schlüssel noch nicht. Versuche es gleich noch einmal.',
     record_damaged:
-      'Ein Teil der Dateien wurde unterwegs verändert oder war nicht vollständig. Nichts davon bleibt hier. Sende sie noch einmal.',
+      'Ein Teil der Dateien wurde unterwegs oder während des Sendens verändert. Nichts davon bleibt. Sende sie noch einmal.',
     wrong_signer: 'Diese Dateien kommen nicht von dem Gerät, das sie nennen. Sie wurden abgelehnt.',
     not_a_member: 'Das Gerät, das diese Dateien gesendet hat, gehört nicht zum Konto. Sie wurden abgelehnt.',
     sent_before: 'Jemand hat diese Dateien unterwegs wiederholt. Sie wurden abgelehnt.',

@@ -73,7 +73,7 @@ export const spanishKeys: KeyTexts = {
     link_again: 'Este navegador estuvo ausente demasiado tiempo. Obtén la clave de nuevo en los ajustes.',
     unknown_key: 'Este navegador aún no tiene la clave más nueva. Inténtalo de nuevo en un momento.',
     record_damaged:
-      'Una parte de los archivos se cambió por el camino o no estaba completa. No se guarda nada. Envíalos de nuevo.',
+      'Una parte de los archivos se cambió por el camino o durante el envío. No se guarda nada. Envíalos de nuevo.',
     wrong_signer: 'Estos archivos no vienen del dispositivo que nombran. Se han rechazado.',
     not_a_member: 'El dispositivo que envió estos archivos no pertenece a la cuenta. Se han rechazado.',
     sent_before: 'Alguien repitió estos archivos por el camino. Se han rechazado.',
