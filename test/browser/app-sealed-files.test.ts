@@ -4,9 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { blobSource } from '../../shared/client/index.ts';
 import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis/redis.ts';
 import { dumpsHolding } from '../support/redis/stored.ts';
-import { accept, type AppPage, chooseFiles, DESKTOP, inThread, openApp, openThread, PHONE } from './app-page.ts';
+import {
+  accept,
+  type AppPage,
+  chooseFiles,
+  DESKTOP,
+  deviceRow,
+  inThread,
+  openApp,
+  openThread,
+  PHONE,
+} from './app-page.ts';
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { openFirefoxPage } from './firefox-page.ts';
@@ -336,6 +347,33 @@ withChromium.describe('encrypted files in the app', () => {
       await offer.locator('.state', { hasText: 'Received' }).waitFor();
     }
     expect([...desktop.reports, ...tablet.reports]).toEqual([]);
+  }, 120_000);
+
+  test('an offer waits until the digits were compared, and then has its names', async () => {
+    const laptop = await site.account();
+    const { page, reports } = await openApp(browser, { url: site.url, locale: 'en', viewport: PHONE });
+    const digits = await laptop.letIn(await showCode(page, 'Phone'));
+    const question = page.getByRole('dialog', { name: 'Are the digits the same?' });
+    await question.getByText(digits).waitFor();
+    const devices = await laptop.client.devices.list();
+    const to = devices.find(({ name }) => name === 'Phone')?.device_id ?? '';
+    const [name, content] = [word('name'), word('content')];
+    const sources = [blobSource(new Blob([content]), name)];
+    const { files } = laptop.sealing();
+    const sealed = await files.seal(await laptop.ring(), { to, files: sources, devices });
+    const sending = await files.send(laptop.client.transfers, sealed, sources, { offlineMs: null });
+    await deviceRow(page, 'Laptop').getByText('This browser has no key for it').waitFor();
+    await page.goto(`${site.url}/#/device/${sending.transfer.sender.device_id}`);
+    await inThread(page).locator('.files .sealed-note').waitFor();
+    expect(await inThread(page).getByRole('button', { name: 'Accept' }).count()).toBe(0);
+    await question.getByRole('button', { name: 'Laptop shows these' }).click();
+    await inThread(page).locator('.files').getByText(name).waitFor();
+    await accept(page);
+    await state(page, 'Received').waitFor();
+    expect(String(await saved(page, 'Save'))).toBe(content);
+    await sending.done;
+    await laptop.client.close();
+    expect(reports).toEqual([]);
   }, 120_000);
 
   test('Firefox and Chromium send each other encrypted files', async () => {
