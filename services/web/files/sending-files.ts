@@ -69,46 +69,9 @@ async function noteOffer(
   return isWanted;
 }
 
-/** Offers the waiting files, one attempt at a time. */
-function makeOffers(parts: Parts, running: RunningFiles) {
-  const { client, entry, history, queue, readiness } = parts;
-  /** Aborts the making of digests, which happens before there is a transfer to cancel. */
-  const preparing = new Map<string, AbortController>();
+/** Decides what follows when files could not be offered. */
+function makeFailures({ queue, readiness }: Parts) {
   const patience = makePatience(queue);
-
-  /** Makes an offer. Resolves when it is made, or is not wanted any more. */
-  async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
-    const way = await wayTo(parts, item);
-    await queue.tell([item.id], null);
-    const to = { device_id: item.thread };
-    const told = tellPreparing(client, to, { files: files.length, totalBytes: item.totalBytes });
-    // The report ends with the cancelling, even if reading stops later.
-    signal.addEventListener('abort', told.end, { once: true });
-    let transfer: OutgoingTransfer;
-    let fileKey: string | undefined;
-    try {
-      const bar = running.prepare(item, told.read);
-      const sources = await digested(sourcesOf(files, bar.read), signal).finally(bar.end);
-      const ready = await way.ready(waiting, sources);
-      const held = await queue.hold(item.id, entry.deviceId, ready.envelope);
-      if (held === null) return;
-      fileKey = ready.envelope?.key;
-      transfer = await ready.send({
-        ...{ concurrency: CONCURRENCY, signal, idempotencyKey: held.key, retries: 0 },
-        ...(ready.bytes <= SMALL_BYTES && { offlineMs: null }),
-      });
-    } finally {
-      told.end();
-    }
-    running.follow(item.id, transfer, sent);
-    const { lock } = way;
-    const about = { ...(lock !== undefined && { lock }), ...(fileKey !== undefined && { fileKey }) };
-    if (await noteOffer(queue, item.id, transfer, about)) {
-      // Where the browser has no space for them, the user chooses them again.
-      if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
-    } else await transfer.cancel();
-    await history.sources.forget(item.id);
-  }
 
   /** Returns how long to wait before the next try; null when there is none. */
   async function failed(waiting: Waiting, error: unknown): Promise<number | null> {
@@ -124,6 +87,48 @@ function makeOffers(parts: Parts, running: RunningFiles) {
       return patience.wait(waiting.id, [waiting.id], reason, failure.retryAfterMs);
     }
     return null;
+  }
+
+  return { patience, failed };
+}
+
+/** Offers the waiting files, one attempt at a time. */
+function makeOffers(parts: Parts, running: RunningFiles) {
+  const { client, entry, history, queue, readiness } = parts;
+  /** Aborts the making of digests, which happens before there is a transfer to cancel. */
+  const preparing = new Map<string, AbortController>();
+  const { patience, failed } = makeFailures(parts);
+
+  /** Makes an offer. Resolves when it is made, or is not wanted any more. */
+  async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
+    const way = await wayTo(parts, item);
+    await queue.tell([item.id], null);
+    const to = { device_id: item.thread };
+    const told = tellPreparing(client, to, { files: files.length, totalBytes: item.totalBytes });
+    // The report ends with the cancelling, even if reading stops later.
+    signal.addEventListener('abort', told.end, { once: true });
+    let transfer: OutgoingTransfer;
+    let about: Parameters<typeof noteOffer>[3] = {};
+    try {
+      const bar = running.prepare(item, told.read);
+      const sources = await digested(sourcesOf(files, bar.read), signal).finally(bar.end);
+      const ready = await way.ready(waiting, sources);
+      const held = await queue.hold(item.id, entry.deviceId, ready.envelope);
+      if (held === null) return;
+      about = ready.about;
+      transfer = await ready.send({
+        ...{ concurrency: CONCURRENCY, signal, idempotencyKey: held.key, retries: 0 },
+        ...(ready.bytes <= SMALL_BYTES && { offlineMs: null }),
+      });
+    } finally {
+      told.end();
+    }
+    running.follow(item.id, transfer, sent);
+    if (await noteOffer(queue, item.id, transfer, about)) {
+      // Where the browser has no space for them, the user chooses them again.
+      if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
+    } else await transfer.cancel();
+    await history.sources.forget(item.id);
   }
 
   return {

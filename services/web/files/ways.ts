@@ -9,13 +9,13 @@ interface ReadyOffer {
   readonly envelope: Waiting['envelope'];
   /** The bytes that the service gets. */
   readonly bytes: number;
+  /** What the item keeps of it. */
+  readonly about: Pick<FilesItem, 'lock' | 'fileKey'>;
   send(settings: SendSettings): Promise<OutgoingTransfer>;
 }
 
 /** How files reach a device. */
 interface Way {
-  /** What protects them; undefined where this browser has no keys. */
-  readonly lock: 'sealed' | 'open' | undefined;
   ready(waiting: Waiting, sources: readonly FileSource[]): Promise<ReadyOffer>;
 }
 
@@ -26,17 +26,18 @@ interface Way {
 export async function wayTo({ client, keys }: Pick<Parts, 'client' | 'keys'>, { thread }: FilesItem): Promise<Way> {
   const sealing = await keys.ifKeyed();
   const lock = await sealing?.wayTo(thread);
+  const about = lock === undefined ? {} : { lock };
   return {
-    lock,
     async ready(waiting, sources) {
       if (sealing === null || lock !== 'sealed') {
         const bytes = sources.reduce((sum, { size }) => sum + size, 0);
         const to = { device_id: thread };
-        return { envelope: undefined, bytes, send: (settings) => client.transfers.send(to, sources, settings) };
+        return { envelope: undefined, bytes, about, send: (settings) => client.transfers.send(to, sources, settings) };
       }
       const envelope = await sealing.sealOffer(waiting, sources);
       const bytes = sealing.sealedBytesOf(sources);
-      return { envelope, bytes, send: (settings) => sealing.sendFiles(thread, envelope, sources, settings) };
+      const send: ReadyOffer['send'] = (settings) => sealing.sendFiles(thread, envelope, sources, settings);
+      return { envelope, bytes, about: { ...about, fileKey: envelope.key }, send };
     },
   };
 }
