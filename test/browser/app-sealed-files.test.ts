@@ -224,7 +224,7 @@ withChromium.describe('encrypted files in the app', () => {
   test('from device to device its signals are sealed, and it changes to the relay when that path breaks', async () => {
     const { desktop, phone } = await pair(true);
     const path = join(folder, 'direct.bin');
-    const bytes = randomBytes(120_000_000);
+    const bytes = randomBytes(60_000_000);
     writeFileSync(path, bytes);
     const signals: string[] = [];
     for (const { page } of [desktop, phone]) {
@@ -252,7 +252,7 @@ withChromium.describe('encrypted files in the app', () => {
   test('a byte that somebody changes in the store fails the file on both sides, and nothing of it is kept', async () => {
     const { desktop, phone } = await pair();
     const before = await relayKeys();
-    await chooseFiles(desktop.page, file('changed.bin', randomBytes(1_000_000)));
+    await chooseFiles(desktop.page, file('changed.bin', randomBytes(30_000)));
     await inThread(phone.page).getByText('changed.bin').waitFor();
     await uploaded(before);
     expect(await changeByte(before)).toBe(1);
@@ -278,7 +278,7 @@ withChromium.describe('encrypted files in the app', () => {
     const { desktop, phone } = await pair();
     const path = join(folder, 'source.bin');
     writeFileSync(path, randomBytes(36_000_000));
-    await slowDown(desktop, 8_000_000);
+    await slowDown(desktop, 2_000_000);
     await chooseFiles(desktop.page, path);
     await accept(phone.page);
     await moved(phone.page, 0.2);
@@ -300,7 +300,7 @@ withChromium.describe('encrypted files in the app', () => {
 
   test('a receiver whose keys are gone in the middle says so, and the sender hears that it cannot open them', async () => {
     const { desktop, phone } = await pair();
-    await slowDown(desktop, 2_000_000);
+    await slowDown(desktop, 1_000_000);
     const path = join(folder, 'film.bin');
     writeFileSync(path, randomBytes(24_000_000));
     await chooseFiles(desktop.page, path);
