@@ -6,8 +6,7 @@ import { found } from './found.ts';
 
 interface Opening {
   url: string;
-  /** Of an installation that believes anybody: who this is. Without it the page is a stranger's. */
-  user?: string;
+  user: string;
   name: string;
   /** Whether files may go from device to device; else the browser has no peer connections. */
   direct: boolean;
@@ -27,10 +26,6 @@ export interface MeasuredPage {
   shows(selector: string, text: string, withinMs?: number): Promise<void>;
   /** Clicks it, once it is there. */
   click(selector: string, text: string): Promise<void>;
-  /** Types into the one field of this selector, instead of what is there. */
-  type(selector: string, text: string): Promise<void>;
-  /** Returns an attribute of the one element of this selector, once it is there. */
-  read(selector: string, attribute: string): Promise<string>;
   /** Clicks a button that opens the browser's picker, and chooses a file there. */
   choose(selector: string, text: string, path: string): Promise<void>;
   /** Clicks a button that hands a file to the downloads; where it is then. */
@@ -84,11 +79,10 @@ async function weigh(browser: BareChromium): Promise<() => Promise<number>> {
 /** Before the app: who this is, in which language, and what this browser cannot do. */
 const beginning = ({ user, name, direct }: Opening): string => {
   const identity = JSON.stringify({ user, name, deviceId: randomBytes(9).toString('base64url') });
-  const known = user === undefined ? '' : `localStorage.setItem('baton-development', ${JSON.stringify(identity)});`;
   return `
     if (location.protocol !== 'about:' && localStorage.getItem('baton-language') === null) {
       localStorage.setItem('baton-language', 'en');
-      ${known}
+      localStorage.setItem('baton-development', ${JSON.stringify(identity)});
     }
     Object.assign(window, { showSaveFilePicker: undefined, showDirectoryPicker: undefined });
     ${direct ? '' : 'window.RTCPeerConnection = undefined;'}`;
@@ -103,16 +97,6 @@ const START_BEATING = `
     window.longestMs = Math.max(window.longestMs, now - last);
     last = now;
   }, ${BEAT_MS})`;
-
-/** An expression for a page: the one element of this selector, once it is there. */
-const there = (selector: string): string => `new Promise((resolve) => {
-  const look = () => {
-    const one = document.querySelector(${JSON.stringify(selector)});
-    if (one === null) return setTimeout(look, ${BEAT_MS});
-    resolve(one);
-  };
-  look();
-})`;
 
 export async function openMeasuredPage(opening: Opening): Promise<MeasuredPage> {
   const browser = launchBareChromium();
@@ -161,12 +145,6 @@ async function openIn(browser: BareChromium, opening: Opening): Promise<Measured
   return {
     shows,
     click,
-    async type(selector, text) {
-      await run(`${there(selector)}.then((one) => { one.focus(); one.select(); })`);
-      await send('Input.insertText', { text });
-    },
-    read: async (selector, attribute) =>
-      String(await run(`${there(selector)}.then((one) => one.getAttribute(${JSON.stringify(attribute)}))`)),
     async choose(selector, text, path) {
       const opened = next('Page.fileChooserOpened');
       await click(selector, text);
