@@ -16,6 +16,8 @@ interface Opening extends BrowserContextOptions {
   name?: string;
   /** Where in the app, behind the `#`. */
   at?: string;
+  /** Whether files may go from device to device; else the browser has no peer connections. */
+  direct?: boolean;
 }
 
 export const DESKTOP = { width: 1440, height: 900 };
@@ -31,13 +33,25 @@ function listenForReports(page: Page, reports: string[]): void {
 }
 
 export async function openApp(browser: Browser, opening: Opening): Promise<AppPage> {
-  const { url, user, name, at = '', ...options } = opening;
+  const { url, user, name, at = '', direct = false, ...options } = opening;
   const context = await browser.newContext({
     ...{ viewport: DESKTOP, ignoreHTTPSErrors: true, acceptDownloads: true },
     ...options,
   });
-  // What goes from device to device is seen in app-large-files.
-  await context.addInitScript(() => Object.assign(globalThis, { RTCPeerConnection: undefined }));
+  if (!direct) await context.addInitScript(() => Object.assign(globalThis, { RTCPeerConnection: undefined }));
+  else {
+    // A test can close them, as a network that is gone does.
+    await context.addInitScript(() => {
+      const [connections, Own] = [[] as RTCPeerConnection[], RTCPeerConnection];
+      class Kept extends Own {
+        constructor(configuration?: RTCConfiguration) {
+          super(configuration);
+          connections.push(this);
+        }
+      }
+      Object.assign(globalThis, { connections, RTCPeerConnection: Kept });
+    });
+  }
   const reports: string[] = [];
   context.on('page', (page) => listenForReports(page, reports));
   if (user !== undefined) {

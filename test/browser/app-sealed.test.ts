@@ -87,7 +87,7 @@ withChromium.describe('encrypted content in the app', () => {
       body: { to_device_id: id, files: [{ name: '0.bin', size: 1 }], sealed: envelope() },
     });
     const { transfer_id } = offered.body.transfer;
-    await inThread(page).locator('.item').getByText('the app cannot open them yet').waitFor();
+    await inThread(page).locator('.item').getByText('no key that opens these encrypted files').waitFor();
     expect(await inThread(page).getByRole('button', { name: 'Accept' }).count()).toBe(0);
     expect((await calls.call('getTransfer', { params: { transfer_id } })).body.transfer).toMatchObject({
       ...{ state: 'CANCELLED', error: { code: 'cannot_open', by_device_id: id } },

@@ -7,8 +7,10 @@ import {
 import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
 import { errorOf, stateOf } from '../history/history.ts';
+import { keyState } from '../sealing/key-state.ts';
 import { isAlways } from './always.ts';
 import { dropArchives, openKept, removeKept, whyNoFiles } from './kept-files.ts';
+import { makeOpeningFiles } from './opening-files.ts';
 import { codeOf, makeChange, makeRunningFiles, type RunningFiles } from './running-files.ts';
 import { CONCURRENCY, makeSendingFiles } from './sending-files.ts';
 
@@ -17,11 +19,25 @@ const received = (item: FilesItem): void => {
 };
 
 /** Takes files that are offered to this device. */
-function makeReceivingFiles({ client, entry, history }: Parts, running: RunningFiles) {
+function makeReceivingFiles(parts: Parts, running: RunningFiles) {
+  const { client, entry, history } = parts;
   const change = makeChange({ history });
+  /** The offers with the names of their senders. */
   const offers = new Map<string, IncomingTransfer>();
-  const find = async (transferId: string): Promise<IncomingTransfer> =>
-    offers.get(transferId) ?? (await client.transfers.incoming(transferId));
+  const opening = makeOpeningFiles(parts, async (offer, lock) => {
+    offers.set(offer.id, offer);
+    await history.offered(offer.transfer, lock);
+    // Anybody could have written what is not encrypted, so the user of a browser with keys is asked.
+    const isTrusted = lock !== 'open' && (await isAlways(history, offer.transfer.sender.device_id));
+    if (offer.isAccepted || isTrusted) await accept(offer.id).catch(() => {});
+  });
+
+  async function find(transferId: string): Promise<IncomingTransfer> {
+    if (!offers.has(transferId)) await opening.open(await client.transfers.incoming(transferId));
+    const found = offers.get(transferId);
+    if (found === undefined) throw new BatonClientError('cannot_open', 'Not opened', { action: 'tell-user' });
+    return found;
+  }
 
   async function accept(transferId: string): Promise<void> {
     const why = await whyNoFiles();
@@ -29,7 +45,8 @@ function makeReceivingFiles({ client, entry, history }: Parts, running: RunningF
     // Without this request a browser that runs out of space may delete the stored files.
     void navigator.storage.persist?.().catch(() => false);
     const offer = await find(transferId);
-    const item = await history.transfer(offer.transfer, false);
+    if (running.has(transferId)) return;
+    const item = await history.offered(offer.transfer);
     const open = (file: TransferFile) => openKept(entry.userId, transferId, file);
     running.follow(item.id, offer.accept(open, { concurrency: CONCURRENCY }), received);
     await change(item.id, (one) => {
@@ -39,15 +56,12 @@ function makeReceivingFiles({ client, entry, history }: Parts, running: RunningF
 
   return {
     accept,
-    refuse: async (transferId: string): Promise<void> => (await find(transferId)).reject(),
-    async onOffer(offer: IncomingTransfer): Promise<void> {
-      offers.set(offer.id, offer);
-      await history.transfer(offer.transfer, false);
-      // Nobody is asked about files of which there would be only ciphertext.
-      if ((offer.transfer.sealed ?? null) !== null)
-        return void (await client.transfers.cancel(offer.id, 'cannot_open').catch(() => {}));
-      const isWelcome = offer.isAccepted || (await isAlways(history, offer.transfer.sender.device_id));
-      if (isWelcome) await accept(offer.id).catch(() => {});
+    refuse: async (transferId: string): Promise<void> =>
+      (offers.get(transferId) ?? (await client.transfers.incoming(transferId))).reject(),
+    onOffer: opening.open,
+    onEnd: (transferId: string): void => {
+      offers.delete(transferId);
+      opening.forget(transferId);
     },
   };
 }
@@ -70,6 +84,7 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
     await change(item.id, (one) => {
       one.state = state;
       one.error = errorOf(transfer, one.isMine);
+      if (isOver) delete one.fileKey;
     });
     if (!isOver || item.isMine || item.kept !== 'nothing') return;
     // A worker may still write the file. Removing the item removes it too.
@@ -113,8 +128,10 @@ export function makeFileCommands(parts: Parts) {
   }
 
   tabs.command('send-files', sending.send);
-  readiness.watch(() => void sending.sendAll().catch(() => {}));
-  void sending.sendAll().catch(() => {});
+  const sendAll = (): void => void sending.sendAll().catch(() => {});
+  readiness.watch(sendAll);
+  // Calls it at once, too.
+  keyState.subscribe(sendAll);
   tabs.command('accept', receiving.accept);
   tabs.command('refuse', receiving.refuse);
   tabs.command('cancel', cancel);
@@ -124,7 +141,10 @@ export function makeFileCommands(parts: Parts) {
 
   return {
     onOffer: receiving.onOffer,
-    onTransfer,
+    async onTransfer(transfer: Transfer): Promise<void> {
+      if (!['offered', 'active'].includes(stateOf(transfer))) receiving.onEnd(transfer.transfer_id);
+      await onTransfer(transfer);
+    },
 
     /** Resumes what this browser was sending when it was closed, as far as it still has the files. */
     async goOn(): Promise<void> {

@@ -17,13 +17,20 @@ export const keptPath = (account: string, transferId: string, name: string | num
   String(name),
 ];
 
+/** A sink that holds up to two blocks in memory. */
+interface KeptSink extends FileSink {
+  /** Returns how many bytes, from the beginning, are on the disk: a page that is reloaded need not get them again. */
+  kept(): number;
+}
+
 /** Opens the sink of a received file. It continues after the stored bytes. */
-export async function openKept(account: string, transferId: string, wanted: TransferFile): Promise<FileSink> {
+export async function openKept(account: string, transferId: string, wanted: TransferFile): Promise<KeptSink> {
   const file = newFileNumber();
   const path = keptPath(account, transferId, wanted.index);
   const isDigested = wanted.sha256 !== null;
   const offset = (await askWorker({ act: 'open', file, path, isDigested })) as number;
   let at = offset;
+  let onDisk = offset;
   let filled = 0;
   let block = new Uint8Array(BLOCK_BYTES);
   /** The block that was written before. There are only two blocks, however large the file. */
@@ -34,11 +41,14 @@ export async function openKept(account: string, transferId: string, wanted: Tran
     const { buffer } = (await written) as Uint8Array<ArrayBuffer>;
     if (filled === 0) return;
     const full = block.subarray(0, filled);
-    const start = at;
+    const [start, end] = [at, at + filled];
     block = new Uint8Array(buffer);
-    at += filled;
+    at = end;
     filled = 0;
-    written = askWorker({ act: 'write', file, at: start, bytes: full }, [full.buffer]);
+    written = askWorker({ act: 'write', file, at: start, bytes: full }, [full.buffer]).then((memory) => {
+      onDisk = end;
+      return memory;
+    });
     written.catch(() => {});
   }
 
@@ -53,6 +63,7 @@ export async function openKept(account: string, transferId: string, wanted: Tran
 
   return {
     offset,
+    kept: () => onDisk,
     async write(chunk) {
       for (let done = 0; done < chunk.length; ) {
         const part = chunk.subarray(done, done + BLOCK_BYTES - filled);

@@ -8,6 +8,9 @@ const ENDS: Readonly<Record<string, FilesItem['state']>> = { rejected: 'refused'
 /** The codes of a transfer that stopped here and can be resumed. */
 const STOPPED = ['aborted', 'signed_out'];
 
+/** Reasons of the other device that concern encrypted files. They are shown as it gave them. */
+const OF_SEALED = ['record_damaged', 'cannot_open'];
+
 export const codeOf = (error: unknown): string => (error instanceof BatonClientError ? error.code : 'unexpected');
 
 /** Makes a function that changes a files item of the history. */
@@ -60,13 +63,18 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
   async function end(itemId: string, running: RunningTransfer, onDone: (item: FilesItem) => void): Promise<void> {
     try {
       await running.done;
-      await change(itemId, onDone);
+      await change(itemId, (item) => {
+        onDone(item);
+        delete item.fileKey;
+      });
     } catch (error) {
       const code = codeOf(error);
       if (STOPPED.includes(code)) return;
       await change(itemId, (item) => {
         item.state = ENDS[code] ?? 'failed';
-        item.error = code;
+        const said = running.transfer.error?.code ?? '';
+        item.error = code === 'failed' && OF_SEALED.includes(said) ? said : code;
+        delete item.fileKey;
       });
     } finally {
       handles.delete(running.id);

@@ -10,8 +10,9 @@ import { keptSources } from '../outbox/kept-sources.ts';
 import { makeLanes } from '../outbox/lanes.ts';
 import { makePatience } from '../outbox/patience.ts';
 import type { Queue, Waiting } from '../outbox/queue.ts';
-import { failureOf, isTooOld, verdictOf } from '../outbox/verdict.ts';
+import { failureOf, isKeyProblem, isTooOld, verdictOf } from '../outbox/verdict.ts';
 import type { RunningFiles } from './running-files.ts';
+import { resumeFiles, wayTo } from './ways.ts';
 
 /**
  * The most bytes of files that are kept, so that sending resumes by itself after a reload. Beyond it the user chooses the
@@ -51,54 +52,31 @@ const end = (queue: Queue, id: string, state: 'failed' | 'cancelled', error: str
     if (item.kind === 'files' && item.ref === '') Object.assign(item, { state, error });
   });
 
-/** Notes the offer. False: the user has cancelled it meanwhile. */
-async function noteOffer(queue: Queue, id: string, transfer: OutgoingTransfer): Promise<boolean> {
+/** Notes the offer, and what protects it. False: the user has cancelled it meanwhile. */
+async function noteOffer(
+  queue: Queue,
+  id: string,
+  transfer: OutgoingTransfer,
+  about: Pick<FilesItem, 'lock' | 'fileKey'>,
+): Promise<boolean> {
   let isWanted = false;
   await queue.settle(id, (one) => {
     if (one.kind !== 'files') return;
     isWanted = one.state !== 'cancelled';
-    Object.assign(one, { ref: transfer.id, error: null });
+    Object.assign(one, { ...about, ref: transfer.id, error: null });
     if (one.state === 'preparing') one.state = stateOf(transfer.transfer);
   });
   return isWanted;
 }
 
-/** Offers the waiting files, one attempt at a time. */
-function makeOffers({ client, entry, history, queue, readiness }: Parts, running: RunningFiles) {
-  /** Aborts the making of digests, which happens before there is a transfer to cancel. */
-  const preparing = new Map<string, AbortController>();
+/** Decides what follows when files could not be offered. */
+function makeFailures({ queue, readiness }: Parts) {
   const patience = makePatience(queue);
-
-  /** Makes an offer. Resolves when it is made, or is not wanted any more. */
-  async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
-    await queue.tell([item.id], null);
-    const to = { device_id: item.thread };
-    const told = tellPreparing(client, to, { files: files.length, totalBytes: item.totalBytes });
-    // The report ends with the cancelling, even if reading stops later.
-    signal.addEventListener('abort', told.end, { once: true });
-    let transfer: OutgoingTransfer;
-    try {
-      const bar = running.prepare(item, told.read);
-      const sources = await digested(sourcesOf(files, bar.read), signal).finally(bar.end);
-      if (!(await queue.hold(item.id, entry.deviceId))) return;
-      transfer = await client.transfers.send(to, sources, {
-        ...{ concurrency: CONCURRENCY, signal, idempotencyKey: waiting.key, retries: 0 },
-        ...(item.totalBytes <= SMALL_BYTES && { offlineMs: null }),
-      });
-    } finally {
-      told.end();
-    }
-    running.follow(item.id, transfer, sent);
-    if (await noteOffer(queue, item.id, transfer)) {
-      // Where the browser has no space for them, the user chooses them again.
-      if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
-    } else await transfer.cancel();
-    await history.sources.forget(item.id);
-  }
 
   /** Returns how long to wait before the next try; null when there is none. */
   async function failed(waiting: Waiting, error: unknown): Promise<number | null> {
     const failure = failureOf(error);
+    if (isKeyProblem(failure)) return patience.wait(waiting.id, [waiting.id], failure.code);
     if (failure.outcome === 'none') await queue.release(waiting);
     const verdict = verdictOf(failure);
     if (failure.code === 'aborted') await end(queue, waiting.id, 'cancelled', failure.code);
@@ -109,6 +87,48 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
       return patience.wait(waiting.id, [waiting.id], reason, failure.retryAfterMs);
     }
     return null;
+  }
+
+  return { patience, failed };
+}
+
+/** Offers the waiting files, one attempt at a time. */
+function makeOffers(parts: Parts, running: RunningFiles) {
+  const { client, entry, history, queue, readiness } = parts;
+  /** Aborts the making of digests, which happens before there is a transfer to cancel. */
+  const preparing = new Map<string, AbortController>();
+  const { patience, failed } = makeFailures(parts);
+
+  /** Makes an offer. Resolves when it is made, or is not wanted any more. */
+  async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
+    const way = await wayTo(parts, item);
+    await queue.tell([item.id], null);
+    const to = { device_id: item.thread };
+    const told = tellPreparing(client, to, { files: files.length, totalBytes: item.totalBytes });
+    // The report ends with the cancelling, even if reading stops later.
+    signal.addEventListener('abort', told.end, { once: true });
+    let transfer: OutgoingTransfer;
+    let about: Parameters<typeof noteOffer>[3] = {};
+    try {
+      const bar = running.prepare(item, told.read);
+      const sources = await digested(sourcesOf(files, bar.read), signal).finally(bar.end);
+      const ready = await way.ready(waiting, sources);
+      const held = await queue.hold(item.id, entry.deviceId, ready.envelope);
+      if (held === null) return;
+      about = ready.about;
+      transfer = await ready.send({
+        ...{ concurrency: CONCURRENCY, signal, idempotencyKey: held.key, retries: 0 },
+        ...(ready.bytes <= SMALL_BYTES && { offlineMs: null }),
+      });
+    } finally {
+      told.end();
+    }
+    running.follow(item.id, transfer, sent);
+    if (await noteOffer(queue, item.id, transfer, about)) {
+      // Where the browser has no space for them, the user chooses them again.
+      if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
+    } else await transfer.cancel();
+    await history.sources.forget(item.id);
   }
 
   return {
@@ -135,7 +155,7 @@ function makeOffers({ client, entry, history, queue, readiness }: Parts, running
 
 /** Sends the waiting files, and resumes what another page of this browser was sending. */
 export function makeSendingFiles(parts: Parts, running: RunningFiles) {
-  const { client, entry, history, queue } = parts;
+  const { entry, history, queue } = parts;
   const offers = makeOffers(parts, running);
   /** The chosen files, as long as this page is open. */
   const inHand = new Map<string, readonly ChosenFile[]>();
@@ -195,8 +215,8 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
 
     async goOn(transferId: string, files: readonly ChosenFile[]): Promise<void> {
       const item = await history.byRef(transferId);
-      if (item === undefined || running.has(transferId)) return;
-      const transfer = await client.transfers.resume(transferId, sourcesOf(files), { concurrency: CONCURRENCY });
+      if (item?.kind !== 'files' || running.has(transferId)) return;
+      const transfer = await resumeFiles(parts, item, sourcesOf(files), { concurrency: CONCURRENCY });
       running.follow(item.id, transfer, sent);
     },
   };

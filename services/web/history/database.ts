@@ -46,6 +46,13 @@ export interface FilesItem extends Entry {
   saved?: number[];
   /** Small pictures of sent files, or the text itself. */
   previews?: Blob[];
+  /**
+   * What protects them on the way, where this browser has keys. `waits`: their names cannot be opened yet. `refused`: they were
+   * not genuine, or can never be opened.
+   */
+  lock?: 'sealed' | 'open' | 'waits' | 'refused';
+  /** The key of sent files, with which another page resumes them; as long as they are under way. */
+  fileKey?: string;
 }
 
 export type Item = MessageItem | FilesItem;

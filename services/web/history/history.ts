@@ -43,8 +43,11 @@ export function errorOf({ error, sender, receiver }: Transfer, isMine: boolean):
 export const isSealed = (item: Item): item is MessageItem & { sealed: string } =>
   item.kind === 'message' && item.sealed !== undefined;
 
-/** Tells whether a message was not genuine, so that there is nothing to show. */
-export const isRefused = (item: Item): boolean => item.kind === 'message' && item.lock === 'refused';
+/** Tells whether the content of an item was not genuine, so that there is nothing to show. */
+export const isRefused = ({ lock }: Item): boolean => lock === 'refused';
+
+/** Tells whether files were offered whose names this browser cannot open yet. */
+export const isUnopened = ({ lock }: Item): boolean => lock === 'waits';
 
 /** Returns the thread of a message. The sender of a message without a device cannot be answered. */
 const threadOf = ({ from_device_id, from_name }: Message): string => from_device_id ?? `name:${from_name}`;
@@ -207,17 +210,22 @@ const makeArrivals = (
   receiveRefused: (message: Message): Promise<void> =>
     put({ ...itemOf(message), text: '', lock: 'refused' }, message.from_name, null),
 
-  /** Returns the item of a transfer to or from this device, and makes it if there is none. */
-  async transfer(transfer: Transfer, isMine: boolean): Promise<Item> {
+  /**
+   * Returns the item of a transfer to this device, and makes it if there is none. Once its names are opened, they take the
+   * place of those that the service knows.
+   */
+  async offered(transfer: Transfer, lock?: FilesItem['lock']): Promise<Item> {
     const known = await byRef(transfer.transfer_id);
-    if (known !== undefined) return known;
-    const other = isMine ? transfer.receiver : transfer.sender;
+    if (known !== undefined && (!isUnopened(known) || lock === 'waits')) return known;
+    const isHidden = lock === 'waits' || lock === 'refused';
     const item: FilesItem = {
-      ...{ id: transfer.transfer_id, ref: transfer.transfer_id, thread: other.device_id, at: transfer.created_at },
-      ...{ isMine, kind: 'files', files: shownFiles(transfer), fileCount: transfer.file_count, kept: 'nothing' },
-      ...{ totalBytes: transfer.total_bytes, state: stateOf(transfer), error: errorOf(transfer, isMine) },
+      ...{ id: transfer.transfer_id, ref: transfer.transfer_id, thread: transfer.sender.device_id },
+      ...{ at: transfer.created_at, isMine: false, kind: 'files', files: isHidden ? [] : shownFiles(transfer) },
+      ...{ fileCount: transfer.file_count, totalBytes: transfer.total_bytes, kept: 'nothing' },
+      ...{ state: stateOf(transfer), error: errorOf(transfer, false), ...(lock !== undefined && { lock }) },
     };
-    await add(item, other.name);
+    if (known === undefined) await add(item, transfer.sender.name);
+    else await put(item, transfer.sender.name, null);
     return item;
   },
 });

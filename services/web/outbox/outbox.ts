@@ -86,7 +86,8 @@ export function makeOutbox(parts: Parts) {
         await queue.add({ ...item, ref: '', at: now(), state: 'sending', error: null });
         return messages.send(item.thread);
       }
-      await queue.add({ ...item, ref: '', state: 'preparing', error: null });
+      const { lock: _lock, fileKey: _key, ...rest } = item;
+      await queue.add({ ...rest, ref: '', state: 'preparing', error: null });
       await tabs.ask('send-files', item.id, null);
     },
 

@@ -16,6 +16,14 @@ const OLD_KEY = 'outbox';
 const EARLY = 'delivered-early';
 const MOST_EARLY = 200;
 
+interface Envelope {
+  readonly epoch: number;
+  readonly sealed: string;
+  /** The key of sealed files, and the digest of what it was made for. */
+  readonly key?: string;
+  readonly of?: string;
+}
+
 export interface Waiting {
   /** The id of the item in the history. */
   readonly id: string;
@@ -27,8 +35,8 @@ export interface Waiting {
   readonly unknownSince: number | null;
   /** The device that made the attempt, because the service keeps the keys of each device apart. */
   readonly triedBy: string | null;
-  /** The sealed text, and the number of the key that seals it. Each attempt sends the same. */
-  readonly envelope?: { readonly epoch: number; readonly sealed: string } | undefined;
+  /** What is sealed, and the number of the account's key at that time. Each attempt sends the same. */
+  readonly envelope?: Envelope | undefined;
 }
 
 const entryOf = ({ id, kind, thread }: Item): Waiting => ({

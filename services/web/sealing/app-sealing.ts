@@ -2,6 +2,7 @@ import type { BatonClient, ClipboardEntry } from '../../../shared/client/index.t
 import type { History } from '../history/history.ts';
 import type { Waiting } from '../outbox/queue.ts';
 import '../texts/key-texts.ts';
+import { makeAppFiles } from './app-files.ts';
 import { makeKeyAccount } from './key-account.ts';
 import { keyState } from './key-state.ts';
 import { makeOpening } from './opening.ts';
@@ -16,8 +17,11 @@ export interface SealingParts {
 /** A sealed text as it is stored before it is sent, so that each attempt sends the same. */
 type Envelope = NonNullable<Waiting['envelope']>;
 
-/** The devices to which the user has allowed messages that are not encrypted. */
+/** The devices to which the user has allowed messages and files that are not encrypted. */
 const OPEN_TO = 'open-to';
+
+const isOpenTo = async (history: History, deviceId: string): Promise<boolean> =>
+  (await history.settings.get<string[]>(OPEN_TO, [])).includes(deviceId);
 
 /** Seals messages of the outbox. */
 const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
@@ -26,7 +30,7 @@ const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
     const keyring = await ring.current();
     const { epoch, members } = keyring.ring.body;
     const isKeyed = members.some(({ device_id }) => device_id === to);
-    if (!isKeyed && (await history.settings.get<string[]>(OPEN_TO, [])).includes(to)) return null;
+    if (!isKeyed && (await isOpenTo(history, to))) return null;
     if (envelope?.epoch === epoch) return envelope;
     const devices = await ring.devices();
     // The text keeps its id, so that a receiver shows it once although both envelopes may arrive.
@@ -36,7 +40,7 @@ const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
   post: (to: string, { sealed }: Envelope, settings: { idempotencyKey: string; retries: number }) =>
     ring.sealing().texts.post(to, sealed, settings),
 
-  /** Lets messages to this device go unencrypted from now on, because the user has said so. */
+  /** Lets messages and files to this device go unencrypted from now on, because the user has said so. */
   async allowOpen(to: string): Promise<void> {
     const all = await history.settings.get<string[]>(OPEN_TO, []);
     await history.settings.set(OPEN_TO, [...all.filter((id) => id !== to), to]);
@@ -71,6 +75,7 @@ export function makeAppSealing(parts: SealingParts) {
     }),
     ...makeSending(parts, ring),
     ...makeClipboard(ring),
+    ...makeAppFiles({ client: parts.client, isOpenTo: (id) => isOpenTo(parts.history, id) }, ring),
     ...makeKeyAccount(ring),
     current: ring.current,
     takeGrant: ring.takeGrant,

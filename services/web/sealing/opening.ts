@@ -19,8 +19,10 @@ export function makeOpening(history: History) {
     messageOf: (id) => settings.get<TakenText | null>(messageKey(id), null),
     async addMessage(id, messageId, n) {
       const opened = shown.get(messageId);
-      if (opened === undefined) throw new Error('Only an opened message is noted');
-      await history.receiveOpened(opened.message, opened.text, { key: messageKey(id), value: { messageId, n } });
+      const mark = { key: messageKey(id), value: { messageId, n } };
+      if (opened !== undefined) await history.receiveOpened(opened.message, opened.text, mark);
+      // Files: the same transfer may be opened again, after a reload, but another one with the same description may not.
+      else await settings.set(mark.key, mark.value);
     },
     clipboardOf: (deviceId) => settings.get(clipboardKey(deviceId), 0),
     async addClipboard(deviceId, t) {

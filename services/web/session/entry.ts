@@ -5,8 +5,8 @@ import {
   type SessionStore,
   startDeviceSession,
 } from '../../../shared/client/index.ts';
-import { peerToPeer } from '../../../shared/client/peer-to-peer.ts';
 import { leanFetch } from '../files/lean-fetch.ts';
+import { appPaths } from '../files/paths.ts';
 import { developmentHeaders, developmentIdentity, keepDevelopmentIdentity } from './development.ts';
 import { keptWords } from '../kept-words.ts';
 import { newId } from '../../../shared/client/new-id.ts';
@@ -33,7 +33,7 @@ const sessionStore = (): SessionStore | null => (developmentIdentity() === null 
 /** Makes a client without a stream, for calls of this tab. */
 export function makeClient() {
   const store = sessionStore();
-  const parts = { baseUrl: '', headers: developmentHeaders, fetch: leanFetch, peerToPeer: peerToPeer() };
+  const parts = { baseUrl: '', headers: developmentHeaders, fetch: leanFetch, peerToPeer: appPaths() };
   return makeBatonClient({ ...parts, ...(store !== null && { session: store }) });
 }
 

@@ -26,7 +26,7 @@ export const englishErrors = {
   other_service: 'This link is of another service. Open it there.',
   already_decided: 'This was decided already. Show a new code to ask again.',
   access_denied: 'The other device has refused. Show a new code to ask again.',
-  cannot_open: 'These files are encrypted, and the app cannot open them yet. Have them sent without encryption.',
+  cannot_open: 'The receiver has no key that opens these encrypted files. Once it has one, send them again.',
   peer_offline: 'The other device was offline. Send it again when it is back.',
   digest_mismatch: 'What arrived is not what was sent. Send it again.',
   source_failed: 'A file could not be read: it was changed or moved. Choose it again.',

@@ -1,21 +1,21 @@
 /** The texts about keys. They are loaded with the code that seals. */
 export const englishKeys = {
   title: 'Encryption',
-  off: 'The service can read the messages and the clipboard of this account.',
+  off: 'The service can read the messages, files and the clipboard of this account.',
   create: 'Encrypt this account',
   createTitle: 'Encrypt this account?',
   createWhy: (names: string) =>
-    `From then on only devices with keys read messages and the clipboard. ${
+    `From then on only devices with keys read messages, files and the clipboard. ${
       names === '' ? '' : `These have no keys until you link them: ${names}. `
-    }Programs that send by the address of the service go on unencrypted, and so do files.`,
-  created: 'Messages and the clipboard are encrypted from now on.',
+    }Programs that send by the address of the service go on unencrypted.`,
+  created: 'Messages, files and the clipboard are encrypted from now on.',
   noKey: 'This account is encrypted, but this browser has no key. What it sends is not encrypted.',
   get: 'Get the key',
   how: 'Scan this code on a device that has keys, or give it the link: “Add a device”, or “baton approve”.',
   noneGiven: 'The device that approved this gave no keys. Approve it on a device that has keys.',
-  lost: 'The keys of this browser are gone. Its messages wait until you get the key again, or go on without.',
+  lost: 'The keys of this browser are gone. What it sends waits until you get the key again, or go on without.',
   without: 'Go on without',
-  on: 'Messages and the clipboard are encrypted between the devices with keys. Files are not.',
+  on: 'Messages, files and the clipboard are encrypted between the devices with keys.',
   trust: 'The service delivers this app, so a web app protects you only as far as you trust the service.',
   noKeys: 'No key. Choose “Get the key” in its settings, or sign it in again, and approve it here.',
   gone: 'Not signed in any more',
@@ -106,6 +106,13 @@ export const englishKeys = {
     devices_disagree: 'Your devices disagree about who has keys. Get the key again in the settings.',
     link_again: 'This browser was away for too long. Get the key again in the settings.',
     unknown_key: 'This browser does not have the newest key yet. Try again in a moment.',
+    record_damaged:
+      'A part of the files was changed on the way, or while it was sent. Nothing of it is kept. Send them again.',
+    wrong_signer: 'These files do not come from the device that they name. They were refused.',
+    not_a_member: 'The device that sent these files does not belong to the account. They were refused.',
+    sent_before: 'Somebody on the way repeated these files. They were refused.',
+    key_retired: 'These files were encrypted too long ago. Have them sent again.',
+    newer_version: 'A newer version of Baton encrypted this. Reload the page.',
   },
 };
 

@@ -203,8 +203,7 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       other_service: 'Ce lien appartient à un autre service. Ouvrez-le là-bas.',
       already_decided: 'C’est déjà décidé. Affichez un nouveau code pour redemander.',
       access_denied: 'L’autre appareil a refusé. Affichez un nouveau code pour redemander.',
-      cannot_open:
-        'Ces fichiers sont chiffrés, et l’application ne sait pas encore les ouvrir. Faites-les envoyer sans chiffrement.',
+      cannot_open: 'Le destinataire n’a pas de clé pour ces fichiers chiffrés. Renvoyez-les dès qu’il en a une.',
       peer_offline: 'L’autre appareil était hors ligne. Renvoyez-le quand il est de retour.',
       digest_mismatch: 'Ce qui est arrivé n’est pas ce qui a été envoyé. Renvoyez-le.',
       source_failed: 'Un fichier n’a pas pu être lu : il a été modifié ou déplacé. Choisissez-le à nouveau.',

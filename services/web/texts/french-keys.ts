@@ -2,21 +2,21 @@ import type { KeyTexts } from './english-keys.ts';
 
 export const frenchKeys: KeyTexts = {
   title: 'Chiffrement',
-  off: 'Le service peut lire les messages et le presse-papiers de ce compte.',
+  off: 'Le service peut lire les messages, les fichiers et le presse-papiers de ce compte.',
   create: 'Chiffrer ce compte',
   createTitle: 'Chiffrer ce compte ?',
   createWhy: (names) =>
-    `Ensuite, seuls les appareils avec une clé lisent les messages et le presse-papiers. ${
+    `Ensuite, seuls les appareils avec une clé lisent les messages, les fichiers et le presse-papiers. ${
       names === '' ? '' : `Sans clé tant que vous ne les liez pas : ${names}. `
-    }Les programmes qui envoient par l’adresse du service restent sans chiffrement, et les fichiers aussi.`,
-  created: 'Les messages et le presse-papiers sont désormais chiffrés.',
+    }Les programmes qui envoient par l’adresse du service restent sans chiffrement.`,
+  created: 'Les messages, les fichiers et le presse-papiers sont désormais chiffrés.',
   noKey: 'Ce compte est chiffré, mais ce navigateur n’a pas de clé. Ce qu’il envoie n’est pas chiffré.',
   get: 'Obtenir la clé',
   how: 'Scannez ce code sur un appareil qui a une clé, ou donnez-lui le lien : « Ajouter un appareil » ou « baton approve ».',
   noneGiven: 'L’appareil qui a accepté n’a pas donné de clé. Acceptez sur un appareil qui en a une.',
-  lost: 'Les clés de ce navigateur ont disparu. Ses messages attendent que vous repreniez la clé ou continuiez sans.',
+  lost: 'Les clés de ce navigateur ont disparu. Ce qu’il envoie attend que vous repreniez la clé ou continuiez sans.',
   without: 'Continuer sans',
-  on: 'Les messages et le presse-papiers sont chiffrés entre les appareils avec une clé. Les fichiers ne le sont pas.',
+  on: 'Les messages, les fichiers et le presse-papiers sont chiffrés entre les appareils avec une clé.',
   trust: 'Le service fournit cette application : elle ne vous protège que si vous faites confiance au service.',
   noKeys: 'Pas de clé. Choisissez « Obtenir la clé » dans ses réglages, ou reconnectez-le, et acceptez ici.',
   gone: 'N’est plus connecté',
@@ -106,5 +106,12 @@ export const frenchKeys: KeyTexts = {
     devices_disagree: 'Vos appareils ne sont pas d’accord sur qui a une clé. Reprenez la clé dans les réglages.',
     link_again: 'Ce navigateur est resté absent trop longtemps. Reprenez la clé dans les réglages.',
     unknown_key: 'Ce navigateur n’a pas encore la nouvelle clé. Réessayez dans un instant.',
+    record_damaged:
+      'Une partie des fichiers a été modifiée en chemin ou pendant l’envoi. Rien n’en est gardé. Envoyez-les de nouveau.',
+    wrong_signer: 'Ces fichiers ne viennent pas de l’appareil qu’ils nomment. Ils ont été refusés.',
+    not_a_member: 'L’appareil qui a envoyé ces fichiers n’appartient pas au compte. Ils ont été refusés.',
+    sent_before: 'Quelqu’un a répété ces fichiers en chemin. Ils ont été refusés.',
+    key_retired: 'Ces fichiers ont été chiffrés il y a trop longtemps. Faites-les envoyer de nouveau.',
+    newer_version: 'Une version plus récente de Baton a chiffré ceci. Rechargez la page.',
   },
 };

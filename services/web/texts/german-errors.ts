@@ -29,7 +29,7 @@ export const germanErrors: Texts['errors'] = {
   already_decided: 'Das wurde schon entschieden. Zeige einen neuen Code, um noch einmal zu fragen.',
   access_denied: 'Das andere Gerät hat abgelehnt. Zeige einen neuen Code, um noch einmal zu fragen.',
   cannot_open:
-    'Diese Dateien sind verschlüsselt, und die App kann sie noch nicht öffnen. Lass sie unverschlüsselt senden.',
+    'Der Empfänger hat keinen Schlüssel für diese verschlüsselten Dateien. Sende sie noch einmal, sobald er einen hat.',
   peer_offline: 'Das andere Gerät war offline. Sende es noch einmal, wenn es zurück ist.',
   digest_mismatch: 'Was ankam, ist nicht, was gesendet wurde. Sende es noch einmal.',
   source_failed: 'Eine Datei konnte nicht gelesen werden: Sie wurde geändert oder verschoben. Wähle sie noch einmal.',

@@ -2,22 +2,22 @@ import type { KeyTexts } from './english-keys.ts';
 
 export const germanKeys: KeyTexts = {
   title: 'Verschlüsselung',
-  off: 'Der Dienst kann die Nachrichten und die Zwischenablage dieses Kontos lesen.',
+  off: 'Der Dienst kann die Nachrichten, die Dateien und die Zwischenablage dieses Kontos lesen.',
   create: 'Dieses Konto verschlüsseln',
   createTitle: 'Dieses Konto verschlüsseln?',
   createWhy: (names) =>
-    `Danach lesen nur Geräte mit Schlüsseln Nachrichten und Zwischenablage. ${
+    `Danach lesen nur Geräte mit Schlüsseln Nachrichten, Dateien und Zwischenablage. ${
       names === '' ? '' : `Ohne Schlüssel, bis du sie verbindest: ${names}. `
-    }Programme, die über die Adresse des Dienstes senden, senden weiter unverschlüsselt, und Dateien bleiben unverschlüsselt.`,
-  created: 'Nachrichten und Zwischenablage sind ab jetzt verschlüsselt.',
+    }Programme, die über die Adresse des Dienstes senden, senden weiter unverschlüsselt.`,
+  created: 'Nachrichten, Dateien und Zwischenablage sind ab jetzt verschlüsselt.',
   noKey:
     'Dieses Konto ist verschlüsselt, aber dieser Browser hat keinen Schlüssel. Was er sendet, ist unverschlüsselt.',
   get: 'Schlüssel holen',
   how: 'Scanne diesen Code auf einem Gerät mit Schlüsseln, oder gib ihm den Link: „Gerät hinzufügen“ oder „baton approve“.',
   noneGiven: 'Das Gerät, das zugestimmt hat, hat keine Schlüssel gegeben. Stimme auf einem Gerät mit Schlüsseln zu.',
-  lost: 'Die Schlüssel dieses Browsers sind weg. Seine Nachrichten warten, bis du den Schlüssel wieder holst oder ohne weitermachst.',
+  lost: 'Die Schlüssel dieses Browsers sind weg. Was er sendet, wartet, bis du den Schlüssel wieder holst oder ohne weitermachst.',
   without: 'Ohne weitermachen',
-  on: 'Nachrichten und Zwischenablage sind zwischen den Geräten mit Schlüsseln verschlüsselt. Dateien sind es nicht.',
+  on: 'Nachrichten, Dateien und Zwischenablage sind zwischen den Geräten mit Schlüsseln verschlüsselt.',
   trust: 'Der Dienst liefert diese App. Eine Web-App schützt dich deshalb nur so weit, wie du dem Dienst vertraust.',
   noKeys: 'Kein Schlüssel. Wähle „Schlüssel holen“ in seinen Einstellungen, oder melde es neu an, und stimme hier zu.',
   gone: 'Nicht mehr angemeldet',
@@ -110,5 +110,12 @@ export const germanKeys: KeyTexts = {
       'Deine Geräte sind sich nicht einig, wer Schlüssel hat. Hole den Schlüssel in den Einstellungen neu.',
     link_again: 'Dieser Browser war zu lange weg. Hole den Schlüssel in den Einstellungen neu.',
     unknown_key: 'Dieser Browser hat den neuesten Schlüssel noch nicht. Versuche es gleich noch einmal.',
+    record_damaged:
+      'Ein Teil der Dateien wurde unterwegs oder während des Sendens verändert. Nichts davon bleibt. Sende sie noch einmal.',
+    wrong_signer: 'Diese Dateien kommen nicht von dem Gerät, das sie nennen. Sie wurden abgelehnt.',
+    not_a_member: 'Das Gerät, das diese Dateien gesendet hat, gehört nicht zum Konto. Sie wurden abgelehnt.',
+    sent_before: 'Jemand hat diese Dateien unterwegs wiederholt. Sie wurden abgelehnt.',
+    key_retired: 'Diese Dateien wurden vor zu langer Zeit verschlüsselt. Lass sie noch einmal senden.',
+    newer_version: 'Eine neuere Version von Baton hat das verschlüsselt. Lade die Seite neu.',
   },
 };

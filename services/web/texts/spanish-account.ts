@@ -208,7 +208,7 @@ export const spanishAccount: Pick<
     other_service: 'Este enlace es de otro servicio. Ábrelo allí.',
     already_decided: 'Esto ya se decidió. Muestra un código nuevo para volver a preguntar.',
     access_denied: 'El otro dispositivo lo ha rechazado. Muestra un código nuevo para volver a preguntar.',
-    cannot_open: 'Estos archivos están cifrados y la aplicación aún no puede abrirlos. Pide que los envíen sin cifrar.',
+    cannot_open: 'El receptor no tiene la clave de estos archivos cifrados. Envíalos de nuevo cuando la tenga.',
     peer_offline: 'El otro dispositivo estaba desconectado. Envíalo otra vez cuando vuelva.',
     digest_mismatch: 'Lo que llegó no es lo que se envió. Envíalo otra vez.',
     source_failed: 'No se pudo leer un archivo: se cambió o se movió. Elígelo de nuevo.',

@@ -2,21 +2,21 @@ import type { KeyTexts } from './english-keys.ts';
 
 export const spanishKeys: KeyTexts = {
   title: 'Cifrado',
-  off: 'El servicio puede leer los mensajes y el portapapeles de esta cuenta.',
+  off: 'El servicio puede leer los mensajes, los archivos y el portapapeles de esta cuenta.',
   create: 'Cifrar esta cuenta',
   createTitle: '¿Cifrar esta cuenta?',
   createWhy: (names) =>
-    `Desde entonces solo los dispositivos con clave leen los mensajes y el portapapeles. ${
+    `Desde entonces solo los dispositivos con clave leen los mensajes, los archivos y el portapapeles. ${
       names === '' ? '' : `Sin clave hasta que los enlaces: ${names}. `
-    }Los programas que envían por la dirección del servicio siguen sin cifrar, y los archivos también.`,
-  created: 'Los mensajes y el portapapeles se cifran desde ahora.',
+    }Los programas que envían por la dirección del servicio siguen sin cifrar.`,
+  created: 'Los mensajes, los archivos y el portapapeles se cifran desde ahora.',
   noKey: 'Esta cuenta está cifrada, pero este navegador no tiene clave. Lo que envía no se cifra.',
   get: 'Obtener la clave',
   how: 'Escanea este código en un dispositivo con clave, o dale el enlace: «Añadir un dispositivo» o «baton approve».',
   noneGiven: 'El dispositivo que lo aprobó no dio claves. Apruébalo en un dispositivo que las tenga.',
-  lost: 'Las claves de este navegador ya no están. Sus mensajes esperan a que obtengas la clave de nuevo o sigas sin ella.',
+  lost: 'Las claves de este navegador ya no están. Lo que envía espera a que obtengas la clave de nuevo o sigas sin ella.',
   without: 'Seguir sin clave',
-  on: 'Los mensajes y el portapapeles se cifran entre los dispositivos con clave. Los archivos no.',
+  on: 'Los mensajes, los archivos y el portapapeles se cifran entre los dispositivos con clave.',
   trust: 'El servicio entrega esta aplicación, así que solo te protege si confías en el servicio.',
   noKeys: 'Sin clave. Elige «Obtener la clave» en sus ajustes, o vuelve a iniciar sesión en él, y apruébalo aquí.',
   gone: 'Ya no tiene la sesión iniciada',
@@ -106,5 +106,12 @@ export const spanishKeys: KeyTexts = {
     devices_disagree: 'Tus dispositivos no coinciden en quién tiene clave. Obtén la clave de nuevo en los ajustes.',
     link_again: 'Este navegador estuvo ausente demasiado tiempo. Obtén la clave de nuevo en los ajustes.',
     unknown_key: 'Este navegador aún no tiene la clave más nueva. Inténtalo de nuevo en un momento.',
+    record_damaged:
+      'Una parte de los archivos se cambió por el camino o durante el envío. No se guarda nada. Envíalos de nuevo.',
+    wrong_signer: 'Estos archivos no vienen del dispositivo que nombran. Se han rechazado.',
+    not_a_member: 'El dispositivo que envió estos archivos no pertenece a la cuenta. Se han rechazado.',
+    sent_before: 'Alguien repitió estos archivos por el camino. Se han rechazado.',
+    key_retired: 'Estos archivos se cifraron hace demasiado tiempo. Pide que los envíen de nuevo.',
+    newer_version: 'Una versión más reciente de Baton cifró esto. Vuelve a cargar la página.',
   },
 };

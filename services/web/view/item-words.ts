@@ -1,6 +1,6 @@
 import { isPicture } from '../files/pictures.ts';
 import type { Item } from '../history/database.ts';
-import { isRefused, isSealed } from '../history/history.ts';
+import { isRefused, isSealed, isUnopened } from '../history/history.ts';
 import { bytesText } from '../texts/quantities.ts';
 import { texts } from '../texts/texts.ts';
 
@@ -10,7 +10,7 @@ const SHOWN_LETTERS = 160;
 /** Describes an item in its own words, for a row of the list and for an announcement. */
 export function wordsOf(item: Item): string {
   const { files, item: words } = texts.value;
-  if (isSealed(item)) return words.sealed;
+  if (isSealed(item) || isUnopened(item)) return words.sealed;
   if (isRefused(item)) return words.refused;
   if (item.kind === 'message') return item.text.trim().replace(/\s+/g, ' ').slice(0, SHOWN_LETTERS);
   if (item.fileCount === 1) return item.files[0]?.name ?? files.count(1);

@@ -1,6 +1,6 @@
 import { Lock, LockOpen } from 'lucide';
 import type { ClipboardEntry } from '../../../../shared/client/index.ts';
-import type { MessageItem } from '../../history/database.ts';
+import type { Item } from '../../history/database.ts';
 import { keyState, members } from '../../sealing/key-state.ts';
 import { keyWords } from '../../texts/texts.ts';
 import type { Peer } from '../app-context.ts';
@@ -16,8 +16,8 @@ function Mark({ isSealed, words }: { isSealed: boolean; words: string }) {
   );
 }
 
-/** Marks a message of a browser with keys. */
-export function MessageLock({ item }: { item: MessageItem }) {
+/** Marks a message, or files, of a browser with keys. */
+export function ItemLock({ item }: { item: Item }) {
   const words = keyWords.value();
   if (words === null || (item.lock !== 'sealed' && item.lock !== 'open')) return null;
   const isSealed = item.lock === 'sealed';

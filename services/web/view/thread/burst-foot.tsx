@@ -1,7 +1,7 @@
 import type { Item } from '../../history/database.ts';
 import { timeText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
-import { MessageLock } from '../keys/locks.tsx';
+import { ItemLock } from '../keys/locks.tsx';
 
 /**
  * Shows the time of an item, and the state of a message. It is visible under the last item of a burst; under the others only
@@ -20,7 +20,7 @@ export function BurstFoot({ item, isEnd }: { item: Item; isEnd: boolean }) {
           <span class={`mark ${item.state}`}>{isMaybe ? thread.maybe : thread[item.state]}</span>
         </>
       )}
-      {item.kind === 'message' && <MessageLock item={item} />}
+      {item.kind === 'message' && <ItemLock item={item} />}
     </div>
   );
 }

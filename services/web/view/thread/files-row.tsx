@@ -3,14 +3,17 @@ import { File as FileIcon, Files, FolderSync, Pause, Play, X } from 'lucide';
 import { type Running, runningOf, shared } from '../../engine/shared-state.ts';
 import { setAlways } from '../../files/always.ts';
 import type { FilesItem } from '../../history/database.ts';
+import { isRefused, isUnopened } from '../../history/history.ts';
 import { bytesText, durationText } from '../../texts/quantities.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { findPeer, useApp } from '../app-context.ts';
 import { wordsOf } from '../item-words.ts';
+import { ItemLock } from '../keys/locks.tsx';
 import { chooseFiles } from '../send/file-input.ts';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
+import { SealedNote } from '../parts/sealed-note.tsx';
 import { BurstFoot } from './burst-foot.tsx';
 import { ItemTools, useLongPress } from './item-actions.tsx';
 import { LongText, Pictures, picturesOf } from './item-preview.tsx';
@@ -162,6 +165,7 @@ const isLost = ({ isMine, ref, state }: FilesItem, running: Running | null): boo
 
 /** Shows the actions of a transfer in its state. */
 function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
+  if (isUnopened(item)) return null;
   if (item.state === 'offered' && !item.isMine) return <Offer item={item} />;
   if (item.error === 'choose_again' || item.error === 'allow_again') return <FilesAgain item={item} />;
   if (isLost(item, running)) return <GoOn item={item} />;
@@ -172,7 +176,7 @@ function Acts({ item, running }: { item: FilesItem; running: Running | null }) {
 export function FilesCard({ item }: { item: FilesItem }) {
   const running = runningOf(item.ref === '' ? item.id : item.ref).value;
   const isOpen = ['preparing', 'offered', 'active'].includes(item.state);
-  const isOffer = item.state === 'offered' && !item.isMine;
+  const isOffer = item.state === 'offered' && !item.isMine && !isUnopened(item);
   const said = stateText(item, running);
   // Where all pictures are visible, names are not needed. Received files keep their names, by which each can be saved.
   const isMosaic = item.isMine && picturesOf(item).length > 1;
@@ -186,7 +190,7 @@ export function FilesCard({ item }: { item: FilesItem }) {
         </span>
         <div class="files-words">
           <strong class="file-name" dir="auto" title={item.files[0]?.name}>
-            {wordsOf(item)}
+            {isUnopened(item) || isRefused(item) ? <SealedNote words={wordsOf(item)} /> : wordsOf(item)}
           </strong>
           <div class="item-foot">
             <span class="hint">{bytesText(item.totalBytes)}</span>
@@ -195,7 +199,8 @@ export function FilesCard({ item }: { item: FilesItem }) {
                 {' · '}
                 <span class={`state ${item.state}`}>{said}</span>
               </>
-            )}
+            )}{' '}
+            <ItemLock item={item} />
           </div>
         </div>
         {isOpen && !isOffer && <Controls item={item} running={running} />}

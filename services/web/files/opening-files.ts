@@ -1,0 +1,89 @@
+import { BatonClientError, type IncomingTransfer } from '../../../shared/client/index.ts';
+import { shared } from '../engine/shared-state.ts';
+import type { Parts } from '../engine/parts.ts';
+import type { FilesItem } from '../history/database.ts';
+import { keyState } from '../sealing/key-state.ts';
+import { makeChange } from './running-files.ts';
+
+/** After this time a service that did not respond is asked again. */
+const RETRY_MS = 5_000;
+
+type Found =
+  | { kind: 'opened'; offer: IncomingTransfer; lock: FilesItem['lock'] }
+  /** It cannot be opened now. `isSoon`: only because the service did not respond. */
+  | { kind: 'waits'; isSoon: boolean }
+  /** It can never be opened here; the code says why. */
+  | { kind: 'refused'; code: string };
+
+/** Judges why an offer is not opened. Keys that are gone do not come back: others take their place. */
+function judged(error: unknown): Found {
+  if (!(error instanceof BatonClientError)) throw error;
+  if (error.code === 'keys_lost') return { kind: 'refused', code: error.code };
+  return { kind: 'waits', isSoon: error.action === 'retry' };
+}
+
+/**
+ * Opens the offers to this browser before its user sees them. `onOpened` gets each one that can be taken, and its protection:
+ * none of its own where this browser has no keys.
+ */
+export function makeOpeningFiles(
+  { client, history, keys }: Parts,
+  onOpened: (offer: IncomingTransfer, lock: FilesItem['lock']) => Promise<void>,
+) {
+  const change = makeChange({ history });
+  /** The offers that cannot be opened now. */
+  const waiting = new Map<string, IncomingTransfer>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  async function find(offer: IncomingTransfer): Promise<Found> {
+    const sealing = await keys.ifKeyed();
+    if ((offer.transfer.sealed ?? null) === null) {
+      return { kind: 'opened', offer, lock: sealing === null ? undefined : 'open' };
+    }
+    if (sealing === null) return { kind: 'refused', code: 'cannot_open' };
+    const found = await sealing.openOffer(offer);
+    if (found.kind === 'opened') return { ...found, lock: 'sealed' };
+    if (found.kind === 'waits') return judged(found.problem);
+    if (found.kind === 'refused') return { kind: 'refused', code: found.problem.code };
+    return { ...found, kind: 'opened', lock: 'open' };
+  }
+
+  /** Takes an offer that can never be opened: its user sees why, and its sender is told. */
+  async function refuse({ id, transfer }: IncomingTransfer, code: string): Promise<void> {
+    const item = await history.offered(transfer, 'refused');
+    await change(item.id, (one) => Object.assign(one, { state: 'failed', error: code }));
+    // It may have ended meanwhile, and then there is nobody to be told.
+    const sealing = await keys.ifKeyed();
+    const told = sealing?.refuseFiles(id) ?? client.transfers.cancel(id, 'cannot_open');
+    await told.catch(() => {});
+  }
+
+  async function open(offer: IncomingTransfer): Promise<void> {
+    const found = await find(offer).catch(judged);
+    waiting.delete(offer.id);
+    if (found.kind === 'opened') return onOpened(found.offer, found.lock);
+    if (found.kind === 'refused') return refuse(offer, found.code);
+    waiting.set(offer.id, offer);
+    await history.offered(offer.transfer, 'waits');
+    clearTimeout(timer);
+    if (found.isSoon) timer = setTimeout(openAgain, RETRY_MS);
+  }
+
+  function openAgain(): void {
+    for (const offer of waiting.values()) void open(offer).catch(() => {});
+  }
+
+  let known = '';
+  shared.subscribe(({ ringNumber, connection }) => {
+    const now = `${ringNumber} ${connection === 'online'}`;
+    if (now !== known) openAgain();
+    known = now;
+  });
+  keyState.subscribe(openAgain);
+
+  return {
+    open,
+    /** Forgets an offer that has ended. */
+    forget: (transferId: string): void => void waiting.delete(transferId),
+  };
+}

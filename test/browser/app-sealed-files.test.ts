@@ -1,0 +1,302 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { blobSource } from '../../shared/client/index.ts';
+import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis/redis.ts';
+import { dumpsHolding } from '../support/redis/stored.ts';
+import {
+  accept,
+  type AppPage,
+  chooseFiles,
+  DESKTOP,
+  deviceRow,
+  inThread,
+  openApp,
+  openThread,
+  PHONE,
+} from './app-page.ts';
+import { violations } from './axe.ts';
+import { launchChromium, withChromium } from './chromium.ts';
+import { openFirefoxPage } from './firefox-page.ts';
+import { type KeyedSite, showCode, startKeyedSite } from './keyed-site.ts';
+
+/* Files between browsers with keys: what the service sees of them, and what becomes of a file on an interrupted way. */
+
+const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
+const RECORD = 256 * 1024;
+
+const word = (name: string): string => `${name}-${randomBytes(6).toString('hex')}`;
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+const file = (name: string, buffer: Buffer, mimeType = 'application/octet-stream') => ({ name, mimeType, buffer });
+
+async function look(page: Page, name: string): Promise<void> {
+  expect(await violations(page)).toEqual([]);
+  await page.screenshot({ path: `${PICTURES}${name}.png` });
+}
+
+const state = (page: Page, text: string) => inThread(page).locator('.state', { hasText: text });
+
+/** Resolves when more than this share of the only transfer that is shown has moved, and less than all of it. */
+async function moved(page: Page, share: number): Promise<void> {
+  const now = () =>
+    page.evaluate(() => {
+      const bar = document.querySelector<HTMLProgressElement>('.main progress');
+      return bar === null ? 0 : bar.value / bar.max;
+    });
+  for (const until = Date.now() + 60_000; Date.now() < until; ) {
+    const done = await now();
+    if (done > share && done < 1) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`Nothing moved:\n${await page.locator('.main').innerText()}`);
+}
+
+/** Lets a page send no faster than this. */
+async function slowDown({ context, page }: AppPage, bytesPerSecond: number): Promise<void> {
+  const session = await context.newCDPSession(page);
+  await session.send('Network.enable');
+  const conditions = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: bytesPerSecond };
+  await session.send('Network.emulateNetworkConditions', conditions);
+}
+
+/** Presses a button that hands a file to the downloads; its bytes. */
+async function saved(page: Page, label: string): Promise<Buffer> {
+  const download = page.waitForEvent('download');
+  await inThread(page).getByRole('button', { name: label, exact: true }).first().click();
+  return readFileSync(await (await download).path());
+}
+
+withChromium.describe('encrypted files in the app', () => {
+  let site: KeyedSite;
+  let browser: Browser;
+  let redis: ReturnType<typeof connectTo>;
+  const folder = mkdtempSync(join(tmpdir(), 'baton-sealed-files-'));
+  beforeAll(async () => {
+    redis = connectTo(sharedRedisUrl());
+    [site, browser] = await Promise.all([startKeyedSite(), launchChromium()]);
+  }, 120_000);
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(async () => {
+    redis.disconnect();
+    await browser.close();
+    await site.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const holding = async (words: readonly string[]) =>
+    (await Promise.all(words.map((each) => dumpsHolding(redis, site.prefix, each)))).flat();
+
+  const relayKeys = () => keysUnder(redis, site.prefix, ':relay:*');
+
+  /** Resolves when the service holds bytes of files. */
+  async function uploaded(): Promise<void> {
+    for (const until = Date.now() + 30_000; Date.now() < until; ) {
+      for (const key of await relayKeys()) if ((await redis.type(key)) === 'stream') return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error('Nothing was uploaded');
+  }
+
+  /** A desktop and a phone of one account, each looking at the thread of the other. */
+  async function pair(direct = false) {
+    const laptop = await site.account();
+    const permissions = direct ? ['microphone'] : [];
+    const open = (name: string, viewport = DESKTOP) =>
+      site.open(browser, laptop, { name, viewport, direct, permissions });
+    const desktop = await open('Desktop');
+    const phone = await open('Phone', PHONE);
+    await openThread(desktop.page, 'Phone');
+    await openThread(phone.page, 'Desktop');
+    return { laptop, desktop, phone };
+  }
+
+  test('names, types and contents are in no key of the store, and arrive as they were, on a phone too', async () => {
+    const { desktop, phone } = await pair();
+    const [name, content, text] = ['name', 'content', 'text'].map(word) as [string, string, string];
+    const sizes = [0, 1, RECORD, RECORD + 1];
+    const all = sizes.map((size) => Buffer.from(content.repeat(Math.ceil(size / content.length)).slice(0, size)));
+    await chooseFiles(
+      desktop.page,
+      all.map((bytes, index) => file(`${name}-${index}.txt`, bytes, 'text/x-planted')),
+    );
+    await inThread(phone.page).getByText(`${name}-3.txt`).waitFor();
+    const planted = [name, content, 'text/x-planted'];
+    await uploaded();
+    expect(await holding(planted)).toEqual([]);
+    await look(phone.page, 'sealed-files-offer-phone');
+    await accept(phone.page);
+    await state(phone.page, 'Received').waitFor();
+    for (const [index, bytes] of all.entries()) {
+      expect(sha256(await saved(phone.page, `Save ${name}-${index}.txt`))).toBe(sha256(bytes));
+    }
+    for (const { page } of [desktop, phone]) await inThread(page).locator('.files .lock.is-sealed').waitFor();
+    await state(desktop.page, 'Sent').waitFor();
+    await look(desktop.page, 'sealed-files');
+    await look(phone.page, 'sealed-files-phone');
+
+    // A text that is too long for a message goes as a file, and is read in the thread.
+    await phone.page.locator('.composer textarea').fill(`${text} `.repeat(400));
+    await phone.page.getByRole('button', { name: 'Send as file' }).click();
+    await inThread(desktop.page).getByText('message.txt').waitFor();
+    await uploaded();
+    expect(await holding([...planted, text, 'message.txt'])).toEqual([]);
+    await accept(desktop.page);
+    await inThread(desktop.page).locator('.long-text').getByText(text).waitFor();
+
+    // It is sent on, refused, and sent again.
+    await inThread(desktop.page).locator('.theirs').getByRole('button', { name: 'More' }).click();
+    await desktop.page.getByRole('button', { name: 'Forward' }).click();
+    await desktop.page.getByRole('checkbox', { name: 'Phone' }).check();
+    await desktop.page.locator('.main').getByRole('button', { name: 'Send', exact: true }).click();
+    await inThread(phone.page).locator('.theirs').getByText('message.txt').waitFor();
+    await phone.page.getByRole('button', { name: 'Refuse' }).click();
+    await state(desktop.page, 'Refused').waitFor();
+    await inThread(desktop.page).locator('.mine').last().getByRole('button', { name: 'More' }).click();
+    await desktop.page.getByRole('button', { name: 'Send again' }).click();
+    await inThread(phone.page).getByRole('button', { name: 'Accept' }).waitFor();
+    await uploaded();
+    expect(await holding([...planted, text, 'message.txt'])).toEqual([]);
+    expect([...desktop.reports, ...phone.reports]).toEqual([]);
+  }, 180_000);
+
+  test('a file goes on after a reload of each side and the end of a replica, and is the same', async () => {
+    const { desktop, phone } = await pair();
+    const path = join(folder, 'resumed.bin');
+    const bytes = randomBytes(24_000_001);
+    writeFileSync(path, bytes);
+    await slowDown(desktop, 3_000_000);
+    await chooseFiles(desktop.page, path);
+    await accept(phone.page);
+    await moved(phone.page, 0.2);
+    await phone.page.reload();
+    await moved(phone.page, 0.35);
+    await desktop.page.reload();
+    await moved(desktop.page, 0.5);
+    await site.replaceReplica();
+    await state(phone.page, 'Received').waitFor({ timeout: 90_000 });
+    expect(sha256(await saved(phone.page, 'Save'))).toBe(sha256(bytes));
+    await state(desktop.page, 'Sent').waitFor();
+    // The key of the files goes with the transfer.
+    const kept = await desktop.page.evaluate(async () => {
+      const names = (await indexedDB.databases()).map(({ name }) => String(name));
+      const database = await new Promise<IDBDatabase>((resolve) => {
+        const open = indexedDB.open(names.find((each) => each.startsWith('baton-user')) ?? '');
+        open.onsuccess = () => resolve(open.result);
+      });
+      const all = database.transaction('items').objectStore('items').getAll();
+      await new Promise((resolve) => {
+        all.onsuccess = resolve;
+      });
+      database.close();
+      return all.result.map((item: { state: string; lock: string; fileKey?: string }) => [
+        item.state,
+        item.lock,
+        item.fileKey,
+      ]);
+    });
+    expect(kept).toEqual([['done', 'sealed', undefined]]);
+    expect([...desktop.reports, ...phone.reports]).toEqual([]);
+  }, 240_000);
+
+  test('files go unencrypted only to whom the user has allowed it, and are never taken unasked', async () => {
+    const laptop = await site.account();
+    const desktop = await site.open(browser, laptop, { name: 'Desktop' });
+    const tablet = await openApp(browser, { url: site.url, locale: 'en', viewport: PHONE });
+    const link = await showCode(tablet.page, 'Tablet');
+    await laptop.client.signIns.approve(String(link.split('#')[0]), { scope: 'full', persist: 'persist' });
+    await openThread(desktop.page, 'Tablet');
+    await openThread(tablet.page, 'Desktop');
+    const [name, content] = [word('open'), word('content')];
+    await chooseFiles(desktop.page, file(name, Buffer.from(content)));
+    await inThread(desktop.page).getByText('The other device has no key').waitFor();
+    expect(await holding([name, content])).toEqual([]);
+    await look(desktop.page, 'sealed-files-unkeyed');
+    await desktop.page.getByRole('button', { name: 'Send unencrypted' }).click();
+    await inThread(tablet.page).getByText(name).waitFor();
+    await uploaded();
+    // The words are found where they are not encrypted.
+    for (const each of [name, content]) expect(await holding([each])).not.toEqual([]);
+    await accept(tablet.page);
+    await inThread(desktop.page).locator('.files .lock').getByText('the service can read this').waitFor();
+    expect(String(await saved(tablet.page, 'Save'))).toBe(content);
+
+    for (const again of ['first', 'second']) {
+      await chooseFiles(tablet.page, file(`${again}.txt`, Buffer.from(again)));
+      const offer = inThread(desktop.page).locator('.theirs', { hasText: `${again}.txt` });
+      await offer.getByText('the service could have written this').waitFor();
+      await offer.getByRole('checkbox').check();
+      await look(desktop.page, 'sealed-files-open');
+      await offer.getByRole('button', { name: 'Accept' }).click();
+      await offer.locator('.state', { hasText: 'Received' }).waitFor();
+    }
+    expect([...desktop.reports, ...tablet.reports]).toEqual([]);
+  }, 120_000);
+
+  test('an offer waits until the digits were compared, and then has its names', async () => {
+    const laptop = await site.account();
+    const { page, reports } = await openApp(browser, { url: site.url, locale: 'en', viewport: PHONE });
+    const digits = await laptop.letIn(await showCode(page, 'Phone'));
+    const question = page.getByRole('dialog', { name: 'Are the digits the same?' });
+    await question.getByText(digits).waitFor();
+    const devices = await laptop.client.devices.list();
+    const to = devices.find(({ name }) => name === 'Phone')?.device_id ?? '';
+    const [name, content] = [word('name'), word('content')];
+    const sources = [blobSource(new Blob([content]), name)];
+    const { files } = laptop.sealing();
+    const sealed = await files.seal(await laptop.ring(), { to, files: sources, devices });
+    const sending = await files.send(laptop.client.transfers, sealed, sources, { offlineMs: null });
+    await deviceRow(page, 'Laptop').getByText('This browser has no key for it').waitFor();
+    await page.goto(`${site.url}/#/device/${sending.transfer.sender.device_id}`);
+    await inThread(page).locator('.files .sealed-note').waitFor();
+    expect(await inThread(page).getByRole('button', { name: 'Accept' }).count()).toBe(0);
+    await question.getByRole('button', { name: 'Laptop shows these' }).click();
+    await inThread(page).locator('.files').getByText(name).waitFor();
+    await accept(page);
+    await state(page, 'Received').waitFor();
+    expect(String(await saved(page, 'Save'))).toBe(content);
+    await sending.done;
+    await laptop.client.close();
+    expect(reports).toEqual([]);
+  }, 120_000);
+
+  test('Firefox and Chromium send each other encrypted files', async () => {
+    const laptop = await site.account();
+    const desktop = await site.open(browser, laptop, { name: 'Desktop' });
+    const fox = await openFirefoxPage(site.url);
+    try {
+      await fox.click('strong', 'Use another device');
+      await fox.shows('.front h1', 'Name this device');
+      await fox.type('.front input', 'Fox');
+      await fox.press('Enter');
+      const link = await fox.run(`(async () => {
+        for (;;) {
+          const shown = document.querySelector('a.link-text');
+          if (shown !== null) return shown.getAttribute('href');
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      })()`);
+      await laptop.letIn(String(link));
+      await fox.click('button', 'Laptop shows these');
+      await fox.click('.device-name', 'Desktop');
+      await openThread(desktop.page, 'Fox');
+      const path = join(folder, 'fox.bin');
+      const bytes = randomBytes(5_000_003);
+      writeFileSync(path, bytes);
+      await chooseFiles(desktop.page, path);
+      await fox.click('button', 'Accept');
+      await fox.shows('.state', 'Received', 60_000);
+      expect(sha256(readFileSync(await fox.save('button', 'Save')))).toBe(sha256(bytes));
+      await fox.choose('button', 'Send files', path);
+      await accept(desktop.page);
+      await state(desktop.page, 'Received').waitFor({ timeout: 60_000 });
+      expect(sha256(await saved(desktop.page, 'Save'))).toBe(sha256(bytes));
+      expect(await inThread(desktop.page).locator('.files .lock.is-sealed').count()).toBe(2);
+      expect([...fox.reports, ...desktop.reports]).toEqual([]);
+    } finally {
+      await fox.stop();
+    }
+  }, 180_000);
+});

@@ -1,0 +1,74 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { freePort } from '../../deploy/local/setup/redis.mjs';
+import type { ReplicaProcess } from '../support/replicas.ts';
+import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
+import { type AppPage, DESKTOP, openApp } from './app-page.ts';
+import { type KeyedDevice, makeKeyedDevice } from './keyed-device.ts';
+
+/** A service at one public address, where browsers sign in with keys. */
+export interface KeyedSite {
+  readonly url: string;
+  readonly prefix: string;
+  /** Signs a device in that makes the key of a new account. */
+  account(): Promise<KeyedDevice>;
+  /** Opens the app in a browser of its own; `laptop` lets it in with its keys. */
+  open(
+    browser: Browser,
+    laptop: KeyedDevice,
+    options: { name: string; direct?: boolean } & BrowserContextOptions,
+  ): Promise<AppPage>;
+  /** Signs a device in, in a new account whose content is not encrypted. */
+  plainAccount(): Promise<KeyedDevice>;
+  /** SIGKILL for the replica of the address; another one takes its place. */
+  replaceReplica(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Shows the code of a new browser, and answers with the link in it. */
+export async function showCode(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name: 'Use another device' }).click();
+  await page.getByLabel('Device name').fill(name);
+  await page.keyboard.press('Enter');
+  return String(await page.locator('a.link-text').getAttribute('href'));
+}
+
+async function letIn(laptop: KeyedDevice, page: Page, name: string): Promise<void> {
+  const digits = await laptop.letIn(await showCode(page, name));
+  const question = page.getByRole('dialog', { name: 'Are the digits the same?' });
+  await question.getByText(digits).waitFor();
+  await question.getByRole('button', { name: 'Laptop shows these' }).click();
+  await question.waitFor({ state: 'detached' });
+}
+
+export async function startKeyedSite(): Promise<KeyedSite> {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const site: SignInSite = await startSignInSite({ APP_RATE_LIMIT_SCALE: '0', APP_PUBLIC_URL: url });
+  const start = (): Promise<ReplicaProcess> => site.startReplica({ APP_PORT: String(port) });
+  let replica = await start();
+  async function plainAccount(): Promise<KeyedDevice> {
+    const laptop = makeKeyedDevice(site, url);
+    await laptop.signIn('Laptop');
+    return laptop;
+  }
+  return {
+    url,
+    prefix: site.prefix,
+    plainAccount,
+    async account() {
+      const laptop = await plainAccount();
+      await laptop.sealing().rings.create({ kind: 'cli' });
+      return laptop;
+    },
+    async open(browser, laptop, { name, ...options }) {
+      const app = await openApp(browser, { url, locale: 'en', viewport: DESKTOP, ...options });
+      await letIn(laptop, app.page, name);
+      return app;
+    },
+    async replaceReplica() {
+      await replica.kill();
+      replica = await start();
+    },
+    stop: () => site.stop(),
+  };
+}
