@@ -47,10 +47,11 @@ export async function openingSink(opened: FileSink | WritableStream<Uint8Array>,
     const opening = openFrom(records, record);
     let skipped = offset - start;
     let whole = 0;
+    let isClosed = false;
     return {
       offset: sealedStart,
       // A restarted receiver begins with the record that is not complete, and always gets the last record.
-      kept: () => sealedOffsetOf(Math.min(record + whole, records.count - 1)),
+      kept: () => (isClosed ? records.sealedSize : sealedOffsetOf(Math.min(record + whole, records.count - 1))),
       async write(chunk) {
         for (const plain of await opening.push(chunk)) {
           const bytes = plain.subarray(skipped);
@@ -67,6 +68,7 @@ export async function openingSink(opened: FileSink | WritableStream<Uint8Array>,
           throw new BatonClientError('digest_mismatch', `${file.name} is not what was sent`);
         }
         await ofSink(file.name, () => sink.close());
+        isClosed = true;
       },
       abort,
     };

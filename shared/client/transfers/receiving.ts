@@ -52,7 +52,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   const files = run.transfer.files ?? [];
   const attempts = new Set<AbortController>();
   /** Files that came whole on another path than the relay. The relay may have to know. */
-  const wholeElsewhere: TransferFile[] = [];
+  const wholeElsewhere: Arriving[] = [];
   const isRelayed = () => run.transfer.state === 'RELAY_ACTIVE';
 
   async function openFile(file: TransferFile): Promise<Arriving> {
@@ -76,17 +76,13 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     if (stored !== position) throw new BatonClientError('sink_failed', `${file.name}: what is stored cannot be read`);
   }
 
-  /** Acknowledges stored bytes: the relay need not keep them, and the sender need not send them. */
-  async function acknowledge(index: number, bytes: number): Promise<void> {
-    await caller.call('ackDownload', {
-      params: { ...params, index, generation: 0 },
-      body: { received_bytes: bytes },
+  /** Acknowledges what a restarted receiver has: the relay need not keep it, and the sender need not send it. */
+  const acknowledge = ({ file, sink, position }: Arriving) =>
+    caller.call('ackDownload', {
+      params: { ...params, index: file.index, generation: 0 },
+      body: { received_bytes: sink.kept?.() ?? position },
       signal,
     });
-  }
-
-  /** Acknowledges what a receiver that is restarted has. */
-  const acknowledgeKept = ({ file, sink, position }: Arriving) => acknowledge(file.index, sink.kept?.() ?? position);
 
   /** Reports progress to the sender. After a lost report another one follows. */
   function tellStored(arriving: Arriving): void {
@@ -94,7 +90,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     if (nowMs - arriving.toldMs < TELL_MS) return;
     arriving.toldMs = nowMs;
     const body = { phase: 'transferring', progress: { received_bytes: meter.now.bytes } } as const;
-    const told = arriving.isAhead ? caller.call('phaseTransfer', { params, body, signal }) : acknowledgeKept(arriving);
+    const told = arriving.isAhead ? caller.call('phaseTransfer', { params, body, signal }) : acknowledge(arriving);
     told.catch(() => {});
   }
 
@@ -102,8 +98,8 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   async function tellWhole(): Promise<void> {
     for (;;) {
       await run.until(() => isRelayed() && wholeElsewhere.length > 0);
-      const { index, size } = wholeElsewhere[0] as TransferFile;
-      await run.insist(() => acknowledge(index, size)).catch(() => {});
+      const whole = wholeElsewhere[0] as Arriving;
+      await run.insist(() => acknowledge(whole)).catch(() => {});
       wholeElsewhere.shift();
     }
   }
@@ -131,7 +127,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   async function attempt(arriving: Arriving): Promise<void> {
     const peer = parts.peer();
     if (peer?.isOpen) return fetchDirect(arriving, peer);
-    if (arriving.isAhead) await acknowledgeKept(arriving);
+    if (arriving.isAhead) await acknowledge(arriving);
     arriving.isAhead = false;
     const { file, position } = arriving;
     const controller = new AbortController();
@@ -174,9 +170,9 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     }
   }
 
-  function cameElsewhere(file: TransferFile): void {
-    parts.peer()?.stored(file.index);
-    wholeElsewhere.push(file);
+  function cameElsewhere(arriving: Arriving): void {
+    parts.peer()?.stored(arriving.file.index);
+    wholeElsewhere.push(arriving);
     run.wake();
   }
 
@@ -195,7 +191,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
       await fetchAll(arriving);
       await compare(arriving);
       await ofSink(file.name, () => sink.close());
-      if (arriving.isAhead && file.size > 0) cameElsewhere(file);
+      if (arriving.isAhead && file.size > 0) cameElsewhere(arriving);
     } catch (error) {
       // A stopped transfer may be resumed later; a failed one never is.
       const isFinal = !goesOn(failureOf(signal.aborted ? signal.reason : error));
