@@ -116,8 +116,16 @@ export const DASHBOARDS = {
       { title: 'Bytes', unit: 'Bps', queries: rate('baton_relay_bytes_total', 'direction') },
       { title: 'Requests under way', unit: 'short', queries: { '{{instance}} {{direction}}': 'baton_relay_active' } },
       { title: 'Bytes held by requests', unit: 'bytes', queries: each('baton_relay_buffered_bytes') },
-      { title: 'Ended requests, by outcome', unit: 'cps', queries: rate('baton_relay_outcomes_total', 'direction', 'outcome') },
-      { title: 'Uploads that began again at an earlier byte', unit: 'cps', queries: rate('baton_relay_rewinds_total', 'cause') },
+      {
+        title: 'Ended requests, by outcome',
+        unit: 'cps',
+        queries: rate('baton_relay_outcomes_total', 'direction', 'outcome'),
+      },
+      {
+        title: 'Uploads that began again at an earlier byte',
+        unit: 'cps',
+        queries: rate('baton_relay_rewinds_total', 'cause'),
+      },
       { title: 'Transfers, by new state', unit: 'cps', queries: rate('baton_transfers_total', 'state') },
     ],
   },
@@ -227,7 +235,11 @@ export const DASHBOARDS = {
     title: 'Baton: sign-in and push',
     panels: [
       { title: 'Login requests', unit: 'cps', queries: rate('baton_login_requests_total', 'outcome') },
-      { title: 'Refused because of their identity', unit: 'cps', queries: rate('baton_auth_rejections_total', 'reason') },
+      {
+        title: 'Refused because of their identity',
+        unit: 'cps',
+        queries: rate('baton_auth_rejections_total', 'reason'),
+      },
       {
         title: 'Keys of accounts',
         unit: 'cps',
@@ -278,7 +290,11 @@ export const DASHBOARDS = {
       },
       { title: 'Pushes given up', unit: 'cps', queries: rate('baton_push_dead_letters_total', 'platform', 'reason') },
       { title: 'Pushes that nobody needed any more', unit: 'cps', queries: rate('baton_push_dropped_total', 'reason') },
-      { title: 'From due until the push service took it', unit: 's', queries: quantile(0.99, 'baton_push_delay_seconds') },
+      {
+        title: 'From due until the push service took it',
+        unit: 's',
+        queries: quantile(0.99, 'baton_push_delay_seconds'),
+      },
       { title: 'Pushes waiting', unit: 'short', queries: each('baton_push_queue_depth') },
       {
         title: 'Pushes for unacknowledged messages',

@@ -152,7 +152,9 @@ export const STORIES = [
     story: 'the store of a replica takes no more',
     series: { [full('main')]: '0+0x5 1+0x20' },
     at: 10,
-    fires: [critical('The main store of baton refuses writes, because its memory or its disk is full', { store: 'main' })],
+    fires: [
+      critical('The main store of baton refuses writes, because its memory or its disk is full', { store: 'main' }),
+    ],
   },
   {
     alert: 'RedisFull',
