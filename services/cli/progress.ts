@@ -151,7 +151,3 @@ export function makeProgressLine(output: Output): ProgressLine {
     },
   };
 }
-
-/** Shows the progress of one transfer. Returns a function that removes the line before other output. */
-export const showProgress = (transfer: RunningTransfer, output: Output): (() => void) =>
-  makeProgressLine(output).add(transfer);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import envPaths from 'env-paths';
 import { usageError } from './failure.ts';
@@ -74,3 +75,12 @@ export function loadSettings(): Settings {
     },
   };
 }
+
+/** Returns the variables of this program and more, for a program that it starts. */
+export const environmentWith = (more: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+  ...process.env,
+  ...more,
+});
+
+/** Returns the folder for the configuration of a user of Linux (XDG Base Directory Specification). */
+export const configHome = (): string => process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');

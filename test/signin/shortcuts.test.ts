@@ -60,7 +60,7 @@ function makePhone(url: string, known: Record<string, string>) {
       if (value === '') cookies.delete(name);
       else cookies.set(name, value);
     }
-    for (const [name, value] of Object.entries((answer.body ?? {}) as object)) {
+    for (const [name, value] of Object.entries(answer.body ?? {})) {
       if (typeof value === 'string') known[name] = value;
     }
     return answer;

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { deviceNameOf, type Output, oneLine } from '../output.ts';
+import { environmentWith } from '../settings.ts';
 import { namesOf } from './names.ts';
 
 /** A program that shows a notification. */
@@ -54,7 +55,7 @@ export function notifyOfFiles(output: Output, from: string, paths: readonly stri
   };
   if (notifier === null) return failed('this platform has none that Baton knows.');
   const { program, args, environment = {} } = notifier;
-  const env = { ...process.env, ...environment };
+  const env = environmentWith(environment);
   execFile(program, [...args], { env, timeout: 10_000, windowsHide: true }, (error) => {
     if (error !== null) failed(oneLine(error.message));
   });

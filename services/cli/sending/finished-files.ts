@@ -14,8 +14,7 @@ const PARTIAL = /(?:\.part|\.partial|\.crdownload|\.download|\.opdownload|\.aria
 const BESIDE = ['.part', '.partial', '.crdownload', '.aria2', '.tmp'];
 
 /** Tells whether a name is hidden, or that of an unfinished file. Office programs begin lock files with `~$`. */
-export const isPassedOver = (name: string): boolean =>
-  name.startsWith('.') || name.startsWith('~$') || PARTIAL.test(name);
+const isPassedOver = (name: string): boolean => name.startsWith('.') || name.startsWith('~$') || PARTIAL.test(name);
 
 export interface FinishedFiles {
   /** Returns every file of the folder that is not passed over, finished or not. */

@@ -38,8 +38,8 @@ export async function settle(folder: string, mark: WatchMark): Promise<void> {
 
 /** Returns the stamps of the files that are dealt with, by their names; null: this folder was never watched. */
 export async function findSettled(folder: string, id: string): Promise<Map<string, string> | null> {
-  const text = await readFile(pathOf(folder, id), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
+  const text = await readFile(pathOf(folder, id), 'utf8').catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   });
   if (text === null) return null;

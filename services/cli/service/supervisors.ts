@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { configHome } from '../settings.ts';
 import { LABEL, plistOf } from './launchd.ts';
 import { mustRun, runProgram } from './running.ts';
 import { unitOf } from './systemd.ts';
@@ -34,8 +35,7 @@ async function write(path: string, text: string, encoding: 'utf8' | 'utf16le' = 
 /** The user's systemd. */
 function systemd(): Supervisor {
   const unit = `${SERVICE_NAME}.service`;
-  const config = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
-  const path = join(config, 'systemd', 'user', unit);
+  const path = join(configHome(), 'systemd', 'user', unit);
   const systemctl = (...args: string[]) => mustRun('systemctl', ['--user', ...args]);
   return {
     path,
