@@ -7,6 +7,9 @@ import { Fleet } from './fleet.ts';
 import { emptyHistory, type History } from './history.ts';
 import { HEARTBEAT_MS } from './load/chaos-device.ts';
 import { Load } from './load/load.ts';
+import { OBJECT_ACCOUNTS, ObjectLoad, SERVICE } from './load/objects.ts';
+import { judgeOperations, requireGo } from './linear.ts';
+import { type ObjectOperation, toLines } from './operations.ts';
 import { accountNames, type Options, readOptions } from './options.ts';
 import { makeRandom, type Random } from './random.ts';
 import { describeCounts, describeVerdict } from './report.ts';
@@ -24,6 +27,7 @@ const REPLICA_ENV = {
   APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
   APP_DRAIN_SECONDS: '2',
   APP_CLIPBOARD_TTL_SECONDS: '20',
+  APP_SERVICE_ID: SERVICE,
 };
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -36,6 +40,9 @@ const SHOWN_ERRORS = 10;
 
 /** Of a quiet moment that was none, because the store failed over by itself; then it is taken as it is. */
 const ATTEMPTS_AT_QUIET = 3;
+
+/** Where the operations of a history are, beside it. */
+const linesOf = (file: string): string => `${file}.operations.jsonl`;
 
 interface Run {
   argv: string[];
@@ -78,7 +85,14 @@ async function takeCheckpoint({ take, takeovers, history }: CheckpointsParts, nu
   }
 }
 
-async function runOn(store: ChaosStore, options: Options, history: History): Promise<void> {
+interface RunParts {
+  store: ChaosStore;
+  options: Options;
+  history: History;
+  operations: ObjectOperation[];
+}
+
+async function runOn({ store, options, history, operations }: RunParts): Promise<void> {
   const random = makeRandom(options.seed);
   const only = options.strict ? strictKinds(store) : options.only;
   const kinds = kindsOf(store, only);
@@ -116,8 +130,10 @@ async function runOn(store: ChaosStore, options: Options, history: History): Pro
   const take = makeCheckpoints({ load, fleet, now, say, peek: store.peek });
   const checkpoints = { take, takeovers, history };
   const stopWatching = watchStalls({ stalls: history.stalls, now });
+  const objects = new ObjectLoad({ fleet, operations, random: random.fork('objects'), now });
   await load.begin();
   load.start();
+  if (options.history !== null) objects.start();
   for (const [index, segment] of segments.entries()) {
     await Promise.all([runFaults(segment.replicas, fault, history), runFaults(segment.store, fault, history)]);
     await takeCheckpoint(checkpoints, index + 1);
@@ -127,7 +143,7 @@ async function runOn(store: ChaosStore, options: Options, history: History): Pro
   // Those who are away come back: what is pending for them must reach them too.
   load.recall();
   await takeCheckpoint(checkpoints, segments.length + 1);
-  await load.stop();
+  await Promise.all([load.stop(), objects.stop()]);
   await Promise.all(load.devices.map((device) => device.leave()));
   await takeovers.settled();
   takeovers.stop();
@@ -140,11 +156,16 @@ async function runOn(store: ChaosStore, options: Options, history: History): Pro
   await fleet.stop();
 }
 
-/** Prints what happened and which promises were kept. Sets the exit code. */
-function judge(history: History): void {
+/** Prints what happened and which promises were kept, also by the operations in a file, if there is one. Sets the exit code. */
+function judge(history: History, operations: string | null): void {
   const verdict = check(history);
   process.stdout.write(`${describeCounts(history)}\n${describeVerdict(verdict, history)}\n`);
-  process.exitCode = Object.values(verdict).some(({ length }) => length > 0) ? 1 : 0;
+  const broken = Object.values(verdict).filter(({ length }) => length > 0).length;
+  process.exitCode = broken > 0 ? 1 : 0;
+  if (operations === null) return;
+  const { passed, failed } = judgeOperations(operations);
+  process.stdout.write(`${Object.keys(verdict).length - broken + passed} passed, ${broken + failed} failed\n`);
+  if (failed > 0) process.exitCode = 1;
 }
 
 /** Runs a schedule, or reads what one left, and prints its verdict. Sets the exit code. */
@@ -158,10 +179,13 @@ export async function runChaos({ argv, redisServer }: Run): Promise<void> {
     return;
   }
   if (options.check !== null) {
-    judge(JSON.parse(readFileSync(options.check, 'utf8')) as History);
+    const operations = linesOf(options.check);
+    judge(JSON.parse(readFileSync(options.check, 'utf8')) as History, existsSync(operations) ? operations : null);
     return;
   }
-  const store = await STORES[options.mode]({ redisServer, accounts: accountNames(options) });
+  if (options.history !== null && !options.plan) requireGo();
+  const accounts = [...accountNames(options), ...OBJECT_ACCOUNTS];
+  const store = await STORES[options.mode]({ redisServer, accounts });
   // However the driver ends, what it started ends with it.
   const endNow = (code: number) => void store.stop().finally(() => process.exit(code));
   process.once('SIGINT', () => endNow(130));
@@ -171,12 +195,15 @@ export async function runChaos({ argv, redisServer }: Run): Promise<void> {
     endNow(1);
   });
   const history = emptyHistory();
+  const operations: ObjectOperation[] = [];
   try {
-    await runOn(store, options, history);
-    if (options.plan) return;
-    judge(history);
+    await runOn({ store, options, history, operations });
   } finally {
-    if (options.history !== null) writeFileSync(options.history, JSON.stringify(history));
+    if (options.history !== null) {
+      writeFileSync(options.history, JSON.stringify(history));
+      writeFileSync(linesOf(options.history), toLines(operations, history.faults));
+    }
     await store.stop();
   }
+  if (!options.plan) judge(history, options.history === null ? null : linesOf(options.history));
 }

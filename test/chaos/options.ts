@@ -39,7 +39,8 @@ const USAGE = `npm run test:chaos -- [options]
   --replicas <n>     replicas (3)
   --only <kinds>     comma-separated kinds of faults
   --strict           only faults after which nothing may be lost or given up
-  --history <file>   write everything that was sent and received there
+  --history <file>   write everything that was sent and received there, and beside it, as <file>.operations.jsonl, what
+                     several devices did to the same things, which is then judged too (needs Go)
   --plan             print the schedule and stop
   --check <file>     judge a history that --history wrote, and start nothing`;
 

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+)
+
+// The clipboard of a run of chaos lives for 20 s. The driver's clock and the store's run alike; a beat of either is allowed.
+const (
+	lifetime = 20_000 * microsecond
+	slack    = 500 * microsecond
+)
+
+// held returns what a register holds after a write: the value, and when it was written at the earliest and at the latest.
+func held(does line) string {
+	if does.Kind != "clipboard" || does.Value == "" {
+		return does.Value
+	}
+	return does.Value + " " + strconv.FormatInt(does.begin(), 10) + " " + strconv.FormatInt(does.end(), 10)
+}
+
+// clipboard returns what a read may find: the text until its time is over, then nothing.
+func clipboard(isClockRight bool) func(now string, does line) bool {
+	return func(now string, does line) bool {
+		if now == "" {
+			return does.Read == ""
+		}
+		parts := strings.Split(now, " ")
+		from, _ := strconv.ParseInt(parts[1], 10, 64)
+		until, _ := strconv.ParseInt(parts[2], 10, 64)
+		if does.Read == "" {
+			return !isClockRight || does.end()+slack >= from+lifetime
+		}
+		return does.Read == parts[0] && (!isClockRight || until == forever || does.begin()-slack <= until+lifetime)
+	}
+}

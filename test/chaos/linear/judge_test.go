@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+)
+
+func verdictOf(t *testing.T, lines ...string) porcupine.CheckResult {
+	t.Helper()
+	histories, err := readHistories(strings.NewReader(strings.Join(lines, "\n")))
+	if err != nil || len(histories) != 1 {
+		t.Fatalf("%d histories, %v", len(histories), err)
+	}
+	return judge(histories[0])
+}
+
+func read(kind, key, value string, begin, end int) string {
+	return fmt.Sprintf(`{"kind":%q,"key":%q,"account":"o","do":"read","begin":%d,"end":%d,"said":"ok","read":%q}`, kind, key, begin, end, value)
+}
+
+const (
+	written  = `{"kind":"clipboard","key":"o","account":"o","do":"write","value":"v1","begin":0,"end":10,"said":"ok"}`
+	replaced = `{"kind":"clipboard","key":"o","account":"o","do":"write","value":"v2","begin":20,"end":30,"said":"ok"}`
+	open     = `{"kind":"clipboard","key":"o","account":"o","do":"write","value":"v3","begin":20,"end":null}`
+	accepted = `{"kind":"transfer","key":"t","account":"o","do":"accept","begin":0,"end":10,"said":"ok","read":"ACCEPTED"}`
+	ended    = `{"kind":"transfer","key":"t","account":"o","do":"cancel","begin":20,"end":30,"said":"ok","read":"CANCELLED"}`
+	first    = `{"kind":"keys","key":"o","account":"o","do":"put","value":"1:a","before":"","begin":0,"end":10,"said":"ok"}`
+)
+
+func TestWhatIsPossible(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"the last text":                   {written, replaced, read("clipboard", "o", "v2", 40, 50)},
+		"the text before, at once":        {written, replaced, read("clipboard", "o", "v1", 25, 50)},
+		"a write without an answer":       {written, open, read("clipboard", "o", "v3", 100, 110)},
+		"a write that never came":         {written, open, read("clipboard", "o", "v1", 100, 110)},
+		"a text whose time is over":       {written, read("clipboard", "o", "", 20_100, 20_110)},
+		"a text that was lost":            {written, replaced, `{"kind":"loss","begin":40,"end":50}`, read("clipboard", "o", "v1", 60, 70)},
+		"a step that was repeated":        {accepted, accepted, ended, read("transfer", "t", "CANCELLED", 40, 50)},
+		"a refusal":                       {ended, `{"kind":"transfer","key":"t","account":"o","do":"accept","begin":40,"end":50,"said":"refused","read":"CANCELLED"}`},
+		"a ring that came second":         {first, `{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"refused"}`},
+		"a loss of another account's":     {written, `{"kind":"loss","accounts":["x"],"begin":40,"end":50}`, read("clipboard", "o", "v1", 60, 70)},
+		"a name that was there before":    {read("name", "d", "n", 0, 10), read("name", "d", "n", 20, 30)},
+		"what was read during a failover": {written, replaced, `{"kind":"loss","begin":35,"end":60}`, read("clipboard", "o", "v1", 40, 50), read("clipboard", "o", "v2", 70, 80)},
+	} {
+		if got := verdictOf(t, lines...); got != porcupine.Ok {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestWhatIsNot(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"a text that was replaced":        {written, replaced, read("clipboard", "o", "v1", 40, 50)},
+		"a text that nobody wrote":        {written, read("clipboard", "o", "v9", 40, 50)},
+		"a text that came back":           {written, open, read("clipboard", "o", "v3", 100, 110), read("clipboard", "o", "v1", 120, 130)},
+		"nothing before its time":         {written, read("clipboard", "o", "", 40, 50)},
+		"a text after its time":           {written, read("clipboard", "o", "v1", 21_000, 21_010)},
+		"a loss that another account had": {written, replaced, `{"kind":"loss","accounts":["x"],"begin":35,"end":36}`, read("clipboard", "o", "v1", 60, 70)},
+		"two ends":                        {accepted, ended, `{"kind":"transfer","key":"t","account":"o","do":"fail","begin":40,"end":50,"said":"ok","read":"FAILED"}`},
+		"a state that is over":            {accepted, ended, read("transfer", "t", "ACCEPTED", 40, 50)},
+		"a refusal without a cause":       {accepted, `{"kind":"transfer","key":"t","account":"o","do":"cancel","begin":40,"end":50,"said":"refused","read":"ACCEPTED"}`},
+		"two first rings":                 {first, `{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"ok"}`},
+		"a conflict without a cause":      {`{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"refused"}`},
+	} {
+		if got := verdictOf(t, lines...); got != porcupine.Illegal {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestPlantedReadsAreFound(t *testing.T) {
+	lines := []string{written, replaced, read("clipboard", "o", "v2", 40, 50)}
+	histories, _ := readHistories(strings.NewReader(strings.Join(lines, "\n")))
+	made := planted(histories[0])
+	if len(made) != 2 {
+		t.Fatalf("%d were planted", len(made))
+	}
+	for _, one := range made {
+		if judge(one) != porcupine.Illegal {
+			t.Error("a planted read was not found")
+		}
+	}
+	if judge(histories[0]) != porcupine.Ok {
+		t.Error("planting changed the history")
+	}
+}

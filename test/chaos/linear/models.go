@@ -1,0 +1,206 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// A state is what an object held, one after the other, the present last. A failover that loses a tail leaves an earlier one.
+const (
+	separator = "\x00"
+	// unknown is the first state of an object that was there before the history began.
+	unknown = "?"
+	// gone is a record that the store has not.
+	gone = "gone"
+	// remembered is how many states are kept for a loss.
+	remembered = 64
+)
+
+func top(state string) string { return state[strings.LastIndex(state, separator)+1:] }
+
+func push(state, value string) string {
+	parts := append(strings.Split(state, separator), value)
+	if len(parts) > remembered {
+		parts = parts[len(parts)-remembered:]
+	}
+	return strings.Join(parts, separator)
+}
+
+// lose returns all states that a lost tail may leave, and one without the object.
+func lose(state, empty string) []interface{} {
+	left := []interface{}{state}
+	for at := strings.LastIndex(state, separator); at >= 0; at = strings.LastIndex(state, separator) {
+		state = state[:at]
+		left = append(left, state)
+	}
+	return append(left, empty)
+}
+
+// kind says how objects of a kind behave.
+type kind struct {
+	first, empty string
+	// step returns the states in which an operation may leave an object. An operation without an end may also do nothing.
+	step func(state string, does line, isOpen bool) []string
+}
+
+func (k kind) model() porcupine.Model {
+	model := porcupine.NondeterministicModel{
+		Init: func() []interface{} { return []interface{}{k.first} },
+		Step: func(state, input, output interface{}) []interface{} {
+			now, does := state.(string), input.(line)
+			if does.Kind == "loss" {
+				return lose(now, k.empty)
+			}
+			isOpen := output.(bool)
+			var left []interface{}
+			if isOpen {
+				left = append(left, now)
+			}
+			for _, one := range k.step(now, does, isOpen) {
+				left = append(left, one)
+			}
+			return left
+		},
+	}
+	return model.ToModel()
+}
+
+// register: a name, the text of the clipboard. `mayBe` says what a read may find where the register holds something else.
+func register(first, empty string, mayBe func(held string, does line) bool) kind {
+	return kind{first: first, empty: empty, step: func(state string, does line, isOpen bool) []string {
+		if does.Do == "write" {
+			if does.Said == "refused" {
+				return []string{state}
+			}
+			return []string{push(state, held(does))}
+		}
+		now := top(state)
+		if now == unknown && !isOpen {
+			return []string{push(state, does.Read)}
+		}
+		if mayBe(now, does) {
+			return []string{state}
+		}
+		return nil
+	}}
+}
+
+// ring: a chain that grows by compare-and-set.
+var ring = kind{first: "", empty: "", step: func(state string, does line, isOpen bool) []string {
+	now := top(state)
+	switch {
+	case does.Do == "read" && does.Read == now:
+		return []string{state}
+	case does.Do == "read":
+		return nil
+	case does.Said == "refused" && does.Before != now:
+		return []string{state}
+	case does.Said == "refused":
+		return nil
+	case now == does.Value:
+		return []string{state}
+	case now == does.Before:
+		return []string{push(state, does.Value)}
+	case isOpen:
+		return []string{state}
+	}
+	return nil
+}}
+
+func isOver(state string) bool { return state == "DONE" || state == "FAILED" || state == "CANCELLED" }
+
+// record is a transfer as the model knows it: state, whether it was accepted, whether it was rejected.
+type record struct {
+	state              string
+	accepted, rejected bool
+}
+
+func parse(text string) record {
+	parts := strings.Split(text, " ")
+	return record{parts[0], strings.Contains(text, " accepted"), strings.Contains(text, " rejected")}
+}
+
+func (r record) String() string {
+	text := r.state
+	if r.accepted {
+		text += " accepted"
+	}
+	if r.rejected {
+		text += " rejected"
+	}
+	return text
+}
+
+func (r record) happened(action string) bool {
+	switch action {
+	case "accept":
+		return r.accepted && r.state != "FAILED" && r.state != "CANCELLED"
+	case "reject":
+		return r.state == "CANCELLED" && r.rejected
+	case "p2p":
+		return r.state == "P2P_ACTIVE"
+	case "complete":
+		return r.state == "DONE"
+	case "fail":
+		return r.state == "FAILED"
+	}
+	return r.state == "CANCELLED"
+}
+
+// after returns the record after an action, and whether its state allows that (transfer-act.lua).
+func (r record) after(action string) (record, bool) {
+	switch action {
+	case "accept":
+		return record{"ACCEPTED", true, false}, r.state == "PENDING"
+	case "reject":
+		return record{"CANCELLED", r.accepted, true}, r.state == "PENDING"
+	case "p2p":
+		return record{"P2P_ACTIVE", true, false}, !isOver(r.state)
+	case "complete":
+		return record{"DONE", true, false}, r.state == "P2P_ACTIVE"
+	case "fail":
+		return record{"FAILED", r.accepted, false}, !isOver(r.state)
+	}
+	return record{"CANCELLED", r.accepted, false}, !isOver(r.state)
+}
+
+var transfer = kind{first: "PENDING", empty: gone, step: func(state string, does line, isOpen bool) []string {
+	now := top(state)
+	if now == gone || does.Read == gone {
+		if isOpen || now == does.Read {
+			return []string{state}
+		}
+		return nil
+	}
+	r := parse(now)
+	if does.Do == "read" {
+		if r.state == does.Read {
+			return []string{state}
+		}
+		return nil
+	}
+	next, isAllowed := r.after(does.Do)
+	happened := r.happened(does.Do)
+	switch {
+	case does.Said == "refused":
+		if happened || isAllowed || (does.Read != r.state && does.Read != "") {
+			return nil
+		}
+		return []string{state}
+	case happened && (isOpen || does.Read == r.state):
+		return []string{state}
+	case !happened && isAllowed && (isOpen || does.Read == next.state):
+		return []string{push(state, next.String())}
+	}
+	return nil
+}}
+
+func kinds(isClockRight bool) map[string]kind {
+	return map[string]kind{
+		"clipboard": register("", "", clipboard(isClockRight)),
+		"name":      register(unknown, unknown, func(now string, does line) bool { return now == does.Read }),
+		"transfer":  transfer,
+		"keys":      ring,
+	}
+}

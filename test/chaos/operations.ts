@@ -1,0 +1,40 @@
+import { lostUntil, type Fault } from './history.ts';
+
+/** What can be said to have one order: each key of a kind is an object of its own. */
+export type ObjectKind = 'clipboard' | 'name' | 'transfer' | 'keys';
+
+/** What somebody asked of an object, and when. Times are ms since the start, as everywhere in a history. */
+export interface ObjectOperation {
+  kind: ObjectKind;
+  key: string;
+  account: string;
+  /** `read`, `write`, `put`, or a step of a transfer. */
+  do: string;
+  by: string;
+  /** What was written, and what a ring follows. */
+  value: string;
+  before: string;
+  begin: number;
+  /** Null: there was no answer, so that it may still take effect. */
+  end: number | null;
+  /** `refused`: it certainly changed nothing; null without an answer. */
+  said: 'ok' | 'refused' | null;
+  /** What a read found, or the state that a step was answered with. */
+  read: string;
+}
+
+/** The times in which the store may have lost writes, or had its clock set, as lines beside the operations. */
+const lossesOf = (faults: readonly Fault[]) =>
+  faults
+    .filter(({ loss, movedClock }) => loss !== null || movedClock)
+    .map((fault) => ({
+      kind: 'loss',
+      accounts: fault.accounts ?? [],
+      begin: fault.startedAt,
+      end: Math.max(fault.endedAt, lostUntil(fault)),
+      clock: fault.movedClock,
+    }));
+
+/** Returns the operations, and what the store may have lost, as JSON lines. */
+export const toLines = (operations: readonly ObjectOperation[], faults: readonly Fault[]): string =>
+  [...lossesOf(faults), ...operations].map((line) => `${JSON.stringify(line)}\n`).join('');
