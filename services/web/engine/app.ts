@@ -49,12 +49,13 @@ function tellOfKeys({ userId }: SignedIn, queue: Queue): void {
   reloadOlderTabs(userId, () => void queue.takeOver().catch(() => {}));
 }
 
+function changed(thread: string): void {
+  changes.value = { thread, turn: changes.value.turn + 1 };
+}
+
 /** Opens the app of a tab that is signed in. */
 export async function openApp(entry: SignedIn): Promise<App> {
   await takeBrowser(entry.userId);
-  const changed = (thread: string): void => {
-    changes.value = { thread, turn: changes.value.turn + 1 };
-  };
   const changedHere = (thread: string): void => {
     changed(thread);
     tabs.post({ type: 'changed', thread });
