@@ -11,6 +11,7 @@ import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { type Gate, makeGate } from '../sealing/gate.ts';
 import { dropKeys, keyState } from '../sealing/key-state.ts';
 import { noteKeyedAccount } from '../service-worker/here.ts';
+import type { Queue } from '../outbox/queue.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
 import { reloadOlderTabs } from './older-tabs.ts';
 import type { Parts } from './parts.ts';
@@ -42,12 +43,19 @@ async function learnKeys(keys: Gate): Promise<void> {
   await (await keys.toSend())?.current();
 }
 
+/** Tells the service worker, which has no `localStorage`, and tabs of older versions that this browser has keys. */
+function tellOfKeys({ userId }: SignedIn, queue: Queue): void {
+  keyState.subscribe(({ kind }) => void noteKeyedAccount(kind === 'keyed' ? userId : null));
+  reloadOlderTabs(userId, () => void queue.takeOver().catch(() => {}));
+}
+
+function changed(thread: string): void {
+  changes.value = { thread, turn: changes.value.turn + 1 };
+}
+
 /** Opens the app of a tab that is signed in. */
 export async function openApp(entry: SignedIn): Promise<App> {
   await takeBrowser(entry.userId);
-  const changed = (thread: string): void => {
-    changes.value = { thread, turn: changes.value.turn + 1 };
-  };
   const changedHere = (thread: string): void => {
     changed(thread);
     tabs.post({ type: 'changed', thread });
@@ -103,9 +111,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const parts: Parts = { entry, client, history, keys, queue, readiness, tabs };
   const outbox = makeOutbox(parts);
   await recallDevices(history);
-  // The service worker knows no `localStorage`.
-  keyState.subscribe(({ kind }) => void noteKeyedAccount(kind === 'keyed' ? entry.userId : null));
-  reloadOlderTabs(entry.userId, () => void queue.takeOver().catch(() => {}));
+  tellOfKeys(entry, queue);
   tabs.join();
   outbox.start();
   void learnKeys(keys).catch(() => {});
