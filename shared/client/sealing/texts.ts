@@ -2,21 +2,16 @@ import { makeSendOrder } from '../account/send-order.ts';
 import type { CallSettings, OnceSettings } from '../api.ts';
 import { openClipboard, sealClipboard } from '../sealed/content/clipboard.ts';
 import { openMessage, type OpenedMessage, sealMessage } from '../sealed/content/messages.ts';
-import { type Keyring, noteSeen } from '../sealed/keyring.ts';
+import type { Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Device, Message, MessageAccepted } from '../wire.ts';
 import { sealingError } from './problem.ts';
 import type { ReceivedText, SealedTarget, SealedTexts, SentText } from './api.ts';
-import { checkReady, isPassing, problemOf } from './judgement.ts';
+import { checkReady, judge, problemOf } from './judgement.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
-
-function judged(error: unknown): ReceivedText {
-  const problem = problemOf(error);
-  return { kind: isPassing(problem) ? 'waits' : 'refused', problem };
-}
 
 /** Seals and opens messages and the clipboard. */
 export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenTexts): SealedTexts {
@@ -101,14 +96,13 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
       if (sealed === undefined) return { kind: 'plain', text: message.content };
       if (keyring === null) return { kind: 'waits', problem: sealedError('unkeyed') };
       try {
-        const { id, text, t, n, sender } = await opened(keyring, message, sealed);
-        await noteSeen(store, keyring, n);
+        const { id, text, t, sender } = await opened(keyring, message, sealed);
         const before = await taken.messageOf(id);
         if (before === message_id) return { kind: 'again' };
         if (before !== null) throw sealingError('sent_before');
         return { kind: 'opened', text, t, sender };
       } catch (error) {
-        return judged(error);
+        return judge(store, keyring, error);
       }
     },
 
@@ -132,12 +126,11 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
       try {
         if (from === null) throw sealedError('wrong_signer');
         const newest = await taken.clipboardOf(from);
-        const { text, t, n, sender } = await openClipboard(keyring, { sealed, from, now: serverNow(), newest });
-        await noteSeen(store, keyring, n);
+        const { text, t, sender } = await openClipboard(keyring, { sealed, from, now: serverNow(), newest });
         if (t > newest) await taken.addClipboard(from, t);
         return { kind: 'opened', text, t, sender };
       } catch (error) {
-        return judged(error);
+        return judge(store, keyring, error);
       }
     },
   };
