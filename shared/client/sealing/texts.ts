@@ -8,7 +8,7 @@ import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Device, Message, MessageAccepted } from '../wire.ts';
 import { sealingError } from './problem.ts';
-import type { ReceivedText, SealedTarget, SealedTexts, SentText } from './api.ts';
+import type { SealedTarget, SealedTexts, SentText } from './api.ts';
 import { checkReady, judge, problemOf } from './judgement.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';

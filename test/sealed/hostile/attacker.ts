@@ -2,7 +2,7 @@ import { sealClipboard } from '../../../shared/client/sealed/content/clipboard.t
 import { sealMessage } from '../../../shared/client/sealed/content/messages.ts';
 import { type DeviceKeys, makeDeviceKeys, publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
-import { randomBytes, toBase64url, utf8 } from '../../../shared/client/sealed/primitives/bytes.ts';
+import { randomBytes, utf8 } from '../../../shared/client/sealed/primitives/bytes.ts';
 import { keyIdOf, wrapFor } from '../../../shared/client/sealed/ring/account-keys.ts';
 import { hashOf, readRing, signBytes } from '../../../shared/client/sealed/ring/ring.ts';
 
@@ -68,6 +68,3 @@ export async function makeAttacker(): Promise<Attacker> {
     },
   };
 }
-
-/** Returns text that is as long as a sealed one, and sealed by nobody. */
-export const noise = (bytes: number): string => toBase64url(Uint8Array.of(1, ...randomBytes(bytes)));

@@ -4,13 +4,13 @@ import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts'
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { hashOf, memberOf } from '../../../shared/client/sealed/ring/ring.ts';
 import { makeAsking, readKeyedLink } from '../../../shared/client/sealing/asking.ts';
-import type { ClipboardEntry, Device, Message } from '../../../shared/client/wire.ts';
+import type { Device, Message } from '../../../shared/client/wire.ts';
 import { makeDevice, randomUser } from '../../support/device.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
 import { type Attacker, type AccountName, makeAttacker } from './attacker.ts';
-import { type Chance, chanceOf, spoilt } from './chance.ts';
+import { chanceOf, spoilt } from './chance.ts';
 import { areOnOneChain, chainOf, currentOf, type Link, makeParty, type Party, unlessRefused } from './party.ts';
-import { type HostileServer, makeHostileServer, type Posted } from './server.ts';
+import { makeHostileServer, type Posted } from './server.ts';
 
 /** A text that a device has written, or that the server forged with the keys of the removed device. */
 interface Act {
@@ -69,7 +69,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
       name: device.name,
     })) as Device[];
   /** The devices as the server names them. */
-  function named(): Device[] {
+  function told(): Device[] {
     const all = listed();
     if (!server.isHostile || chance.is(0.6)) return all;
     if (taken !== null && chance.is(0.5)) return [...all, { device_id: mallory.id, name: 'Mallory' } as Device];
@@ -140,7 +140,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const keyring = await currentOf(by);
     if (keyring === null) return void (seen.stopped += 1);
     check(keyring.ring.body.n >= by.mustKnow, `${by.device.name} seals below a ring that it has seen used`);
-    const [text, given] = [`text ${acts.length} ${seed}`, named()];
+    const [text, given] = [`text ${acts.length} ${seed}`, told()];
     const before = server.posted.length;
     const act: Act = {
       ...{ from: by.id, to, text, chain: chainIn(keyring) },
@@ -291,7 +291,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
       ...about,
       sealed,
       source_device_id: from,
-    } as ClipboardEntry);
+    });
     if (received.kind !== 'opened') return void (seen.refused += 1);
     seen.opened += 1;
     const place = acts.findIndex(

@@ -84,7 +84,7 @@ async function placesOf(redis: Redis): Promise<Place[]> {
     places.push({ name: `DUMP ${key}`, bytes: dump ?? Buffer.alloc(0) });
   }
   await redis.save();
-  const [, folder = ''] = (await redis.config('GET', 'dir')) as string[];
+  const [, folder = ''] = await redis.config('GET', 'dir');
   return [...places, ...filesUnder(folder)];
 }
 
