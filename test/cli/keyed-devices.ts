@@ -1,4 +1,4 @@
-import type { CliSite, Terminal } from './terminal.ts';
+import type { Terminal, Terminals } from './terminal.ts';
 
 /* Devices of an encrypted account, as their users make them. */
 
@@ -24,7 +24,7 @@ export async function approve(approver: Terminal, asking: ReturnType<Terminal['r
 }
 
 /** A new account with these devices: the first has made its keys, and has let the others in. */
-export async function devicesWithKeys(cli: CliSite, names: readonly string[]): Promise<Terminal[]> {
+export async function devicesWithKeys(cli: Terminals, names: readonly string[]): Promise<Terminal[]> {
   const [first] = (await cli.devices(names[0] as string)) as [Terminal];
   await first.ok(['keys', 'create']);
   const all = [first];

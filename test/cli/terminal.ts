@@ -47,13 +47,18 @@ export interface Terminal {
   ): Promise<{ stdout: string; stderr: string }>;
 }
 
-/** Replicas, a broker, and terminals. The door is one address for both replicas, which can be shut. */
-export interface CliSite {
-  readonly site: SignInSite;
-  readonly door: Door;
+/** Terminals of one address, with their folders. */
+export interface Terminals {
+  readonly door: { readonly url: string };
   terminal(): Terminal;
   /** Terminals that are devices of one account, by these names. */
   devices(...names: string[]): Promise<Terminal[]>;
+}
+
+/** Replicas, a broker, and terminals. The door is one address for both replicas, which can be shut. */
+export interface CliSite extends Terminals {
+  readonly site: SignInSite;
+  readonly door: Door;
   stop(): Promise<void>;
 }
 
@@ -186,9 +191,17 @@ function start(args: readonly string[], cwd: string, { env = {}, input, onBytes,
   };
 }
 
-export async function startCliSite(): Promise<CliSite> {
-  const site = await startSignInSite({ APP_RATE_LIMIT_SCALE: '0' });
-  const door = await openDoor(site.one.url);
+/**
+ * Makes terminals that use this address. `logIn` returns the headers of a person who has just logged in, for the first
+ * device of an account.
+ */
+export function makeTerminals({
+  door,
+  logIn,
+}: {
+  door: { readonly url: string };
+  logIn: () => Promise<Record<string, string>>;
+}): Terminals & { stop(): void } {
   const top = mkdtempSync(join(tmpdir(), 'baton-cli-'));
   const running = new Set<ChildProcess>();
   let count = 0;
@@ -217,13 +230,12 @@ export async function startCliSite(): Promise<CliSite> {
   }
 
   return {
-    ...{ site, door, terminal },
+    ...{ door, terminal },
     async devices(...names) {
-      const login = await site.logIn();
+      const headers = await logIn();
       const made = names.map(() => terminal());
       await startDeviceSession({
-        baseUrl: door.url,
-        headers: { Cookie: login.cookie, Origin: 'http://localhost:8080' },
+        ...{ baseUrl: door.url, headers },
         ...{ deviceId: crypto.randomUUID(), deviceName: names[0] as string, deviceType: 'linux' },
         session: fileSession(join((made[0] as Terminal).config, 'session.json')),
       });
@@ -236,11 +248,24 @@ export async function startCliSite(): Promise<CliSite> {
       }
       return made;
     },
-    async stop() {
+    stop() {
       for (const child of running) child.kill('SIGKILL');
+      rmSync(top, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
+
+export async function startCliSite(): Promise<CliSite> {
+  const site = await startSignInSite({ APP_RATE_LIMIT_SCALE: '0' });
+  const door = await openDoor(site.one.url);
+  const logIn = async () => ({ Cookie: (await site.logIn()).cookie, Origin: 'http://localhost:8080' });
+  const { terminal, devices, stop } = makeTerminals({ door, logIn });
+  return {
+    ...{ site, door, terminal, devices },
+    async stop() {
+      stop();
       await door.close();
       await site.stop();
-      rmSync(top, { recursive: true, force: true });
     },
   };
 }

@@ -32,6 +32,8 @@ export interface Edge {
   readonly process: ChildProcess;
   /** Everything it logged, requests and errors. */
   readonly log: () => string;
+  /** Its configuration, its log and its temporary files. */
+  readonly folder: string;
   stop(): Promise<void>;
 }
 
@@ -67,6 +69,7 @@ async function run(
   const edge: Edge = {
     url: `${options.scheme ?? 'http'}://127.0.0.1:${port}`,
     process: child,
+    folder: options.folder,
     log: () => log + (existsSync(accessLog) ? readFileSync(accessLog, 'utf8') : ''),
     async stop() {
       child.kill('SIGTERM');

@@ -5,14 +5,14 @@ import type { FileSource } from '../files/files.ts';
 import { scriptSha256 } from '../files/sha256.ts';
 import { keyIn, keyText, type MakeRecordCipher, makeRecords, sealedSizeOf } from '../sealed/content/records.ts';
 import { type OpenedDescription, openTransfer, sealTransfer } from '../sealed/content/transfers.ts';
-import { type Keyring, noteSeen } from '../sealed/keyring.ts';
+import type { Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import type { Bytes } from '../sealed/primitives/bytes.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Transfer, TransferFile } from '../wire.ts';
 import type { SealedFiles } from './api.ts';
-import { checkReady, isPassing, problemOf } from './judgement.ts';
+import { checkReady, judge } from './judgement.ts';
 import { openingSink } from './opening-sink.ts';
 import { sealingError } from './problem.ts';
 import { sealedPeerToPeer } from './sealed-signals.ts';
@@ -105,7 +105,6 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
     const before = await taken.messageOf(description.id);
     if (before !== null && before.messageId !== id) throw sealingError('sent_before');
     if (before === null) await taken.addMessage(description.id, id, description.n);
-    await noteSeen(store, keyring, description.n);
     return { files, key: description.key, sender: description.sender };
   }
 
@@ -184,8 +183,7 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
         const { files, key, sender } = await opened(keyring, whole);
         return { kind: 'opened', offer: openedOffer(whole, files, key), sender };
       } catch (error) {
-        const problem = problemOf(error);
-        return { kind: isPassing(problem) ? 'waits' : 'refused', problem };
+        return judge(store, keyring, error);
       }
     },
 

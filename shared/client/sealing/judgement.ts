@@ -1,5 +1,7 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
-import { checkMaySeal, type Keyring } from '../sealed/keyring.ts';
+import { NewerRing } from '../sealed/content/body.ts';
+import { checkMaySeal, type Keyring, noteSeen } from '../sealed/keyring.ts';
+import type { KeyStore } from '../sealed/keys/key-store.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 
@@ -7,13 +9,27 @@ import { sealedError } from '../sealed/sealed-error.ts';
 const PASSING = new Set(['unknown_key', 'newer_version', 'devices_disagree', 'unkeyed', 'keys_gone']);
 
 /** Tells whether content with this problem may be opened later. */
-export const isPassing = ({ code }: BatonClientError): boolean => PASSING.has(code);
+const isPassing = ({ code }: BatonClientError): boolean => PASSING.has(code);
 
 /** Returns a problem of the content. Throws any other error. */
 export const problemOf = (error: unknown): BatonClientError => {
   if (error instanceof BatonClientError) return error;
   throw error;
 };
+
+/**
+ * Judges content that could not be opened. The number of a newer ring is kept first: until this device has that ring,
+ * `rings.current` throws `devices_disagree`, and so nothing is sealed for a device that the newer ring has removed.
+ */
+export async function judge(
+  store: KeyStore,
+  keyring: Keyring,
+  error: unknown,
+): Promise<{ kind: 'waits' | 'refused'; problem: BatonClientError }> {
+  const problem = problemOf(error);
+  if (problem.cause instanceof NewerRing) await noteSeen(store, keyring, problem.cause.n);
+  return { kind: isPassing(problem) ? 'waits' : 'refused', problem };
+}
 
 /**
  * Throws where nothing may be sealed, such as where a removed device has a key in force. A member that is only not listed

@@ -35,15 +35,25 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     }
   }
 
+  /** Throws `devices_disagree` where the newest ring of the store is not the one that this device has of that number. */
+  async function checkHead(n: number): Promise<void> {
+    const answer = await fetchKeys(Math.max(0, n - 1));
+    if (answer !== null) await takeKeys(store, answer, serverNow());
+  }
+
   /** Walks to the newest ring. A device that cannot do so seals nothing. */
   async function walk(pinned: number): Promise<Keyring> {
-    let after = pinned;
+    // The pinned ring is compared too: a store that failed over may have another ring of that number.
+    let after = Math.max(0, pinned - 1);
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const answer = await fetchKeys(after);
       if (answer === null) throw sealingError('keys_gone');
       const { keyring, putBack: lost, hasMore } = await takeKeys(store, answer, serverNow());
       const { n } = keyring.ring.body;
-      if (lost.length > 0) await putBack(lost, n - lost.length + 1);
+      if (lost.length > 0) {
+        await checkHead(answer.n);
+        await putBack(lost, n - lost.length + 1);
+      }
       if (!hasMore) return keyring;
       if (n === after) throw sealedError('devices_disagree');
       after = n;

@@ -2,7 +2,7 @@ import { makeSendOrder } from '../account/send-order.ts';
 import type { CallSettings, OnceSettings } from '../api.ts';
 import { openClipboard, sealClipboard } from '../sealed/content/clipboard.ts';
 import { openMessage, type OpenedMessage, sealMessage } from '../sealed/content/messages.ts';
-import { type Keyring, noteSeen } from '../sealed/keyring.ts';
+import type { Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import { toBase64url } from '../sealed/primitives/bytes.ts';
 import { sha256 } from '../sealed/primitives/hkdf.ts';
@@ -11,8 +11,8 @@ import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Message, MessageAccepted } from '../wire.ts';
 import { sealingError } from './problem.ts';
-import type { ReceivedText, SealedTarget, SealedTexts, SentText, TextToSend } from './api.ts';
-import { checkReady, isPassing, problemOf } from './judgement.ts';
+import type { SealedTarget, SealedTexts, SentText, TextToSend } from './api.ts';
+import { checkReady, judge, problemOf } from './judgement.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
 
@@ -26,11 +26,6 @@ async function bodyIdOf({ account, device_id }: Keyring, to: string, id: string)
 const sendersOf = ({ rings, guests }: Keyring): string[] => [
   ...new Set([...rings.toReversed().flatMap(({ body }) => body.members), ...guests].map(({ device_id }) => device_id)),
 ];
-
-function judged(error: unknown): ReceivedText {
-  const problem = problemOf(error);
-  return { kind: isPassing(problem) ? 'waits' : 'refused', problem };
-}
 
 /** Seals and opens messages and the clipboard. */
 export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenTexts): SealedTexts {
@@ -131,7 +126,6 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
       if (keyring === null) return { kind: 'waits', problem: sealedError('unkeyed') };
       try {
         const { id, text, t, n, sender } = await opened(keyring, message, sealed);
-        await noteSeen(store, keyring, n);
         const before = await taken.messageOf(id);
         // A sender that does not know whether a text arrived seals it again after a rotation, with the same id. Only the
         // sender can sign another ring into it, so any other repetition is somebody else's.
@@ -139,7 +133,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
         if (before !== null) throw sealingError('sent_before');
         return { kind: 'opened', text, t, sender };
       } catch (error) {
-        return judged(error);
+        return judge(store, keyring, error);
       }
     },
 
@@ -163,12 +157,11 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
       try {
         if (from === null) throw sealedError('wrong_signer');
         const newest = await taken.clipboardOf(from);
-        const { text, t, n, sender } = await openClipboard(keyring, { sealed, from, now: serverNow(), newest });
-        await noteSeen(store, keyring, n);
+        const { text, t, sender } = await openClipboard(keyring, { sealed, from, now: serverNow(), newest });
         if (t > newest) await taken.addClipboard(from, t);
         return { kind: 'opened', text, t, sender };
       } catch (error) {
-        return judged(error);
+        return judge(store, keyring, error);
       }
     },
   };

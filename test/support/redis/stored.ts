@@ -26,7 +26,8 @@ export async function picture(
   return { ...now, ...Object.fromEntries(expired) };
 }
 
-async function readAll(redis: Redis, key: string): Promise<unknown> {
+/** Returns the value of a key, of any type. */
+export async function readAll(redis: Redis, key: string): Promise<unknown> {
   const type = await redis.type(key);
   if (type === 'string') return redis.get(key);
   if (type === 'hash') return redis.hgetall(key);

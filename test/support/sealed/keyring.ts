@@ -26,7 +26,7 @@ export function keyed({ id }: Pick<TestDevice, 'id'>): Keyed {
 }
 
 /** Returns the list of parts that is signed. It is written from the design, not from the service. */
-function parts(list: readonly (string | Uint8Array)[]): Buffer {
+export function signedBytes(list: readonly (string | Uint8Array)[]): Buffer {
   const all = list.map((part) => Buffer.from(part as string));
   const bytes = Buffer.alloc(all.reduce((sum, part) => sum + 4 + part.length, 0));
   let at = 0;
@@ -38,7 +38,7 @@ function parts(list: readonly (string | Uint8Array)[]): Buffer {
 }
 
 export const signParts = ({ key }: Pick<Keyed, 'key'>, list: readonly (string | Uint8Array)[]): string =>
-  sign('sha256', parts(list), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url');
+  sign('sha256', signedBytes(list), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url');
 
 export interface Account {
   service: string;

@@ -77,9 +77,21 @@ export async function makeBody(
   return concat(whole, new Uint8Array(padmeLength(whole.length) - whole.length));
 }
 
-/** Returns the ring that a body names. Throws where number and hash do not both fit. */
-function ringNamed({ rings, ring }: Keyring, n: number, hash: Bytes): Ring {
-  if (n > ring.body.n) throw sealedError('unknown_key');
+/**
+ * The cause of `unknown_key` where a member of the ring in force has signed the content: there is a newer ring, and nothing
+ * is sealed before it is known. A guest, or a device that was removed, cannot stop a device in this way.
+ */
+export class NewerRing extends Error {
+  readonly n: number;
+
+  constructor(n: number) {
+    super(`Ring ${n} is in use`);
+    this.n = n;
+  }
+}
+
+/** Returns the known ring that a body names. Throws where number and hash do not both fit. */
+function ringNamed({ rings }: Keyring, n: number, hash: Bytes): Ring {
   const found = rings.find(({ body }) => body.n === n);
   if (found === undefined) throw sealedError('key_retired');
   if (!isSame(found.hash.subarray(0, HASH_BYTES), hash)) throw sealedError('devices_disagree');
@@ -109,14 +121,21 @@ export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes):
   }
   const [t, n] = [readU64(padded, ID_BYTES), readU64(padded, ID_BYTES + 8)];
   if (t === null || n === null) throw sealedError('cannot_open');
+  const isSignedBy = (sig: string): Promise<boolean> =>
+    hasSigned(
+      pointIn(sig) ?? new Uint8Array(),
+      padded.slice(end, whole),
+      signedParts(keyring, letter, padded.slice(0, end)),
+    );
+  const { ring } = keyring;
+  if (n > ring.body.n) {
+    const member = memberOf(ring, letter.from);
+    const isGenuine = member !== null && (await isSignedBy(member.sig));
+    throw sealedError('unknown_key', isGenuine ? new NewerRing(n) : undefined);
+  }
   const named = ringNamed(keyring, n, padded.slice(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES));
   const { sig, sender } = signerIn(keyring, named, letter.from);
-  const isGenuine = await hasSigned(
-    pointIn(sig) ?? new Uint8Array(),
-    padded.slice(end, whole),
-    signedParts(keyring, letter, padded.slice(0, end)),
-  );
-  if (!isGenuine) throw sealedError('wrong_signer');
+  if (!(await isSignedBy(sig))) throw sealedError('wrong_signer');
   const id = toBase64url(padded.subarray(0, ID_BYTES));
   return { id, t, n, epoch: named.body.epoch, sender, content: padded.slice(HEAD_BYTES, end) };
 }

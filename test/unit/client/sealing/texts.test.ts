@@ -1,4 +1,6 @@
-import { noteRemoved } from '../../../../shared/client/sealed/keyring.ts';
+import { sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
+import { noteRemoved, takeKeys } from '../../../../shared/client/sealed/keyring.ts';
+import { signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
 import type { Ring } from '../../../../shared/client/sealed/ring/ring.ts';
 import { noteListed } from '../../../../shared/client/sealing/gone.ts';
 import { memoryTaken } from '../../../../shared/client/sealing/taken.ts';
@@ -150,4 +152,51 @@ test('a text that was sealed again after a rotation is shown once, and one that 
     });
     expect(await taking.open(theirs, messageOf(other, { message_id: 'm4' }))).toMatchObject({ kind: 'opened' });
   }
+});
+
+describe('a text that names a newer ring', () => {
+  /** The laptop has walked to a third ring, which the service keeps from the phone. */
+  async function withheld() {
+    const [laptop, phone, guest] = [
+      await makePerson('laptop-1'),
+      await makePerson('phone-1'),
+      await makePerson('guest-1'),
+    ];
+    const first = await firstRing(laptop);
+    const known = [first, await nextRing(first, laptop, { add: [phone.asks] })];
+    const third = await nextRing(known[1] as (typeof known)[0], laptop, { add: [(await makePerson('tablet-1')).asks] });
+    const { enc, sig } = guest.asks;
+    const guests = await signGuests(third, [{ device_id: 'guest-1', enc, sig, until: NOW + 1 }], laptop.signer, NOW);
+    const calls = { caller: null as never, serverNow: () => NOW } as unknown as SealingCalls;
+    const [ofLaptop, ofPhone] = [await keyringOf(laptop, [...known, third]), await keyringOf(phone, known)];
+    const take = () => takeKeys(phone.store, { rings: [], n: 2, guests: null }, NOW);
+    return {
+      ...{ phone, guest, known, third, guests, ofLaptop, ofPhone, take },
+      texts: makeTexts(calls, phone.store, memoryTaken()),
+    };
+  }
+
+  test('waits, and nothing is sealed before that ring is known, whatever the service says', async () => {
+    const { ofLaptop, ofPhone, texts, phone, third, take } = await withheld();
+    const sealed = await sealMessage(ofLaptop, { to: 'phone-1', text: 'newer', t: NOW });
+    expect(await codeOf(take())).toBe('taken');
+    expect(await texts.open(ofPhone, messageOf(sealed))).toMatchObject({
+      kind: 'waits',
+      problem: { code: 'unknown_key' },
+    });
+    expect(await codeOf(take())).toBe('devices_disagree');
+    const { keyring } = await takeKeys(phone.store, { rings: [third.text], n: 3, guests: null }, NOW);
+    expect(await texts.open(keyring, messageOf(sealed))).toMatchObject({ kind: 'opened', text: 'newer' });
+    expect(await codeOf(sealMessage(keyring, { to: 'laptop-1', text: 'x', t: NOW }))).toBe('taken');
+  });
+
+  test('of a guest, or of a device that is not the one it names, stops nothing', async () => {
+    const { guest, guests, known, third, ofLaptop, ofPhone, texts, take } = await withheld();
+    const ofGuest = await keyringOf(guest, [...known, third].slice(1), guests);
+    const byGuest = await sealMessage(ofGuest, { to: 'phone-1', text: 'x', t: NOW });
+    const posing = await sealMessage({ ...ofLaptop, keys: guest.signer.keys }, { to: 'phone-1', text: 'x', t: NOW });
+    for (const message of [messageOf(byGuest, { from_device_id: 'guest-1' }), messageOf(posing)])
+      expect(await texts.open(ofPhone, message)).toMatchObject({ kind: 'waits', problem: { code: 'unknown_key' } });
+    expect(await codeOf(take())).toBe('taken');
+  });
 });

@@ -1,0 +1,203 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { blobSource, type BatonClient, makeBatonClient } from '../../shared/client/index.ts';
+import { fileSession, sealingFiles, sha256 } from '../../shared/client/node.ts';
+import { makeSealing } from '../../shared/client/sealing.ts';
+import type { PeerModule, PeerSendingParts } from '../../shared/client/transfers/peer-module.ts';
+import type { IncomingTransfer, PeerToPeer } from '../../shared/client/api.ts';
+import { startWatchedSite, type WatchedSite } from '../support/sealed/watched-site.ts';
+import { findWords, rareWord } from '../support/sealed/word-search.ts';
+import { isInstalled } from '../edge/edges.ts';
+import { skipUnless } from '../support/runner/skips.ts';
+import { devicesWithKeys, jsonOf } from './keyed-devices.ts';
+import { makeTerminals, type Terminal } from './terminal.ts';
+
+/*
+ * Words that are nowhere by chance, in every kind of content, of the command line and of the library. What an installation
+ * writes down is searched for them. The same search finds each word when the devices have no keys.
+ */
+
+let site: WatchedSite;
+let terminals: ReturnType<typeof makeTerminals>;
+
+const KINDS = [
+  ...['cliMessage', 'cliToAll', 'cliClipboard', 'cliFolder', 'cliFile', 'cliBytes', 'cliPipedName', 'cliPiped'],
+  ...['libMessage', 'libToAll', 'libClipboard', 'libFile', 'libType', 'libBytes', 'libOffer', 'libAnswer', 'preview'],
+] as const;
+type Words = Record<(typeof KINDS)[number], string>;
+const makeWords = (): Words => Object.fromEntries(KINDS.map((kind) => [kind, rareWord(kind.toLowerCase())])) as Words;
+
+/** A path from device to device that sends one signal, and leaves the bytes to the relay. */
+function speaking(offer: string, answer: string): PeerToPeer {
+  const side = { isOpen: false, there() {}, nudge() {}, stored() {}, take() {} };
+  const say = ({ caller, run }: Pick<PeerSendingParts, 'caller' | 'run'>, to: string, kind: string, sdp: string) =>
+    caller.call('sendSignal', {
+      body: { to_device_id: to, transfer_id: run.id, kind: kind as 'offer', payload: { type: kind, sdp } },
+    });
+  const made: PeerModule = {
+    kind: 'peer-to-peer',
+    sending: (parts) => ({
+      ...side,
+      begin: () =>
+        void say(parts, parts.run.transfer.receiver.device_id, 'offer', offer).then(() => parts.relay.begin()),
+    }),
+    receiving: (parts) => ({
+      ...side,
+      begin: () => void say(parts, parts.run.transfer.sender.device_id, 'answer', answer),
+      fetch: () => Promise.reject(new Error('no path')),
+    }),
+  };
+  return made;
+}
+
+/** The library, as the device of a terminal. */
+function libraryOf({ config }: Terminal, words: Words, isKeyed: boolean) {
+  const [baseUrl, session] = [site.url, fileSession(join(config, 'session.json'))];
+  const sealing = makeSealing({ baseUrl, session, sha256, ...sealingFiles(config) });
+  const peers = speaking(`v=0 ${words.libOffer}`, `v=0 ${words.libAnswer}`);
+  const peerToPeer = isKeyed ? sealing.files.sealSignals(peers) : peers;
+  return { sealing, baton: makeBatonClient({ baseUrl, session, sha256, peerToPeer }) };
+}
+
+const keyringOf = async ({ sealing }: ReturnType<typeof libraryOf>) => {
+  const keyring = await sealing.rings.current();
+  if (keyring === null) throw new Error('no keys');
+  return keyring;
+};
+
+/** Leaves texts and files with the command line, for a phone that is away. */
+async function plantWithProgram(laptop: Terminal, words: Words): Promise<void> {
+  await laptop.ok(['message', 'Phone', words.cliMessage]);
+  await laptop.ok(['message', '*', words.cliToAll]);
+  await laptop.ok(['copy'], { input: words.cliClipboard });
+  mkdirSync(join(laptop.folder, words.cliFolder));
+  writeFileSync(join(laptop.folder, words.cliFolder, words.cliFile), words.cliBytes);
+  await laptop.ok(['send', words.cliFolder, '--to', 'Phone', '--leave']);
+  await laptop.ok(['send', '-', '--to', 'Phone', '--leave', '--name', words.cliPipedName], { input: words.cliPiped });
+}
+
+/** Subscribes a device to pushes with a preview of the text. */
+async function subscribe({ baton }: { baton: BatonClient }, config: Terminal): Promise<void> {
+  const { vapid_public_key: key } = await baton.push.config();
+  const { endpoint, keys } = site.push.subscribe(key ?? undefined);
+  await baton.push.subscribe({ endpoint, keys, preview: 'full' });
+  await baton.push.registerNative({ platform: 'fcm', token: `token:${config.folder.slice(-6)}` });
+}
+
+async function plantTexts(robot: ReturnType<typeof libraryOf>, words: Words, isKeyed: boolean): Promise<void> {
+  const { baton, sealing } = robot;
+  const devices = await baton.devices.list();
+  const phone = devices.find(({ name }) => name === 'Phone')?.device_id ?? '';
+  const pushed = site.push.pushes.length;
+  if (isKeyed) {
+    const keyring = await keyringOf(robot);
+    for (const [to, text] of [
+      [phone, words.libMessage],
+      ['*', words.libToAll],
+      [phone, words.preview],
+    ] as const)
+      await sealing.texts.send(keyring, { to, text, devices });
+    await sealing.texts.setClipboard(keyring, { text: words.libClipboard, devices });
+  } else {
+    for (const [to, text] of [
+      ['Phone', words.libMessage],
+      ['*', words.libToAll],
+      ['Phone', words.preview],
+    ] as const)
+      await baton.messages.send(to, text);
+    await baton.clipboard.set(words.libClipboard);
+  }
+  // The push for the last text has come: each text is a push of its own.
+  await site.push.received(pushed + 3);
+}
+
+/** Sends a file while both are there, with signals in both directions. Returns what the receiver got. */
+async function plantFile(
+  robot: ReturnType<typeof libraryOf>,
+  phone: ReturnType<typeof libraryOf>,
+  words: Words,
+  isKeyed: boolean,
+) {
+  const offered = new Promise<IncomingTransfer>((resolve) => {
+    phone.baton.on('incoming', (offer) => void (offer.transfer.sender.name === 'Robot' && resolve(offer)));
+  });
+  phone.baton.start();
+  robot.baton.start();
+  await Promise.all([phone.baton.untilOnline(), robot.baton.untilOnline()]);
+  const file = blobSource(new Blob([words.libBytes], { type: `text/x-${words.libType}` }), words.libFile);
+  const devices = await robot.baton.devices.list();
+  const to = devices.find(({ name }) => name === 'Phone')?.device_id ?? '';
+  const sending = isKeyed
+    ? await robot.sealing.files.send(
+        robot.baton.transfers,
+        await robot.sealing.files.seal(await keyringOf(robot), { to, files: [file], devices }),
+        [file],
+      )
+    : await robot.baton.transfers.send({ device_id: to }, [file]);
+  const offer = await offered;
+  const received = await phone.sealing.files.open(
+    phone.baton.transfers,
+    isKeyed ? await keyringOf(phone) : null,
+    offer,
+  );
+  if (received.kind !== 'opened' && received.kind !== 'plain') throw received.problem;
+  let text = '';
+  const names: string[] = [];
+  const receiving = received.offer.accept(({ name, type }) => {
+    names.push(name, type ?? '');
+    return { write: (chunk) => void (text += Buffer.from(chunk).toString()), close() {} };
+  });
+  await Promise.all([sending.done, receiving.done]);
+  await Promise.all([phone.baton.close(), robot.baton.close()]);
+  return [...names, text];
+}
+
+async function plant([laptop, phone, robot]: readonly Terminal[], isKeyed: boolean): Promise<Words> {
+  const words = makeWords();
+  const [here, there] = [libraryOf(robot as Terminal, words, isKeyed), libraryOf(phone as Terminal, words, isKeyed)];
+  await subscribe(there, phone as Terminal);
+  await plantTexts(here, words, isKeyed);
+  await plantWithProgram(laptop as Terminal, words);
+  expect(await plantFile(here, there, words, isKeyed)).toEqual([
+    words.libFile,
+    `text/x-${words.libType}`,
+    words.libBytes,
+  ]);
+  return words;
+}
+
+skipUnless(isInstalled('nginx'), 'needs nginx').describe('what passes through', () => {
+  beforeAll(async () => {
+    site = await startWatchedSite();
+    terminals = makeTerminals({ door: site, logIn: () => site.logIn() });
+  });
+  afterAll(async () => {
+    terminals.stop();
+    await site.stop();
+  });
+
+  test('is found word by word in what an installation keeps, where the devices have no keys', async () => {
+    const words = await plant(await terminals.devices('Laptop', 'Phone', 'Robot'), false);
+    const found = findWords(words, await site.places());
+    const missed = Object.entries(found).filter(([, places]) => places.length === 0);
+    expect(missed).toEqual([]);
+    const places = Object.values(found).flat();
+    for (const where of [/^Redis /, /^DUMP /, /appendonly.*\.aof/, /\.rdb/, /^web pushes/, /client_body/])
+      expect([where, places.some((place) => where.test(place))]).toEqual([where, true]);
+  });
+
+  test('is found nowhere where the devices have keys, and arrives', async () => {
+    const devices = await devicesWithKeys(terminals, ['Laptop', 'Phone', 'Robot']);
+    const words = await plant(devices, true);
+    const found = findWords(words, await site.places());
+    expect(found).toEqual(Object.fromEntries(KINDS.map((kind) => [kind, []])));
+
+    const [, phone] = devices as [Terminal, Terminal];
+    const texts = (await jsonOf(phone, 'inbox')).map(({ content }) => content);
+    expect(texts).toEqual([words.libMessage, words.libToAll, words.preview, words.cliMessage, words.cliToAll]);
+    expect(await jsonOf(phone, 'paste')).toMatchObject([{ content: words.cliClipboard, sealed: true }]);
+    for (let left = 2; left > 0; left -= 1) await phone.ok(['receive', '--yes', '--once', '--dir', 'in']);
+    expect(readFileSync(join(phone.folder, 'in', words.cliFolder, words.cliFile), 'utf8')).toBe(words.cliBytes);
+    expect(readFileSync(join(phone.folder, 'in', words.cliPipedName), 'utf8')).toBe(words.cliPiped);
+  });
+});

@@ -1,0 +1,115 @@
+import { startSite, type Site } from '../support/site.ts';
+import { areOnOneChain, chainOf, currentOf, unlessRefused } from './hostile/party.ts';
+import { makeWorld, type Seen, type World } from './hostile/world.ts';
+
+/*
+ * Devices with keys, by a server that swaps rings, keys, ids, targets and senders, that replays, drops, reorders, truncates,
+ * forks and rolls back, as a seed decides. Behind it is a real replica. Nothing forged, repeated or cut is shown as genuine,
+ * and nothing genuine is refused. A real server at the end brings everything that it has.
+ */
+
+const { APP_TEST_SEEDS: seeds, APP_TEST_SEED: only } = process.env;
+const COUNT = Number(seeds || 50);
+const SEEDS = only ? [Number(only)] : Array.from({ length: COUNT }, (_, seed) => seed);
+const STEPS = 24;
+/** They wait for repeated requests most of the time. */
+const AT_ONCE = 8;
+
+let site: Site;
+beforeAll(async () => {
+  site = await startSite({}, { alone: true });
+});
+afterAll(() => site.stop());
+
+/** Takes Mallory out. From then on its keys are the server's. */
+async function removeMallory({ ann, bob, mallory, chance, members, server, take }: World): Promise<void> {
+  const keyring = await currentOf(mallory);
+  if (keyring === null) return;
+  const by = chance.pick([ann, bob]);
+  const changed = await unlessRefused(by.sealing.linking.remove([mallory.id]));
+  if (changed === null) return;
+  take(keyring);
+  members.splice(members.indexOf(mallory), 1);
+  server.removedSigner = keyring.keys.sig;
+}
+
+async function step(world: World): Promise<void> {
+  const { ann, bob, dan, mallory, chance, members, server, write, look, deliver, messageFor, link } = world;
+  const by = chance.pick(members);
+  const to = chance.pick([ann, bob, mallory, dan].filter((each) => each !== by));
+  server.isHostile = chance.is(0.8);
+  const does = chance.below(100);
+  if (does < 24) await write(by, chance.is(0.4) ? '*' : to.id);
+  else if (does < 34) await write(by, '');
+  else if (does < 44) await look(by);
+  else if (does < 52 && !world.hasTaken()) await removeMallory(world);
+  else if (does < 60 && !members.includes(dan)) {
+    if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
+  } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
+}
+
+/** The server is honest again: everybody has one list, or says that there are several; and what it has arrives. */
+async function heal(world: World): Promise<void> {
+  const { server, members, seen, account, admitted, replica, deliver } = world;
+  server.isHostile = false;
+  for (const party of members) {
+    if ((await currentOf(party)) === null) seen.disagreed += 1;
+    const { messages } = (await party.device.on(replica).call('listMessages')).body;
+    for (const message of messages) {
+      const posted = server.posted.find(({ messageId }) => messageId === message.message_id);
+      const act = posted === undefined ? null : world.actOf(posted, party);
+      if (await deliver(party, { message, act })) seen.healed += 1;
+    }
+  }
+  const chains = await Promise.all(members.map((party) => chainOf(party, account, admitted)));
+  const agreed = await Promise.all(members.map(currentOf));
+  const usable = chains.filter((_, index) => agreed[index] !== null);
+  for (const chain of usable) expect(areOnOneChain(chain, usable[0] ?? [])).toBe(true);
+}
+
+async function run(seed: number): Promise<Seen> {
+  const world = await makeWorld(seed, site.one);
+  const { ann, bob, mallory, members, account, admitted, link, admit } = world;
+  await ann.sealing.rings.create({ kind: 'cli' });
+  await admit(ann, 'keys');
+  for (const each of [bob, mallory]) expect(await link(ann, each)).toBe(true);
+  const heads = new Map<string, Map<number, string>>();
+  for (let count = 0; count < STEPS; count += 1) {
+    await step(world);
+    for (const party of members) {
+      const known = heads.get(party.id) ?? new Map<number, string>();
+      const chain = await chainOf(party, account, admitted);
+      for (const { n, hash } of chain) {
+        if ((known.get(n) ?? hash) !== hash) throw new Error(`${party.device.name} has replaced a ring`);
+        known.set(n, hash);
+      }
+      if (Math.max(0, ...known.keys()) > (chain.at(-1)?.n ?? 0)) throw new Error(`${party.device.name} went back`);
+      heads.set(party.id, known);
+    }
+  }
+  await heal(world);
+  return world.seen;
+}
+
+test('nothing is shown that nobody wrote, and nothing genuine is lost, whatever the server does', async () => {
+  const total: Partial<Record<keyof Seen, number>> = {};
+  const faults: string[] = [];
+  const left = [...SEEDS];
+  const runAll = async (): Promise<void> => {
+    for (let seed = left.shift(); seed !== undefined; seed = left.shift()) {
+      const at = seed;
+      const seen = await run(at).catch((error: unknown) => {
+        faults.push(`seed ${at}: ${error instanceof Error ? error.message : String(error)}`);
+        if (only) throw error;
+        return null;
+      });
+      for (const [name, count] of Object.entries(seen ?? {})) {
+        total[name as keyof Seen] = (total[name as keyof Seen] ?? 0) + count;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, runAll));
+  process.stdout.write(`${SEEDS.length} seeds: ${JSON.stringify(total)}\n`);
+  expect(faults).toEqual([]);
+  if (!only) for (const [name, count] of Object.entries(total)) expect([name, count > 0]).toEqual([name, true]);
+}, 3_600_000);

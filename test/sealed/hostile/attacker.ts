@@ -1,0 +1,70 @@
+import { sealClipboard } from '../../../shared/client/sealed/content/clipboard.ts';
+import { sealMessage } from '../../../shared/client/sealed/content/messages.ts';
+import { type DeviceKeys, makeDeviceKeys, publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
+import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
+import { randomBytes, utf8 } from '../../../shared/client/sealed/primitives/bytes.ts';
+import { keyIdOf, wrapFor } from '../../../shared/client/sealed/ring/account-keys.ts';
+import { hashOf, readRing, signBytes } from '../../../shared/client/sealed/ring/ring.ts';
+
+/** The account as a ring names it. */
+export interface AccountName {
+  service: string;
+  user_id: string;
+}
+
+/** The server with keys of its own, and later with those of a device that was removed. */
+export interface Attacker {
+  readonly keys: DeviceKeys;
+  /** Makes a ring after this one that lets the attacker in under a key of its own, signed by whoever is given. */
+  ringAfter(text: string, account: AccountName, signer?: DeviceKeys): Promise<string>;
+  /** Makes a list of guests with the attacker in it. */
+  guestsAt(text: string, account: AccountName): Promise<string>;
+  /** Seals a message, or a clipboard, in the name of another device, with what the server knows of this ring. */
+  forge(
+    text: string,
+    account: AccountName,
+    about: { from: string; to: string; text: string; t: number },
+  ): Promise<string>;
+}
+
+export async function makeAttacker(): Promise<Attacker> {
+  const keys = await makeDeviceKeys();
+  const shown = await publicKeysOf(keys);
+  return {
+    keys,
+
+    async ringAfter(text, account, signer = keys) {
+      const { body, ...before } = await readRing(text, account);
+      const [key, n] = [randomBytes(32), body.n + 1];
+      const own = { device_id: 'attacker', kind: 'cli', ...shown, since: n };
+      const members = [...body.members, own];
+      const epoch = body.epoch + 1;
+      const wraps = await Promise.all(
+        members.map(
+          async (each) => [each.device_id, await wrapFor(account, { epoch, key, until: null }, each)] as const,
+        ),
+      );
+      const head = { v: 1, ...account, n, prev_hash: hashOf({ ...before, body }), epoch, key_id: await keyIdOf(key) };
+      const ring = { ...head, members, wraps: Object.fromEntries(wraps), older: '' };
+      return signBytes('baton/1 ring', account, signer, utf8(JSON.stringify(ring)));
+    },
+
+    async guestsAt(text, account) {
+      const { body } = await readRing(text, account);
+      const guests = [{ device_id: 'attacker', ...shown, until: Date.now() + 3_600_000 }];
+      return signBytes('baton/1 guests', account, keys, utf8(JSON.stringify({ n: body.n, guests })));
+    },
+
+    async forge(ringText, account, { from, to, text, t }) {
+      const ring = await readRing(ringText, account);
+      const signer = { device_id: from, keys, account: { ...account, device_id: from } };
+      const known = { rings: [ring], ring, guests: [], seen: 0, removed: new Set<string>() };
+      const keyring: Keyring = { ...signer, ...known, accountKeys: [] };
+      if (to !== '') return sealMessage(keyring, { to, text, t });
+      return sealClipboard(
+        { ...keyring, accountKeys: [{ epoch: ring.body.epoch, key: randomBytes(32), until: null }] },
+        { text, t },
+      );
+    },
+  };
+}

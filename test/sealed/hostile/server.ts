@@ -1,0 +1,209 @@
+import type { Fetch } from '../../../shared/client/http/request.ts';
+import type { ReplicaProcess } from '../../support/replicas.ts';
+import type { TestDevice } from '../../support/device.ts';
+import type { AccountName, Attacker } from './attacker.ts';
+import { type Chance, spoilt } from './chance.ts';
+
+interface KeysBody {
+  rings: string[];
+  n: number;
+  guests: string | null;
+  deletions: unknown[];
+}
+
+/** What a device sealed and gave to the server, as the server saw it. */
+export interface Posted {
+  readonly kind: 'message' | 'clipboard';
+  readonly from: string;
+  /** The id of a device, `*`, or `''` for the clipboard. */
+  readonly to: string;
+  readonly sealed: string;
+  /** The server's own id. */
+  readonly messageId: string;
+}
+
+/** A server between devices and a real one. While it is hostile it lies, drops, repeats and swaps, by its seed. */
+export interface HostileServer {
+  isHostile: boolean;
+  /** All rings that any device has put, the swallowed ones too. */
+  readonly rings: readonly string[];
+  readonly posted: readonly Posted[];
+  /** The status of the last response to something sealed; 0 for none. */
+  readonly lastStatus: number;
+  /** The response about the device that asks to be let in. */
+  asking: object | null;
+  /** The grant of the last approval. */
+  readonly granted: string | undefined;
+  /** The removed device's keys help the server. */
+  removedSigner: CryptoKeyPair | null;
+  fetchFor(device: TestDevice): Fetch;
+}
+
+interface Parts {
+  chance: Chance;
+  replica: ReplicaProcess;
+  attacker: Attacker;
+  account: AccountName;
+}
+
+const problem = (status: number, code: string): Response =>
+  Response.json(
+    { type: 'about:blank', title: code, status, code, detail: code },
+    { status, headers: { 'Content-Type': 'application/problem+json' } },
+  );
+const PASS = ['pass', 'pass', 'pass', 'pass'] as const;
+const cut = (): never => {
+  throw new TypeError('the connection was cut');
+};
+const numberOf = (ring: string): number =>
+  (JSON.parse(Buffer.from(ring.split('.')[0] ?? '', 'base64url').toString()) as { n: number }).n;
+
+/** Changes a list of rings as a server could that wants a device to take another list. */
+async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: HostileServer): Promise<KeysBody> {
+  const { chance, attacker, account } = parts;
+  const newest = server.rings.toReversed().find((ring) => numberOf(ring) === Math.max(after, body.n));
+  const last = body.rings.at(-1) ?? newest;
+  const forged = async (signer = attacker.keys) => {
+    if (last === undefined) return body;
+    const ring = await attacker.ringAfter(last, account, signer);
+    return { ...body, rings: [...body.rings, ring], n: numberOf(ring) };
+  };
+  switch (
+    chance.pick([
+      'withhold',
+      'back',
+      'cut',
+      'reversed',
+      'forged',
+      'removed',
+      'bit',
+      'promise',
+      'fork',
+      'skip',
+      'guests',
+    ])
+  ) {
+    case 'withhold':
+      return { ...body, rings: [], n: after };
+    case 'back':
+      return { ...body, rings: [], n: Math.max(0, after - 1 - chance.below(2)) };
+    case 'cut':
+      return { ...body, rings: body.rings.slice(0, -1), n: Math.max(after, body.n - 1) };
+    case 'reversed':
+      return { ...body, rings: body.rings.toReversed() };
+    case 'removed':
+      return forged(server.removedSigner === null ? attacker.keys : { ...attacker.keys, sig: server.removedSigner });
+    case 'bit':
+      return {
+        ...body,
+        rings: body.rings.map((ring) =>
+          ring
+            .split('.')
+            .map((part) => spoilt(part, chance))
+            .join('.'),
+        ),
+      };
+    case 'promise':
+      return { ...body, n: body.n + 3 };
+    case 'fork': {
+      const others = server.rings.filter((ring) => numberOf(ring) > after);
+      return { ...body, rings: others.slice(-8), n: Math.max(after, ...others.map(numberOf)) };
+    }
+    case 'skip': {
+      const others = server.rings.filter((ring) => numberOf(ring) === after + 1 && !body.rings.includes(ring));
+      return { ...body, rings: [...others, ...body.rings.slice(1)] };
+    }
+    case 'guests':
+      return { ...body, guests: last === undefined ? null : await attacker.guestsAt(last, account) };
+    default:
+      return forged();
+  }
+}
+
+export function makeHostileServer(parts: Parts): HostileServer {
+  const { chance, replica } = parts;
+  const rings: string[] = [];
+  const posted: Posted[] = [];
+  let lastStatus = 0;
+  let granted: string | undefined;
+
+  async function getKeys(url: URL, pass: () => Promise<Response>): Promise<Response> {
+    const answer = await pass();
+    if (!server.isHostile || answer.status !== 200 || chance.is(0.5)) return answer;
+    if (chance.is(0.1)) return problem(404, 'not_found');
+    const body = (await answer.json()) as KeysBody;
+    return Response.json(await spoiltKeys(body, Number(url.searchParams.get('after') ?? 0), parts, server));
+  }
+
+  async function putKeys(ring: string, pass: () => Promise<Response>): Promise<Response> {
+    const does = server.isHostile ? chance.pick([...PASS, 'swallow', 'swallow', 'after', 'conflict']) : 'pass';
+    if (does === 'conflict') return problem(409, 'keys_conflict');
+    if (does === 'swallow') {
+      rings.push(ring);
+      return Response.json({ n: numberOf(ring) });
+    }
+    const answer = await pass();
+    if (answer.ok) rings.push(ring);
+    return does === 'after' ? cut() : answer;
+  }
+
+  /** Takes something sealed. It is known from then on, whatever becomes of it. */
+  async function post(about: Omit<Posted, 'messageId'>, fake: (id: string) => object, pass: () => Promise<Response>) {
+    const does = server.isHostile ? chance.pick([...PASS, ...PASS, 'swallow', 'swallow', 'before', 'after']) : 'pass';
+    const answer = does === 'swallow' || does === 'before' ? null : await pass();
+    const body = answer === null ? null : ((await answer.clone().json()) as { message_id?: string });
+    const messageId = body?.message_id ?? crypto.randomUUID();
+    posted.push({ ...about, messageId });
+    lastStatus = does === 'swallow' ? 201 : does === 'pass' ? (answer?.status ?? 0) : 0;
+    if (does === 'swallow') return Response.json(fake(messageId), { status: about.kind === 'message' ? 201 : 200 });
+    return does === 'pass' && answer !== null ? answer : cut();
+  }
+
+  const server: HostileServer = {
+    isHostile: false,
+    rings,
+    posted,
+    get lastStatus() {
+      return lastStatus;
+    },
+    get granted() {
+      return granted;
+    },
+    asking: null,
+    removedSigner: null,
+    fetchFor: (device) => async (address, init) => {
+      const url = new URL(address);
+      const headers = new Headers(init.headers);
+      for (const [name, value] of Object.entries(device.headers)) headers.set(name, value);
+      headers.delete('authorization');
+      const pass = () => fetch(`${replica.url}${url.pathname}${url.search}`, { ...init, headers });
+      const sent = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, string>) : {};
+      const [from, sealed = ''] = [device.id, sent['sealed']];
+      const to = sent['to_device_id'] ?? sent['to'] ?? '';
+      switch (`${init.method ?? 'GET'} ${url.pathname}`) {
+        case 'GET /api/keys':
+          return getKeys(url, pass);
+        case 'PUT /api/keys':
+          return putKeys(sent['ring'] ?? '', pass);
+        case 'GET /api/auth/qr/request':
+          return Response.json(server.asking);
+        case 'POST /api/auth/qr/approve':
+          granted = sealed;
+          return Response.json({ status: 'approved' });
+        case 'POST /api/message': {
+          const target = { device_id: to === '*' ? null : to, name: 'any', online: false, pushed: false };
+          const fake = (id: string) => ({ message_id: id, to: [target], created_at: Date.now() });
+          return post({ kind: 'message', from, to, sealed }, fake, pass);
+        }
+        case 'PUT /api/clipboard': {
+          const about = { content: '', sealed, content_type: 'text/plain', source_device_id: from };
+          const fake = () => ({ ...about, source_device_name: 'any', updated_at: Date.now(), expires_at: null });
+          return post({ kind: 'clipboard', from, to: '', sealed }, fake, pass);
+        }
+        default:
+          return pass();
+      }
+    },
+  };
+  return server;
+}

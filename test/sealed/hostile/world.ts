@@ -1,0 +1,321 @@
+import { openClipboard } from '../../../shared/client/sealed/content/clipboard.ts';
+import { openMessage, sealMessage } from '../../../shared/client/sealed/content/messages.ts';
+import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
+import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
+import { hashOf, memberOf } from '../../../shared/client/sealed/ring/ring.ts';
+import { makeAsking, readKeyedLink } from '../../../shared/client/sealing/asking.ts';
+import type { Device, Message } from '../../../shared/client/wire.ts';
+import { makeDevice, randomUser } from '../../support/device.ts';
+import type { ReplicaProcess } from '../../support/replicas.ts';
+import { type Attacker, type AccountName, makeAttacker } from './attacker.ts';
+import { chanceOf, spoilt } from './chance.ts';
+import { areOnOneChain, chainOf, currentOf, type Link, makeParty, type Party, unlessRefused } from './party.ts';
+import { makeHostileServer, type Posted } from './server.ts';
+
+/** A text that a device has written, or that the server forged with the keys of the removed device. */
+interface Act {
+  readonly from: string;
+  /** The id of a device, `*`, or `''` for the clipboard. */
+  readonly to: string;
+  readonly text: string;
+  readonly chain: readonly Pick<Link, 'n' | 'hash'>[];
+  readonly epoch: number;
+  readonly isAfterRemoval: boolean;
+}
+
+/** What was seen in one run. */
+export interface Seen {
+  opened: number;
+  waits: number;
+  refused: number;
+  stopped: number;
+  sent: number;
+  healed: number;
+  disagreed: number;
+}
+
+function fail(what: string): never {
+  throw new Error(what);
+}
+const check = (isTrue: boolean, what: string): void => void (isTrue || fail(what));
+const chainIn = ({ rings }: Keyring) => rings.map((ring) => ({ n: ring.body.n, hash: hashOf(ring) }));
+
+/** An account behind a hostile server: three devices, of which one is removed, and one that comes later. */
+export async function makeWorld(seed: number, replica: ReplicaProcess) {
+  const chance = chanceOf(seed);
+  const user = randomUser();
+  const devices = ['Ann', 'Bob', 'Mallory', 'Dan'].map((name) => makeDevice({ user, name }));
+  for (const device of devices) await device.on(replica).call('getMe');
+  const { service = '' } = (await (devices[0] as (typeof devices)[0]).on(replica).call('getMe')).body;
+  const [account, attacker]: [AccountName, Attacker] = [{ service, user_id: user }, await makeAttacker()];
+  const server = makeHostileServer({ chance, replica, attacker, account });
+  const [ann, bob, mallory, dan] = devices.map((device) => makeParty(device, server)) as [Party, Party, Party, Party];
+  const acts: Act[] = [];
+  const written = new Map<string, Act>();
+  const admitted = new Set<string>();
+  const seen: Seen = { opened: 0, waits: 0, refused: 0, stopped: 0, sent: 0, healed: 0, disagreed: 0 };
+  const members = [ann, bob, mallory];
+  /** What the removed device took along. */
+  let taken: Keyring | null = null;
+
+  const admit = async ({ stores }: Party, from: 'keys' | 'asking'): Promise<void> => {
+    const record = await stores[from].load();
+    const { enc, sig } = await publicKeysOf((record ?? fail('no keys')).keys);
+    admitted.add(`${enc} ${sig}`);
+  };
+  const listed = (): Device[] =>
+    members.map(({ id, device }) => ({
+      device_id: id,
+      name: device.name,
+    })) as Device[];
+  /** The devices as the server names them. */
+  function told(): Device[] {
+    const all = listed();
+    if (!server.isHostile || chance.is(0.6)) return all;
+    if (taken !== null && chance.is(0.5)) return [...all, { device_id: mallory.id, name: 'Mallory' } as Device];
+    if (chance.is(0.5)) return [...all, { device_id: 'attacker', name: 'Phone' } as Device];
+    return all.filter(() => chance.is(0.7));
+  }
+
+  /** Lets a device in with its code, as two users do. The server may show other keys. */
+  async function link(approver: Party, asking: Party): Promise<boolean> {
+    const made = await makeAsking(asking.stores);
+    await admit(asking, 'asking');
+    const [request_id, approval_code] = ['r'.repeat(22), 'c'.repeat(22)];
+    const code = readKeyedLink(await made.linkWith(`https://baton.example/link?r=${request_id}&c=${approval_code}`));
+    const own = await publicKeysOf(attacker.keys);
+    const isSwapped = server.isHostile && chance.is(0.4);
+    const keys = isSwapped
+      ? chance.pick([own, { ...made.keys, enc: own.enc }, { ...made.keys, sig: own.sig }])
+      : made.keys;
+    const view = {
+      request_id,
+      device_name: 'Dan',
+      device_type: 'linux',
+      expires_at: Date.now() + 60_000,
+      age_seconds: 1,
+    };
+    const source = { address: '127.0.0.0/24', user_agent: 'any' };
+    const allowed = { allowed_scopes: ['full'], allowed_persist: ['persist'] };
+    server.asking = { ...view, source, ...allowed, device_id: asking.id, keys };
+    const key = code?.key ?? fail('no key in the code');
+    const letIn = await unlessRefused(approver.sealing.linking.letIn({ request_id, approval_code }, key));
+    if (letIn === null) return false;
+    check(!isSwapped, 'a device was let in with the keys of somebody else');
+    const isSpoilt = server.isHostile && chance.is(0.3);
+    await made.keep(request_id, isSpoilt ? spoilt(server.granted ?? '', chance) : server.granted);
+    const linked = await unlessRefused(asking.sealing.rings.takeGrant());
+    if (linked === null) return false;
+    check(!isSpoilt, 'a spoilt grant was taken');
+    check(linked.checkCode === letIn.checkCode && linked.approver === approver.id, 'the two show different digits');
+    return true;
+  }
+
+  /** Checks what a device has just sealed: not for the attacker, and not for the removed device once its ring is without it. */
+  async function checkSealed(posted: Posted, keyring: Keyring, given: readonly Device[]): Promise<void> {
+    const opensWith = async (by: Keyring): Promise<boolean> => {
+      const { sealed, from, to } = posted;
+      const about = { sealed, from };
+      return (
+        (await unlessRefused(
+          to === '' ? openClipboard(by, { ...about, now: Date.now() }) : openMessage(by, { ...about, to }),
+        )) !== null
+      );
+    };
+    check(!(await opensWith({ ...keyring, keys: attacker.keys, accountKeys: [] })), 'sealed for the attacker');
+    if (taken === null) return;
+    const isIn = memberOf(keyring.ring, mallory.id) !== null;
+    check(
+      isIn || !(await opensWith({ ...taken, rings: keyring.rings, ring: keyring.ring })),
+      'sealed for a removed device',
+    );
+    check(
+      !isIn || given.some(({ device_id }) => device_id === mallory.id),
+      'sealed while a removed device has the key',
+    );
+  }
+
+  /** Writes a text by a device: a message, or the clipboard. */
+  async function write(by: Party, to: string): Promise<void> {
+    const keyring = await currentOf(by);
+    if (keyring === null) return void (seen.stopped += 1);
+    check(keyring.ring.body.n >= by.mustKnow, `${by.device.name} seals below a ring that it has seen used`);
+    const [text, given] = [`text ${acts.length} ${seed}`, told()];
+    const before = server.posted.length;
+    const act: Act = {
+      ...{ from: by.id, to, text, chain: chainIn(keyring) },
+      ...{ epoch: keyring.ring.body.epoch, isAfterRemoval: false },
+    };
+    acts.push(act);
+    const { texts } = by.sealing;
+    const settled = await unlessRefused(
+      to === ''
+        ? texts.setClipboard(keyring, { text, devices: given }, { retries: 0 }).then(() => 1)
+        : texts.send(keyring, { to, text, devices: given }, { retries: 0 }).then(({ messageIds }) => messageIds.length),
+    );
+    for (const posted of server.posted.slice(before)) {
+      written.set(posted.sealed, act);
+      await checkSealed(posted, keyring, given);
+    }
+    if (settled === null) return;
+    seen.sent += 1;
+    const count = server.posted.length - before;
+    // An attempt whose answer was cut off is made again with the same key.
+    check(settled <= count && (count === 0 || server.lastStatus >= 200), 'reported as sent, and it was not');
+  }
+
+  const byMallory = async (from: string, to: string, text: string): Promise<string> => {
+    if (taken === null) return '';
+    return (await unlessRefused(sealMessage({ ...taken, device_id: from }, { to, text, t: Date.now() }))) ?? '';
+  };
+
+  /** What the server hands to a device as a message. */
+  async function messageFor(by: Party): Promise<{ message: Message; act: Act | null }> {
+    const item = chance.pick(server.posted);
+    const of = (about: Pick<Posted, 'from' | 'sealed' | 'messageId'>): Message => ({
+      ...{ message_id: about.messageId, from_device_id: about.from, from_name: 'any', content: '' },
+      ...{ sealed: about.sealed, created_at: Date.now(), redelivered: false },
+    });
+    const act = item.kind === 'message' ? actOf(item, by) : null;
+    const how = server.isHostile
+      ? chance.pick(['as it is', 'as it is', 'id', 'sender', 'spoilt', 'forged', 'removed', 'removed as'])
+      : 'as it is';
+    const messageId = crypto.randomUUID();
+    const other = chance.pick([ann, bob, mallory, dan].filter((each) => each !== by)).id;
+    const member = (by === ann ? bob : ann).id;
+    switch (how) {
+      case 'id':
+        return { message: of({ ...item, messageId }), act };
+      case 'sender':
+        return { message: of({ ...item, from: other }), act: other === item.from ? act : null };
+      case 'spoilt':
+        return { message: of({ ...item, sealed: spoilt(item.sealed, chance) }), act: null };
+      case 'forged': {
+        const about = { from: other, to: by.id, text: `forged ${seed}`, t: Date.now() };
+        const sealed = (await unlessRefused(attacker.forge(server.rings.at(-1) ?? '', account, about))) ?? '';
+        return { message: of({ from: other, sealed, messageId }), act: null };
+      }
+      case 'removed': {
+        const text = `late ${acts.length} ${seed}`;
+        if (taken !== null)
+          acts.push({
+            from: mallory.id,
+            to: by.id,
+            text,
+            chain: chainIn(taken),
+            epoch: taken.ring.body.epoch,
+            isAfterRemoval: true,
+          });
+        return {
+          message: of({ from: mallory.id, sealed: await byMallory(mallory.id, by.id, text), messageId }),
+          act: null,
+        };
+      }
+      case 'removed as':
+        return {
+          message: of({ from: member, sealed: await byMallory(member, by.id, `forged ${seed}`), messageId }),
+          act: null,
+        };
+      default:
+        return { message: of(item), act };
+    }
+  }
+
+  /** Finds what a device wrote, where it is for this device: null for anything else. */
+  function actOf({ sealed, from, to }: Posted, by: Party): Act | null {
+    return from === by.id || (to !== by.id && to !== '*') ? null : (written.get(sealed) ?? null);
+  }
+
+  async function checkOpened(
+    by: Party,
+    text: string,
+    sender: { device_id: string; isRemoved: boolean },
+  ): Promise<void> {
+    const act = acts.find(
+      (each) => each.text === text && each.from === sender.device_id && (each.to === by.id || each.to === '*'),
+    );
+    check(act !== undefined, `${by.device.name} shows what nobody wrote to it: ${text}`);
+    check(!by.shown.has(text), `${by.device.name} shows a text twice`);
+    const own = (await chainOf(by, account, admitted)).at(-1);
+    const isOut = own?.body.members.every(({ device_id }) => device_id !== mallory.id) === true;
+    check(act?.isAfterRemoval !== true || !isOut || sender.isRemoved, 'a removed device is shown as a member');
+    by.shown.add(text);
+  }
+
+  /** Hands a message to a device. Returns whether it was opened. */
+  async function deliver(by: Party, { message, act }: { message: Message; act: Act | null }): Promise<boolean> {
+    const keyring = await currentOf(by);
+    if (keyring === null) return false;
+    const received = await by.sealing.texts.open(keyring, message);
+    if (received.kind === 'opened') {
+      seen.opened += 1;
+      await checkOpened(by, received.text, received.sender);
+      await by.sealing.texts.shown(keyring, message);
+      return true;
+    }
+    if (received.kind === 'waits') seen.waits += 1;
+    if (received.kind === 'refused') seen.refused += 1;
+    if (act === null || !areOnOneChain(chainIn(keyring), act.chain)) return false;
+    const named = act.chain.at(-1)?.n ?? 0;
+    const isKnown = act.epoch <= keyring.ring.body.epoch && memberOf(keyring.ring, act.from) !== null;
+    if (received.kind === 'waits' && isKnown && named > keyring.ring.body.n) by.mustKnow = Math.max(by.mustKnow, named);
+    const isEarlier = named < (keyring.rings[0]?.body.n ?? 0);
+    const isKept = received.kind === 'waits' || by.shown.has(act.text) || isEarlier;
+    check(
+      isKept,
+      `${by.device.name} lost what is genuine: ${received.kind === 'refused' ? received.problem.code : received.kind}`,
+    );
+    return false;
+  }
+
+  async function look(by: Party): Promise<void> {
+    const keyring = await currentOf(by);
+    const entries = server.posted.filter(({ kind }) => kind === 'clipboard');
+    if (keyring === null || entries.length === 0) return;
+    const item = chance.pick(entries);
+    const isSpoilt = server.isHostile && chance.is(0.3);
+    const from = server.isHostile && chance.is(0.3) ? chance.pick([ann, bob, mallory]).id : item.from;
+    const sealed = isSpoilt
+      ? spoilt(item.sealed, chance)
+      : chance.is(0.1)
+        ? chance.pick(server.posted).sealed
+        : item.sealed;
+    const about = {
+      content: '',
+      content_type: 'text/plain',
+      source_device_name: 'any',
+      updated_at: 1,
+      expires_at: null,
+    } as const;
+    const received = await by.sealing.texts.openClipboard(keyring, {
+      ...about,
+      sealed,
+      source_device_id: from,
+    });
+    if (received.kind !== 'opened') return void (seen.refused += 1);
+    seen.opened += 1;
+    const place = acts.findIndex(
+      ({ text, from: author, to }) => text === received.text && author === received.sender.device_id && to === '',
+    );
+    check(place >= 0 && received.sender.device_id === from, 'a clipboard is shown that nobody made');
+    const newest = by.clipboards.get(from) ?? -1;
+    check(place >= newest, 'a clipboard is shown that is older than the one before it');
+    by.clipboards.set(from, place);
+  }
+
+  return {
+    ...{ chance, server, seen, ann, bob, mallory, dan, members, account, admitted, replica },
+    acts,
+    link,
+    write,
+    deliver,
+    messageFor,
+    look,
+    admit,
+    actOf,
+    take: (keyring: Keyring) => void (taken = keyring),
+    hasTaken: () => taken !== null,
+  };
+}
+
+export type World = Awaited<ReturnType<typeof makeWorld>>;

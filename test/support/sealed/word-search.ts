@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Something that was written down: a value, a file, a log. */
+export interface Place {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** Returns a word that is nowhere by chance. */
+export const rareWord = (kind: string): string => `${kind}${randomBytes(12).toString('hex')}`;
+
+/** Returns the characters of base64 that follow from the word alone, where it begins at this offset of three bytes. */
+function base64Of(word: string, offset: number): string {
+  const encoded = Buffer.from('\0'.repeat(offset) + word).toString('base64');
+  const whole = Math.floor(((offset + word.length) * 8) / 6);
+  return encoded.slice(Math.ceil((offset * 8) / 6), whole);
+}
+
+const codes = (word: string, form: (code: number) => string): string =>
+  Array.from(word, (character) => form(character.charCodeAt(0))).join('');
+const hex2 = (code: number): string => code.toString(16).padStart(2, '0');
+
+/** Returns the forms in which a word can be written down. */
+export function formsOf(word: string): Map<string, Buffer> {
+  const forms = new Map([
+    ['text', Buffer.from(word)],
+    ['UTF-16', Buffer.from(word, 'utf16le')],
+    ['hex', Buffer.from(codes(word, hex2))],
+    ['HEX', Buffer.from(codes(word, hex2).toUpperCase())],
+    ['JSON escapes', Buffer.from(codes(word, (code) => `\\u00${hex2(code)}`))],
+    ['string escapes', Buffer.from(codes(word, (code) => `\\x${hex2(code)}`))],
+    ['URL escapes', Buffer.from(codes(word, (code) => `%${hex2(code)}`))],
+  ]);
+  for (const offset of [0, 1, 2]) {
+    const encoded = base64Of(word, offset);
+    forms.set(`base64 at ${offset}`, Buffer.from(encoded));
+    forms.set(`base64url at ${offset}`, Buffer.from(encoded.replaceAll('+', '-').replaceAll('/', '_')));
+  }
+  return forms;
+}
+
+/** Returns where each word is found, as `place (form)`. */
+export function findWords(words: Readonly<Record<string, string>>, places: readonly Place[]): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const [kind, word] of Object.entries(words)) {
+    const forms = formsOf(word);
+    found[kind] = places.flatMap(({ name, bytes }) =>
+      [...forms].filter(([, form]) => bytes.includes(form)).map(([form]) => `${name} (${form})`),
+    );
+  }
+  return found;
+}
+
+/** Returns every file under the folder with its name. */
+export function filesUnder(folder: string): Place[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .map((path) => ({ name: path, bytes: Buffer.concat([Buffer.from(`${path}\n`), readFileSync(path)]) }));
+}
