@@ -1,3 +1,4 @@
+import { memberOf } from '../../shared/client/sealed/ring/ring.ts';
 import { startSite, type Site } from '../support/site.ts';
 import { areOnOneChain, chainOf, currentOf, unlessRefused } from './hostile/party.ts';
 import { makeWorld, type Seen, type World } from './hostile/world.ts';
@@ -31,6 +32,7 @@ async function removeMallory({ ann, bob, mallory, chance, members, server, take 
   take(keyring);
   members.splice(members.indexOf(mallory), 1);
   server.removedSigner = keyring.keys.sig;
+  server.removedSig = memberOf(keyring.ring, mallory.id)?.sig ?? '';
 }
 
 async function step(world: World): Promise<void> {

@@ -36,6 +36,8 @@ export interface HostileServer {
   readonly granted: string | undefined;
   /** The removed device's keys help the server. */
   removedSigner: CryptoKeyPair | null;
+  /** The public part of these keys, as a ring has it. */
+  removedSig: string;
   fetchFor(device: TestDevice): Fetch;
 }
 
@@ -57,6 +59,11 @@ const cut = (): never => {
 };
 const numberOf = (ring: string): number =>
   (JSON.parse(Buffer.from(ring.split('.')[0] ?? '', 'base64url').toString()) as { n: number }).n;
+
+const hasSigner = (ring: string, sig: string): boolean =>
+  Buffer.from(ring.split('.')[0] ?? '', 'base64url')
+    .toString()
+    .includes(`"sig":"${sig}"`);
 
 /** Changes a list of rings as a server could that wants a device to take another list. */
 async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: HostileServer): Promise<KeysBody> {
@@ -91,8 +98,11 @@ async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: H
       return { ...body, rings: body.rings.slice(0, -1), n: Math.max(after, body.n - 1) };
     case 'reversed':
       return { ...body, rings: body.rings.toReversed() };
-    case 'removed':
-      return forged(server.removedSigner === null ? attacker.keys : { ...attacker.keys, sig: server.removedSigner });
+    case 'removed': {
+      // Where the newest ring still has the removed device, that device may sign the next one.
+      const signer = last === undefined || hasSigner(last, server.removedSig) ? null : server.removedSigner;
+      return forged(signer === null ? attacker.keys : { ...attacker.keys, sig: signer });
+    }
     case 'bit':
       return {
         ...body,
@@ -171,6 +181,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
     },
     asking: null,
     removedSigner: null,
+    removedSig: '',
     fetchFor: (device) => async (address, init) => {
       const url = new URL(address);
       const headers = new Headers(init.headers);
