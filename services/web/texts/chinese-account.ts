@@ -191,7 +191,7 @@ export const chineseAccount: Pick<
     other_service: '此链接属于另一个服务。请在那里打开。',
     already_decided: '已经做出决定。要再次请求，请显示新的二维码。',
     access_denied: '另一台设备已拒绝。要再次请求，请显示新的二维码。',
-    cannot_open: '这些文件已加密，此应用还不能打开。请让对方不加密发送。',
+    cannot_open: '接收方没有可打开这些加密文件的密钥。等它有了密钥，请重新发送。',
     peer_offline: '另一台设备当时离线。请在它上线后重新发送。',
     digest_mismatch: '收到的内容与发送的不一致。请重新发送。',
     source_failed: '有文件无法读取：它被更改或移动了。请重新选择。',

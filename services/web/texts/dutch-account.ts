@@ -203,7 +203,8 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
       other_service: 'Deze link is van een andere dienst. Open hem daar.',
       already_decided: 'Dit is al beslist. Toon een nieuwe code om opnieuw te vragen.',
       access_denied: 'Het andere apparaat heeft geweigerd. Toon een nieuwe code om opnieuw te vragen.',
-      cannot_open: 'Deze bestanden zijn versleuteld, en de app kan ze nog niet openen. Laat ze onversleuteld sturen.',
+      cannot_open:
+        'De ontvanger heeft geen sleutel voor deze versleutelde bestanden. Stuur ze opnieuw zodra hij er een heeft.',
       peer_offline: 'Het andere apparaat was offline. Verstuur het opnieuw als het terug is.',
       digest_mismatch: 'Wat aankwam, is niet wat is verstuurd. Verstuur het opnieuw.',
       source_failed: 'Een bestand kon niet worden gelezen: het is gewijzigd of verplaatst. Kies het opnieuw.',

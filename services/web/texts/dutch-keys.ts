@@ -2,21 +2,21 @@ import type { KeyTexts } from './english-keys.ts';
 
 export const dutchKeys: KeyTexts = {
   title: 'Versleuteling',
-  off: 'De dienst kan de berichten en het klembord van dit account lezen.',
+  off: 'De dienst kan de berichten, de bestanden en het klembord van dit account lezen.',
   create: 'Dit account versleutelen',
   createTitle: 'Dit account versleutelen?',
   createWhy: (names) =>
-    `Vanaf dan lezen alleen apparaten met een sleutel berichten en het klembord. ${
+    `Vanaf dan lezen alleen apparaten met een sleutel berichten, bestanden en het klembord. ${
       names === '' ? '' : `Deze hebben geen sleutel tot je ze koppelt: ${names}. `
-    }Programma’s die via het adres van de dienst sturen, blijven onversleuteld, en bestanden ook.`,
-  created: 'Berichten en klembord zijn vanaf nu versleuteld.',
+    }Programma’s die via het adres van de dienst sturen, blijven onversleuteld.`,
+  created: 'Berichten, bestanden en klembord zijn vanaf nu versleuteld.',
   noKey: 'Dit account is versleuteld, maar deze browser heeft geen sleutel. Wat hij stuurt, is niet versleuteld.',
   get: 'Sleutel ophalen',
   how: 'Scan deze code op een apparaat met een sleutel, of geef het de link: “Apparaat toevoegen” of “baton approve”.',
   noneGiven: 'Het apparaat dat dit goedkeurde, gaf geen sleutel. Keur het goed op een apparaat met een sleutel.',
-  lost: 'De sleutels van deze browser zijn weg. Zijn berichten wachten tot je de sleutel weer ophaalt of zonder doorgaat.',
+  lost: 'De sleutels van deze browser zijn weg. Wat hij stuurt, wacht tot je de sleutel weer ophaalt of zonder doorgaat.',
   without: 'Zonder doorgaan',
-  on: 'Berichten en klembord zijn versleuteld tussen de apparaten met een sleutel. Bestanden niet.',
+  on: 'Berichten, bestanden en klembord zijn versleuteld tussen de apparaten met een sleutel.',
   trust: 'De dienst levert deze app, dus een webapp beschermt je maar zover als je de dienst vertrouwt.',
   noKeys: 'Geen sleutel. Kies daar “Sleutel ophalen” in de instellingen, of log er opnieuw in, en keur het hier goed.',
   gone: 'Niet meer ingelogd',
@@ -25,6 +25,42 @@ export const dutchKeys: KeyTexts = {
   replaceTitle: 'De sleutel van het account vervangen?',
   replaceWhy: 'Apparaten die niet meer zijn ingelogd, lezen niets van wat vanaf nu wordt gestuurd.',
   replaced: 'De sleutel van het account is vervangen.',
+  again: 'Opnieuw proberen',
+  keepsPlace:
+    'Een apparaat dat niet meer is ingelogd, houdt zijn sleutel 90 dagen, voor het geval het terugkomt. Is het kwijt, vervang de sleutel dan nu.',
+  writesLost: 'De sleutels van deze browser zijn weg. Wat je schrijft, wacht.',
+  makeAnew: 'Nieuwe sleutels maken',
+  makeAnewTitle: 'Nieuwe sleutels voor dit account maken?',
+  startAnew: 'Alle sleutels verwijderen',
+  startAnewTitle: 'Alle sleutels van dit account verwijderen?',
+  startAnewWhy: (names) =>
+    `Deze browser maakt een nieuwe sleutel. ${names === '' ? '' : `Koppel deze opnieuw, want ze verliezen de hunne: ${names}. `}Wat versleuteld op een apparaat wacht, kan niet meer worden geopend.`,
+  startAnewLater:
+    'Doe dit alleen als er geen apparaat met een sleutel meer is. Alle apparaten krijgen het te horen. De sleutels worden over 24 uur verwijderd, tenzij een apparaat met een sleutel het afbreekt. Wat versleuteld wacht, kan niet meer worden geopend.',
+  announced: (when) =>
+    `Alle sleutels van dit account worden verwijderd: ${when}. Een apparaat zonder sleutel vroeg erom.`,
+  announcedErase: (when) => `Dit account wordt gewist: ${when}. Een apparaat zonder sleutel vroeg erom.`,
+  keep: 'Behouden',
+  kept: 'Er wordt niets verwijderd.',
+  firstByItself: 'Dit versleutelt het account: beide apparaten hebben dan een sleutel, en een ander is er niet.',
+  protection: {
+    title: 'Wat beschermd is, en wat niet',
+    isProtected: 'Beschermd',
+    protectedList: [
+      'Alleen de apparaten met een sleutel lezen berichten, bestanden en klembord: niemand in de database van de dienst, zijn bestanden en back-ups, zijn geheugen en logboeken, of op het netwerk.',
+      'Niemand anders kan uit naam van een van je apparaten schrijven. Bij wat niet versleuteld is, staat dat.',
+      'Een apparaat dat je verwijdert, leest niets van wat daarna wordt gestuurd.',
+    ],
+    isNot: 'Niet beschermd',
+    notList: [
+      'De dienst ziet namen en soorten van apparaten, wie wanneer aan wie stuurt, ongeveer hoe lang een tekst is, hoeveel bestanden het zijn en hoe groot, en adressen.',
+      'De dienst kan vertragen of verliezen wat je stuurt.',
+      'Wie de sleutels van een apparaat neemt, kan openen wat is opgenomen sinds dat apparaat ze heeft.',
+      'Laat je het apparaat van iemand anders binnen, dan leest het wat de jouwe lezen. Kijk naar de naam en het adres, en vergelijk de cijfers.',
+      'Een kwantumcomputer van de toekomst zou kunnen openen wat vandaag wordt opgenomen.',
+    ],
+    web: 'De dienst levert deze app. Een dienst die liegt, kan een andere leveren, dus een webapp beschermt je maar zover als je de dienst vertrouwt. Voor de opdrachtregel geldt dat niet.',
+  },
   compare: 'Zijn de cijfers gelijk?',
   compareWhy: (name) => `${name} gaf deze browser de sleutel van het account en toont vier cijfers.`,
   same: (name) => `${name} toont deze`,
@@ -70,5 +106,12 @@ export const dutchKeys: KeyTexts = {
       'Je apparaten zijn het niet eens over wie een sleutel heeft. Haal de sleutel opnieuw op in de instellingen.',
     link_again: 'Deze browser was te lang weg. Haal de sleutel opnieuw op in de instellingen.',
     unknown_key: 'Deze browser heeft de nieuwste sleutel nog niet. Probeer het zo opnieuw.',
+    record_damaged:
+      'Een deel van de bestanden is onderweg of tijdens het sturen veranderd. Niets ervan blijft bewaard. Stuur ze opnieuw.',
+    wrong_signer: 'Deze bestanden komen niet van het apparaat dat ze noemen. Ze zijn geweigerd.',
+    not_a_member: 'Het apparaat dat deze bestanden stuurde, hoort niet bij het account. Ze zijn geweigerd.',
+    sent_before: 'Iemand heeft deze bestanden onderweg herhaald. Ze zijn geweigerd.',
+    key_retired: 'Deze bestanden zijn te lang geleden versleuteld. Laat ze opnieuw sturen.',
+    newer_version: 'Een nieuwere versie van Baton heeft dit versleuteld. Laad de pagina opnieuw.',
   },
 };

@@ -47,7 +47,7 @@ export const englishKeys = {
     title: 'What is protected, and what is not',
     isProtected: 'Protected',
     protectedList: [
-      'Nobody but the devices with keys reads messages and the clipboard: not in the database of the service, its files and backups, not in its memory and logs, not on the network.',
+      'Nobody but the devices with keys reads messages, files and the clipboard: not in the database of the service, its files and backups, not in its memory and logs, not on the network.',
       'Nobody else can write in the name of one of your devices. What is not encrypted is named as such.',
       'A device that you remove reads nothing that is sent after that.',
     ],

@@ -48,7 +48,7 @@ export const frenchKeys: KeyTexts = {
     title: 'Ce qui est protégé, et ce qui ne l’est pas',
     isProtected: 'Protégé',
     protectedList: [
-      'Seuls les appareils avec une clé lisent les messages et le presse-papiers : personne dans la base du service, ses fichiers et ses sauvegardes, ni dans sa mémoire et ses journaux, ni sur le réseau.',
+      'Seuls les appareils avec une clé lisent les messages, les fichiers et le presse-papiers : personne dans la base du service, ses fichiers et ses sauvegardes, ni dans sa mémoire et ses journaux, ni sur le réseau.',
       'Personne d’autre ne peut écrire au nom d’un de vos appareils. Ce qui n’est pas chiffré est indiqué comme tel.',
       'Un appareil que vous retirez ne lit rien de ce qui est envoyé ensuite.',
     ],

@@ -50,7 +50,7 @@ export const germanKeys: KeyTexts = {
     title: 'Was geschützt ist, und was nicht',
     isProtected: 'Geschützt',
     protectedList: [
-      'Niemand außer den Geräten mit Schlüsseln liest Nachrichten und Zwischenablage: nicht in der Datenbank des Dienstes, ihren Dateien und Sicherungen, nicht in seinem Speicher und seinen Protokollen, nicht im Netz.',
+      'Niemand außer den Geräten mit Schlüsseln liest Nachrichten, Dateien und Zwischenablage: nicht in der Datenbank des Dienstes, ihren Dateien und Sicherungen, nicht in seinem Speicher und seinen Protokollen, nicht im Netz.',
       'Niemand sonst kann im Namen eines deiner Geräte schreiben. Was nicht verschlüsselt ist, wird so genannt.',
       'Ein Gerät, das du entfernst, liest nichts, was danach gesendet wird.',
     ],

@@ -207,7 +207,7 @@ export const italianAccount: Pick<
     other_service: 'Questo link è di un altro servizio. Aprilo lì.',
     already_decided: 'È già stato deciso. Mostra un nuovo codice per chiedere di nuovo.',
     access_denied: 'L’altro dispositivo ha rifiutato. Mostra un nuovo codice per chiedere di nuovo.',
-    cannot_open: 'Questi file sono cifrati, e l’app non può ancora aprirli. Fatteli inviare senza cifratura.',
+    cannot_open: 'Il destinatario non ha la chiave di questi file cifrati. Inviali di nuovo quando la avrà.',
     peer_offline: 'L’altro dispositivo era offline. Invia di nuovo quando torna.',
     digest_mismatch: 'Ciò che è arrivato non è ciò che è stato inviato. Invialo di nuovo.',
     source_failed: 'Non è stato possibile leggere un file: è stato modificato o spostato. Sceglilo di nuovo.',

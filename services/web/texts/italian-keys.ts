@@ -2,21 +2,21 @@ import type { KeyTexts } from './english-keys.ts';
 
 export const italianKeys: KeyTexts = {
   title: 'Cifratura',
-  off: 'Il servizio può leggere i messaggi e gli appunti di questo account.',
+  off: 'Il servizio può leggere i messaggi, i file e gli appunti di questo account.',
   create: 'Cifra questo account',
   createTitle: 'Cifrare questo account?',
   createWhy: (names) =>
-    `Da quel momento solo i dispositivi con una chiave leggono messaggi e appunti. ${
+    `Da quel momento solo i dispositivi con una chiave leggono messaggi, file e appunti. ${
       names === '' ? '' : `Questi non hanno chiavi finché non li colleghi: ${names}. `
-    }I programmi che inviano all’indirizzo del servizio continuano senza cifratura, e così i file.`,
-  created: 'Da ora messaggi e appunti sono cifrati.',
+    }I programmi che inviano all’indirizzo del servizio continuano senza cifratura.`,
+  created: 'Da ora messaggi, file e appunti sono cifrati.',
   noKey: 'Questo account è cifrato, ma questo browser non ha la chiave. Ciò che invia non è cifrato.',
   get: 'Ottieni la chiave',
   how: 'Scansiona questo codice su un dispositivo con una chiave, o dagli il link: «Aggiungi un dispositivo» o «baton approve».',
   noneGiven: 'Il dispositivo che ha approvato non ha dato chiavi. Approva su un dispositivo che ne ha una.',
-  lost: 'Le chiavi di questo browser sono perse. I suoi messaggi aspettano finché non ottieni di nuovo la chiave o continui senza.',
+  lost: 'Le chiavi di questo browser sono perse. Ciò che invia aspetta finché non ottieni di nuovo la chiave o continui senza.',
   without: 'Continua senza',
-  on: 'Messaggi e appunti sono cifrati tra i dispositivi con una chiave. I file no.',
+  on: 'Messaggi, file e appunti sono cifrati tra i dispositivi con una chiave.',
   trust:
     'È il servizio a fornire questa app, quindi un’app web ti protegge solo nella misura in cui ti fidi del servizio.',
   noKeys: 'Nessuna chiave. Scegli «Ottieni la chiave» nelle sue impostazioni, o accedi di nuovo da lì, e approva qui.',
@@ -26,6 +26,43 @@ export const italianKeys: KeyTexts = {
   replaceTitle: 'Sostituire la chiave dell’account?',
   replaceWhy: 'I dispositivi che non sono più connessi non leggono nulla di ciò che viene inviato da ora in poi.',
   replaced: 'La chiave dell’account è stata sostituita.',
+  again: 'Riprova',
+  keepsPlace:
+    'Un dispositivo che non è più connesso tiene la sua chiave per 90 giorni, nel caso torni. Se è perso, sostituisci la chiave ora.',
+  writesLost: 'Le chiavi di questo browser sono perse. Ciò che scrivi aspetta.',
+  makeAnew: 'Crea nuove chiavi',
+  makeAnewTitle: 'Creare nuove chiavi per questo account?',
+  startAnew: 'Rimuovi tutte le chiavi',
+  startAnewTitle: 'Rimuovere tutte le chiavi di questo account?',
+  startAnewWhy: (names) =>
+    `Questo browser crea una nuova chiave. ${names === '' ? '' : `Collega di nuovo questi, che perdono la loro: ${names}. `}Ciò che aspetta cifrato per un dispositivo non si potrà più aprire.`,
+  startAnewLater:
+    'Fallo solo se non resta alcun dispositivo con una chiave. Tutti i dispositivi vengono avvisati. Le chiavi vengono rimosse tra 24 ore, a meno che un dispositivo con una chiave non annulli. Ciò che aspetta cifrato non si potrà più aprire.',
+  announced: (when) =>
+    `Tutte le chiavi di questo account vengono rimosse: ${when}. Lo ha chiesto un dispositivo senza chiave.`,
+  announcedErase: (when) => `Questo account viene cancellato: ${when}. Lo ha chiesto un dispositivo senza chiave.`,
+  keep: 'Tienile',
+  kept: 'Non viene rimosso nulla.',
+  firstByItself:
+    'Così l’account viene cifrato: entrambi i dispositivi hanno allora una chiave, e non ce ne sono altri.',
+  protection: {
+    title: 'Che cosa è protetto, e che cosa no',
+    isProtected: 'Protetto',
+    protectedList: [
+      'Solo i dispositivi con una chiave leggono messaggi, file e appunti: nessuno nella banca dati del servizio, nei suoi file e backup, nella sua memoria e nei registri, o sulla rete.',
+      'Nessun altro può scrivere a nome di uno dei tuoi dispositivi. Ciò che non è cifrato è indicato come tale.',
+      'Un dispositivo che rimuovi non legge nulla di ciò che viene inviato dopo.',
+    ],
+    isNot: 'Non protetto',
+    notList: [
+      'Il servizio vede nomi e tipi dei dispositivi, chi invia a chi e quando, all’incirca quanto è lungo un testo, quanti file sono e quanto sono grandi, e gli indirizzi.',
+      'Il servizio può ritardare o perdere ciò che invii.',
+      'Chi prende le chiavi di un dispositivo può aprire ciò che è stato registrato da quando quel dispositivo le ha.',
+      'Se fai entrare il dispositivo di qualcun altro, legge ciò che leggono i tuoi. Guarda il nome e l’indirizzo, e confronta le cifre.',
+      'Un computer quantistico del futuro potrebbe aprire ciò che viene registrato oggi.',
+    ],
+    web: 'Il servizio fornisce questa app. Un servizio che mente potrebbe fornirne un’altra, quindi un’app web ti protegge solo nella misura in cui ti fidi del servizio. La riga di comando non ha questo limite.',
+  },
   compare: 'Le cifre sono le stesse?',
   compareWhy: (name) => `${name} ha dato a questo browser la chiave dell’account e mostra quattro cifre.`,
   same: (name) => `${name} mostra queste`,
@@ -72,5 +109,12 @@ export const italianKeys: KeyTexts = {
       'I tuoi dispositivi non concordano su chi ha una chiave. Ottieni di nuovo la chiave nelle impostazioni.',
     link_again: 'Questo browser è stato assente troppo a lungo. Ottieni di nuovo la chiave nelle impostazioni.',
     unknown_key: 'Questo browser non ha ancora la chiave più recente. Riprova tra un momento.',
+    record_damaged:
+      'Una parte dei file è stata cambiata per strada o durante l’invio. Non ne viene tenuto nulla. Inviali di nuovo.',
+    wrong_signer: 'Questi file non vengono dal dispositivo che indicano. Sono stati rifiutati.',
+    not_a_member: 'Il dispositivo che ha inviato questi file non appartiene all’account. Sono stati rifiutati.',
+    sent_before: 'Qualcuno ha ripetuto questi file per strada. Sono stati rifiutati.',
+    key_retired: 'Questi file sono stati cifrati troppo tempo fa. Falli inviare di nuovo.',
+    newer_version: 'Questo è stato cifrato da una versione più recente di Baton. Ricarica la pagina.',
   },
 };

@@ -216,8 +216,7 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       other_service: 'Ten link należy do innej usługi. Otwórz go tam.',
       already_decided: 'O tym już zdecydowano. Pokaż nowy kod, aby poprosić ponownie.',
       access_denied: 'Drugie urządzenie odmówiło. Pokaż nowy kod, aby poprosić ponownie.',
-      cannot_open:
-        'Te pliki są zaszyfrowane, a aplikacja nie umie ich jeszcze otworzyć. Poproś o wysłanie bez szyfrowania.',
+      cannot_open: 'Odbiorca nie ma klucza do tych zaszyfrowanych plików. Wyślij je ponownie, gdy będzie go miał.',
       peer_offline: 'Drugie urządzenie było offline. Wyślij ponownie, gdy wróci.',
       digest_mismatch: 'To, co dotarło, nie jest tym, co wysłano. Wyślij ponownie.',
       source_failed: 'Nie udało się odczytać pliku: zmieniono go lub przeniesiono. Wybierz go ponownie.',

@@ -2,21 +2,21 @@ import type { KeyTexts } from './english-keys.ts';
 
 export const polishKeys: KeyTexts = {
   title: 'Szyfrowanie',
-  off: 'Usługa może czytać wiadomości i schowek tego konta.',
+  off: 'Usługa może czytać wiadomości, pliki i schowek tego konta.',
   create: 'Zaszyfruj to konto',
   createTitle: 'Zaszyfrować to konto?',
   createWhy: (names) =>
-    `Odtąd wiadomości i schowek czytają tylko urządzenia z kluczem. ${
+    `Odtąd wiadomości, pliki i schowek czytają tylko urządzenia z kluczem. ${
       names === '' ? '' : `Te nie mają klucza, dopóki ich nie połączysz: ${names}. `
-    }Programy, które wysyłają pod adres usługi, działają dalej bez szyfrowania, podobnie jak pliki.`,
-  created: 'Wiadomości i schowek są odtąd szyfrowane.',
+    }Programy, które wysyłają pod adres usługi, działają dalej bez szyfrowania.`,
+  created: 'Wiadomości, pliki i schowek są odtąd szyfrowane.',
   noKey: 'To konto jest zaszyfrowane, ale ta przeglądarka nie ma klucza. To, co wysyła, nie jest szyfrowane.',
   get: 'Pobierz klucz',
   how: 'Zeskanuj ten kod na urządzeniu z kluczem albo podaj mu link: „Dodaj urządzenie” lub „baton approve”.',
   noneGiven: 'Urządzenie, które to zatwierdziło, nie dało klucza. Zatwierdź na urządzeniu, które ma klucz.',
-  lost: 'Klucze tej przeglądarki przepadły. Jej wiadomości czekają, aż znów pobierzesz klucz albo przejdziesz dalej bez niego.',
+  lost: 'Klucze tej przeglądarki przepadły. To, co wysyła, czeka, aż znów pobierzesz klucz albo przejdziesz dalej bez niego.',
   without: 'Dalej bez klucza',
-  on: 'Wiadomości i schowek są szyfrowane między urządzeniami z kluczem. Pliki nie.',
+  on: 'Wiadomości, pliki i schowek są szyfrowane między urządzeniami z kluczem.',
   trust: 'Tę aplikację dostarcza usługa, więc aplikacja internetowa chroni Cię tylko na tyle, na ile ufasz usłudze.',
   noKeys: 'Brak klucza. Wybierz „Pobierz klucz” w jego ustawieniach albo zaloguj je ponownie i zatwierdź tutaj.',
   gone: 'Już nie zalogowane',
@@ -25,6 +25,41 @@ export const polishKeys: KeyTexts = {
   replaceTitle: 'Wymienić klucz konta?',
   replaceWhy: 'Urządzenia, które nie są już zalogowane, nie przeczytają niczego, co zostanie odtąd wysłane.',
   replaced: 'Klucz konta wymieniono.',
+  again: 'Spróbuj ponownie',
+  keepsPlace:
+    'Urządzenie, które nie jest już zalogowane, zachowuje klucz przez 90 dni, na wypadek gdyby wróciło. Jeśli je utracono, wymień klucz teraz.',
+  writesLost: 'Klucze tej przeglądarki przepadły. To, co piszesz, czeka.',
+  makeAnew: 'Utwórz nowe klucze',
+  makeAnewTitle: 'Utworzyć nowe klucze dla tego konta?',
+  startAnew: 'Usuń wszystkie klucze',
+  startAnewTitle: 'Usunąć wszystkie klucze tego konta?',
+  startAnewWhy: (names) =>
+    `Ta przeglądarka utworzy nowy klucz. ${names === '' ? '' : `Połącz ponownie te urządzenia, bo tracą swój: ${names}. `}Tego, co czeka zaszyfrowane na urządzenie, nie da się już otworzyć.`,
+  startAnewLater:
+    'Zrób to tylko wtedy, gdy nie ma już żadnego urządzenia z kluczem. Wszystkie urządzenia się o tym dowiedzą. Klucze zostaną usunięte za 24 godziny, chyba że urządzenie z kluczem to anuluje. Tego, co czeka zaszyfrowane, nie da się już otworzyć.',
+  announced: (when) => `Wszystkie klucze tego konta zostaną usunięte: ${when}. Poprosiło o to urządzenie bez klucza.`,
+  announcedErase: (when) => `To konto zostanie wymazane: ${when}. Poprosiło o to urządzenie bez klucza.`,
+  keep: 'Zachowaj',
+  kept: 'Nic nie zostanie usunięte.',
+  firstByItself: 'To szyfruje konto: oba urządzenia mają wtedy klucz, a innego nie ma.',
+  protection: {
+    title: 'Co jest chronione, a co nie',
+    isProtected: 'Chronione',
+    protectedList: [
+      'Wiadomości, pliki i schowek czytają tylko urządzenia z kluczem: nikt w bazie danych usługi, jej plikach i kopiach, w jej pamięci i dziennikach ani w sieci.',
+      'Nikt inny nie może pisać w imieniu żadnego z Twoich urządzeń. To, co nie jest szyfrowane, jest tak oznaczone.',
+      'Urządzenie, które usuniesz, nie przeczyta niczego, co zostanie wysłane później.',
+    ],
+    isNot: 'Niechronione',
+    notList: [
+      'Usługa widzi nazwy i rodzaje urządzeń, kto, komu i kiedy wysyła, mniej więcej jak długi jest tekst, ile jest plików i jak są duże, oraz adresy.',
+      'Usługa może opóźnić lub zgubić to, co wysyłasz.',
+      'Kto przejmie klucze urządzenia, może otworzyć to, co nagrano, odkąd to urządzenie je ma.',
+      'Jeśli wpuścisz cudze urządzenie, przeczyta ono to, co czytają Twoje. Sprawdź nazwę i adres i porównaj cyfry.',
+      'Komputer kwantowy przyszłości mógłby otworzyć to, co nagrano dzisiaj.',
+    ],
+    web: 'Tę aplikację dostarcza usługa. Usługa, która kłamie, mogłaby dostarczyć inną, więc aplikacja internetowa chroni Cię tylko na tyle, na ile ufasz usłudze. Wiersz poleceń nie ma tego ograniczenia.',
+  },
   compare: 'Czy cyfry są takie same?',
   compareWhy: (name) => `${name} przekazuje tej przeglądarce klucz konta i pokazuje cztery cyfry.`,
   same: (name) => `${name} pokazuje te`,
@@ -68,5 +103,12 @@ export const polishKeys: KeyTexts = {
     devices_disagree: 'Twoje urządzenia nie są zgodne, kto ma klucz. Pobierz klucz ponownie w ustawieniach.',
     link_again: 'Tej przeglądarki zbyt długo nie było. Pobierz klucz ponownie w ustawieniach.',
     unknown_key: 'Ta przeglądarka nie ma jeszcze najnowszego klucza. Spróbuj ponownie za chwilę.',
+    record_damaged:
+      'Część plików zmieniono po drodze lub podczas wysyłania. Nic z tego nie zostaje. Wyślij je ponownie.',
+    wrong_signer: 'Te pliki nie pochodzą z urządzenia, które podają. Odrzucono je.',
+    not_a_member: 'Urządzenie, które wysłało te pliki, nie należy do konta. Odrzucono je.',
+    sent_before: 'Ktoś po drodze powtórzył te pliki. Odrzucono je.',
+    key_retired: 'Te pliki zaszyfrowano zbyt dawno. Poproś o ponowne wysłanie.',
+    newer_version: 'Zaszyfrowała to nowsza wersja Batona. Wczytaj stronę ponownie.',
   },
 };

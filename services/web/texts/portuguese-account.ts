@@ -207,7 +207,7 @@ export const portugueseAccount: Pick<
     other_service: 'Este link é de outro serviço. Abra-o lá.',
     already_decided: 'Isto já foi decidido. Mostre um novo código para pedir de novo.',
     access_denied: 'O outro dispositivo recusou. Mostre um novo código para pedir de novo.',
-    cannot_open: 'Estes arquivos são criptografados, e o app ainda não pode abri-los. Peça o envio sem criptografia.',
+    cannot_open: 'O receptor não tem a chave destes arquivos criptografados. Envie-os de novo quando ele tiver.',
     peer_offline: 'O outro dispositivo estava offline. Envie de novo quando ele voltar.',
     digest_mismatch: 'O que chegou não é o que foi enviado. Envie de novo.',
     source_failed: 'Não foi possível ler um arquivo: ele foi alterado ou movido. Escolha-o de novo.',

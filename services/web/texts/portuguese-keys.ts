@@ -2,21 +2,21 @@ import type { KeyTexts } from './english-keys.ts';
 
 export const portugueseKeys: KeyTexts = {
   title: 'Criptografia',
-  off: 'O serviço pode ler as mensagens e a área de transferência desta conta.',
+  off: 'O serviço pode ler as mensagens, os arquivos e a área de transferência desta conta.',
   create: 'Criptografar esta conta',
   createTitle: 'Criptografar esta conta?',
   createWhy: (names) =>
-    `A partir daí, só dispositivos com chave leem mensagens e a área de transferência. ${
+    `A partir daí, só dispositivos com chave leem mensagens, arquivos e a área de transferência. ${
       names === '' ? '' : `Estes não têm chave até você vinculá-los: ${names}. `
-    }Programas que enviam pelo endereço do serviço continuam sem criptografia, e os arquivos também.`,
-  created: 'As mensagens e a área de transferência são criptografadas a partir de agora.',
+    }Programas que enviam pelo endereço do serviço continuam sem criptografia.`,
+  created: 'As mensagens, os arquivos e a área de transferência são criptografados a partir de agora.',
   noKey: 'Esta conta é criptografada, mas este navegador não tem chave. O que ele envia não é criptografado.',
   get: 'Obter a chave',
   how: 'Leia este código em um dispositivo com chave, ou dê o link a ele: “Adicionar um dispositivo” ou “baton approve”.',
   noneGiven: 'O dispositivo que aprovou isto não deu nenhuma chave. Aprove em um dispositivo que tenha chave.',
-  lost: 'As chaves deste navegador sumiram. As mensagens dele esperam até você obter a chave de novo ou continuar sem ela.',
+  lost: 'As chaves deste navegador sumiram. O que ele envia espera até você obter a chave de novo ou continuar sem ela.',
   without: 'Continuar sem ela',
-  on: 'As mensagens e a área de transferência são criptografadas entre os dispositivos com chave. Os arquivos, não.',
+  on: 'As mensagens, os arquivos e a área de transferência são criptografados entre os dispositivos com chave.',
   trust: 'É o serviço que entrega este app; por isso, um app web protege você só até onde você confia no serviço.',
   noKeys: 'Sem chave. Escolha “Obter a chave” nas configurações dele, ou entre de novo nele, e aprove aqui.',
   gone: 'Não está mais conectado',
@@ -25,6 +25,41 @@ export const portugueseKeys: KeyTexts = {
   replaceTitle: 'Trocar a chave da conta?',
   replaceWhy: 'Dispositivos que não estão mais conectados não leem nada do que for enviado a partir de agora.',
   replaced: 'A chave da conta foi trocada.',
+  again: 'Tentar de novo',
+  keepsPlace:
+    'Um dispositivo que não está mais conectado mantém a chave por 90 dias, caso volte. Se ele foi perdido, troque a chave agora.',
+  writesLost: 'As chaves deste navegador sumiram. O que você escreve espera.',
+  makeAnew: 'Criar chaves novas',
+  makeAnewTitle: 'Criar chaves novas para esta conta?',
+  startAnew: 'Remover todas as chaves',
+  startAnewTitle: 'Remover todas as chaves desta conta?',
+  startAnewWhy: (names) =>
+    `Este navegador cria uma chave nova. ${names === '' ? '' : `Vincule estes de novo, porque eles perdem a deles: ${names}. `}O que espera criptografado por um dispositivo não poderá mais ser aberto.`,
+  startAnewLater:
+    'Faça isso só quando não houver mais nenhum dispositivo com chave. Todos os dispositivos são avisados. As chaves são removidas em 24 horas, a menos que um dispositivo com chave cancele. O que espera criptografado não poderá mais ser aberto.',
+  announced: (when) => `Todas as chaves desta conta serão removidas: ${when}. Um dispositivo sem chave pediu isso.`,
+  announcedErase: (when) => `Esta conta será apagada: ${when}. Um dispositivo sem chave pediu isso.`,
+  keep: 'Manter',
+  kept: 'Nada será removido.',
+  firstByItself: 'Isso criptografa a conta: os dois dispositivos passam a ter chave, e não há nenhum outro.',
+  protection: {
+    title: 'O que é protegido, e o que não é',
+    isProtected: 'Protegido',
+    protectedList: [
+      'Só os dispositivos com chave leem mensagens, arquivos e a área de transferência: ninguém no banco de dados do serviço, em seus arquivos e backups, na memória e nos registros dele, nem na rede.',
+      'Ninguém mais pode escrever em nome de um dos seus dispositivos. O que não é criptografado aparece como tal.',
+      'Um dispositivo que você remove não lê nada do que for enviado depois.',
+    ],
+    isNot: 'Não protegido',
+    notList: [
+      'O serviço vê os nomes e os tipos dos dispositivos, quem envia a quem e quando, mais ou menos o tamanho de um texto, quantos arquivos são e o tamanho deles, e os endereços.',
+      'O serviço pode atrasar ou perder o que você envia.',
+      'Quem pega as chaves de um dispositivo pode abrir o que foi gravado desde que esse dispositivo as tem.',
+      'Se você deixa entrar o dispositivo de outra pessoa, ele lê o que os seus leem. Olhe o nome e o endereço, e compare os números.',
+      'Um computador quântico do futuro poderia abrir o que é gravado hoje.',
+    ],
+    web: 'O serviço entrega este app. Um serviço que mente poderia entregar outro; por isso, um app web protege você só até onde você confia no serviço. A linha de comando não tem esse limite.',
+  },
   compare: 'Os números são os mesmos?',
   compareWhy: (name) => `${name} deu a este navegador a chave da conta e mostra quatro números.`,
   same: (name) => `${name} mostra estes`,
@@ -70,5 +105,12 @@ export const portugueseKeys: KeyTexts = {
       'Os seus dispositivos não concordam sobre quem tem chave. Obtenha a chave de novo nas configurações.',
     link_again: 'Este navegador ficou fora tempo demais. Obtenha a chave de novo nas configurações.',
     unknown_key: 'Este navegador ainda não tem a chave mais nova. Tente de novo daqui a pouco.',
+    record_damaged:
+      'Uma parte dos arquivos foi alterada no caminho ou durante o envio. Nada dela é mantido. Envie-os de novo.',
+    wrong_signer: 'Estes arquivos não vêm do dispositivo que indicam. Eles foram recusados.',
+    not_a_member: 'O dispositivo que enviou estes arquivos não pertence à conta. Eles foram recusados.',
+    sent_before: 'Alguém repetiu estes arquivos no caminho. Eles foram recusados.',
+    key_retired: 'Estes arquivos foram criptografados há tempo demais. Peça que sejam enviados de novo.',
+    newer_version: 'Uma versão mais nova do Baton criptografou isto. Recarregue a página.',
   },
 };

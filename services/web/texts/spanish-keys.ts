@@ -48,7 +48,7 @@ export const spanishKeys: KeyTexts = {
     title: 'Qué está protegido y qué no',
     isProtected: 'Protegido',
     protectedList: [
-      'Solo los dispositivos con clave leen los mensajes y el portapapeles: nadie en la base de datos del servicio, sus archivos y copias, ni en su memoria y sus registros, ni en la red.',
+      'Solo los dispositivos con clave leen los mensajes, los archivos y el portapapeles: nadie en la base de datos del servicio, sus archivos y copias, ni en su memoria y sus registros, ni en la red.',
       'Nadie más puede escribir en nombre de uno de tus dispositivos. Lo que no está cifrado se indica así.',
       'Un dispositivo que quitas no lee nada de lo que se envía después.',
     ],
