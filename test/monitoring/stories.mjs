@@ -20,11 +20,9 @@ const full = (store) => `baton_redis_full{${A},store="${store}"}`;
 const rejected = (instance) => `baton_auth_rejections_total{${instance},reason="unauthenticated"}`;
 const build = (instance) => `baton_build_info{${instance},version="1",node="v24"}`;
 const up = (instance) => `up{${instance}}`;
-
 const critical = (summary, labels = {}) => ({ severity: 'critical', labels, summary });
 const warning = (summary, labels = {}) => ({ severity: 'warning', labels, summary });
 const [ON_A, NO_LABELS] = [{ instance: 'a' }, {}];
-
 export const STORIES = [
   {
     alert: 'ApiErrorBudgetBurn',

@@ -23,7 +23,7 @@ const codes = (word: string, form: (code: number) => string): string =>
 const hex2 = (code: number): string => code.toString(16).padStart(2, '0');
 
 /** Returns the forms in which a word can be written down. */
-export function formsOf(word: string): Map<string, Buffer> {
+function formsOf(word: string): Map<string, Buffer> {
   const forms = new Map([
     ['text', Buffer.from(word)],
     ['UTF-16', Buffer.from(word, 'utf16le')],
