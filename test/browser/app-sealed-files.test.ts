@@ -91,13 +91,33 @@ withChromium.describe('encrypted files in the app', () => {
 
   const relayKeys = () => keysUnder(redis, site.prefix, ':relay:*');
 
-  /** Resolves when the service holds bytes of files. */
-  async function uploaded(): Promise<void> {
+  /** Resolves when the service holds bytes of files that it did not hold before. */
+  async function uploaded(before: readonly string[] = []): Promise<void> {
     for (const until = Date.now() + 30_000; Date.now() < until; ) {
-      for (const key of await relayKeys()) if ((await redis.type(key)) === 'stream') return;
+      const added = (await relayKeys()).filter((key) => !before.includes(key));
+      for (const key of added) if ((await redis.type(key)) === 'stream') return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     throw new Error('Nothing was uploaded');
+  }
+
+  /** Changes one byte of a file that the service holds, and did not hold before; gives how many. */
+  async function changeByte(before: readonly string[]): Promise<number> {
+    let changed = 0;
+    for (const key of (await relayKeys()).filter((each) => !before.includes(each))) {
+      if ((await redis.type(key)) !== 'stream') continue;
+      const entries = (await redis.xrangeBuffer(key, '-', '+')) as unknown as [Buffer, Buffer[]][];
+      await redis.del(key);
+      for (const [id, fields] of entries) {
+        const large = fields.find((value) => value.length > 1_000);
+        if (large !== undefined && changed === 0) {
+          large[large.length - 7] = (large[large.length - 7] ?? 0) ^ 1;
+          changed += 1;
+        }
+        await redis.xadd(key, id.toString(), ...(fields as never as [string, string]));
+      }
+    }
+    return changed;
   }
 
   /** A desktop and a phone of one account, each looking at the thread of the other. */
@@ -200,6 +220,100 @@ withChromium.describe('encrypted files in the app', () => {
     expect(kept).toEqual([['done', 'sealed', undefined]]);
     expect([...desktop.reports, ...phone.reports]).toEqual([]);
   }, 240_000);
+
+  test('from device to device its signals are sealed, and it changes to the relay when that path breaks', async () => {
+    const { desktop, phone } = await pair(true);
+    const path = join(folder, 'direct.bin');
+    const bytes = randomBytes(60_000_000);
+    writeFileSync(path, bytes);
+    const signals: string[] = [];
+    for (const { page } of [desktop, phone]) {
+      page.on('request', (request) => {
+        if (request.method() === 'POST' && request.url().endsWith('/signal')) signals.push(request.postData() ?? '');
+      });
+    }
+    await chooseFiles(desktop.page, path);
+    await accept(phone.page);
+    await inThread(phone.page).getByRole('button', { name: 'Direct' }).waitFor();
+    await inThread(desktop.page).getByRole('button', { name: 'Pause' }).click();
+    await desktop.page.evaluate(() => {
+      for (const one of (globalThis as unknown as { connections: RTCPeerConnection[] }).connections) one.close();
+    });
+    await inThread(desktop.page).getByRole('button', { name: 'Resume' }).click();
+    await state(phone.page, 'Received').waitFor({ timeout: 90_000 });
+    expect(sha256(await saved(phone.page, 'Save'))).toBe(sha256(bytes));
+    const ofTransfer = signals.map((text) => JSON.parse(text) as { transfer_id: string | null; payload: object });
+    const kinds = ofTransfer.filter((one) => one.transfer_id !== null).map(({ payload }) => Object.keys(payload));
+    expect(kinds.length).toBeGreaterThan(3);
+    for (const keys of kinds) expect(keys).toEqual(['sealed']);
+    expect([...desktop.reports, ...phone.reports]).toEqual([]);
+  }, 240_000);
+
+  test('a byte that somebody changes in the store fails the file on both sides, and nothing of it is kept', async () => {
+    const { desktop, phone } = await pair();
+    const before = await relayKeys();
+    await chooseFiles(desktop.page, file('changed.bin', randomBytes(30_000)));
+    await inThread(phone.page).getByText('changed.bin').waitFor();
+    await uploaded(before);
+    expect(await changeByte(before)).toBe(1);
+    await accept(phone.page);
+    const words = 'A part of the files was changed on the way';
+    for (const { page } of [desktop, phone]) await inThread(page).locator('.item-error').getByText(words).waitFor();
+    expect(await inThread(phone.page).getByRole('button', { name: 'Save' }).count()).toBe(0);
+    const left = await phone.page.evaluate(async () => {
+      const found: string[] = [];
+      const root = await navigator.storage.getDirectory();
+      for await (const [name, handle] of root as unknown as AsyncIterable<[string, FileSystemDirectoryHandle]>) {
+        if (!name.startsWith('account-')) continue;
+        for await (const [inner] of handle as unknown as AsyncIterable<[string, FileSystemHandle]>) found.push(inner);
+      }
+      return found;
+    });
+    expect(left).toEqual([]);
+    await look(phone.page, 'sealed-files-changed-phone');
+    expect([...desktop.reports, ...phone.reports]).toEqual([]);
+  }, 120_000);
+
+  test('other bytes under the name of a file that is chosen again are found, and both sides are told', async () => {
+    const { desktop, phone } = await pair();
+    const path = join(folder, 'source.bin');
+    writeFileSync(path, randomBytes(36_000_000));
+    await slowDown(desktop, 2_000_000);
+    await chooseFiles(desktop.page, path);
+    await accept(phone.page);
+    await moved(phone.page, 0.2);
+    await desktop.page.reload();
+    writeFileSync(path, randomBytes(36_000_000));
+    const chooser = desktop.page.waitForEvent('filechooser');
+    await desktop.page.getByRole('button', { name: 'Choose the same files to continue' }).click();
+    await (await chooser).setFiles(path);
+    for (const { page } of [desktop, phone]) {
+      // The bytes do not fit within a record, or not with the digest of the whole.
+      const words = inThread(page)
+        .locator('.item-error')
+        .getByText(/A part of the files was changed|What arrived is not/);
+      await words.waitFor({ timeout: 90_000 });
+    }
+    expect(await inThread(phone.page).getByRole('button', { name: 'Save' }).count()).toBe(0);
+    expect([...desktop.reports, ...phone.reports]).toEqual([]);
+  }, 240_000);
+
+  test('a receiver whose keys are gone in the middle says so, and the sender hears that it cannot open them', async () => {
+    const { desktop, phone } = await pair();
+    await slowDown(desktop, 1_000_000);
+    const path = join(folder, 'film.bin');
+    writeFileSync(path, randomBytes(24_000_000));
+    await chooseFiles(desktop.page, path);
+    await accept(phone.page);
+    await moved(phone.page, 0.1);
+    await phone.page.evaluate(() => {
+      indexedDB.deleteDatabase('baton-keys');
+    });
+    await phone.page.reload();
+    await inThread(phone.page).locator('.item-error').getByText('The keys of this browser are gone').waitFor();
+    await inThread(desktop.page).locator('.item-error').getByText('no key that opens these').waitFor();
+    expect([...desktop.reports, ...phone.reports]).toEqual([]);
+  }, 120_000);
 
   test('files go unencrypted only to whom the user has allowed it, and are never taken unasked', async () => {
     const laptop = await site.account();

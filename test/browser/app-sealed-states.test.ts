@@ -340,7 +340,8 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await page.locator('dialog').getByText('Link these again').waitFor();
     await page.locator('dialog').getByRole('button', { name: 'Remove all keys' }).click();
     await encryption(page).locator('.fingerprint').nth(1).waitFor({ state: 'detached' });
-    expect(await encryption(page).locator('.fingerprint').count()).toBe(1);
+    // The page may have read the keys in the moment without any.
+    await encryption(page).locator('.fingerprint').waitFor();
     expect(await encryption(page).getByText('No key.').count()).toBe(2);
     await page.goto(`${url}/#/`);
     await openThread(page, 'Laptop');
@@ -360,7 +361,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     expect(await stateOf(page)).toBe('{"kind":"keyed"}');
 
     const second = await onlyBrowser();
-    await site.signIn(second.user, { device_name: 'Plain' });
+    await makeKeyedDevice(site, url).signIn('Plain', second.user);
     await deviceRow(second.page, 'Plain').waitFor();
     const asking = makeKeyedDevice(site, url);
     await approve(second.page, (await asking.askToJoin('Second')).link);

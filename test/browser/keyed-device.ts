@@ -57,7 +57,7 @@ const deviceType: DeviceType = 'linux';
 export function makeKeyedDevice(
   site: SignInSite,
   baseUrl: string,
-): KeyedDevice & { signIn(name: string): Promise<void> } {
+): KeyedDevice & { signIn(name: string, user?: string): Promise<void> } {
   const session = memorySession();
   const stores = { keys: memoryKeys(), asking: memoryKeys(), grant: memoryGrant(), taken: memoryTaken() };
   const client = makeBatonClient({ baseUrl, session });
@@ -71,8 +71,8 @@ export function makeKeyedDevice(
     client,
     sealing,
     ring,
-    async signIn(name) {
-      const login = await site.logIn();
+    async signIn(name, user) {
+      const login = await site.logIn(user);
       const headers = { Cookie: login.cookie, Origin: baseUrl };
       await startDeviceSession({
         baseUrl,

@@ -24,7 +24,7 @@ interface Way {
  * where they cannot go now, before anything is read.
  */
 export async function wayTo({ client, keys }: Pick<Parts, 'client' | 'keys'>, { thread }: FilesItem): Promise<Way> {
-  const sealing = await keys.ifKeyed();
+  const sealing = await keys.toSend();
   const lock = await sealing?.wayTo(thread);
   const about = lock === undefined ? {} : { lock };
   return {

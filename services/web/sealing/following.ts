@@ -1,47 +1,14 @@
-import type { Device } from '../../../shared/client/index.ts';
 import type { Parts } from '../engine/parts.ts';
 import type { Shared } from '../engine/shared-state.ts';
 import { keyState } from './key-state.ts';
-
-/** A device that hears of a removal waits for up to this time, so that not all replace the key at once. */
-const LONGEST_PAUSE_MS = 10_000;
+import { makeLeaving } from './leaving.ts';
 
 const isKeyed = (): boolean => keyState.peek().kind === 'keyed';
-
-/** Takes members out of the ring that were removed, or were away for too long. */
-function makeLeaving({ keys }: Parts) {
-  let listed: readonly Device[] = [];
-  let isRunning = false;
-
-  async function takeOut(): Promise<void> {
-    if (!isKeyed() || listed.length === 0) return;
-    const sealing = await keys.open();
-    if ((await sealing.leaving(listed)).length === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MS));
-    // Read again: another device may have done it.
-    const leaving = await sealing.leaving(listed);
-    if (leaving.length > 0) await sealing.remove(leaving);
-  }
-
-  return {
-    /** Does so soon. A failure is tried again with the next list of devices, and when the stream is back. */
-    soon(devices: readonly Device[] = listed): void {
-      listed = devices;
-      if (isRunning) return;
-      isRunning = true;
-      void takeOut()
-        .catch(() => {})
-        .finally(() => {
-          isRunning = false;
-        });
-    },
-  };
-}
 
 /** Follows the ring in the leading tab: opens what waited for it, and replaces the key when a device was removed. */
 export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): void {
   const { client, keys } = parts;
-  const leaving = makeLeaving(parts);
+  const leaving = makeLeaving({ open: keys.open, isKeyed });
   const openKept = async (): Promise<void> => {
     if (isKeyed()) await (await keys.open()).openKept();
   };

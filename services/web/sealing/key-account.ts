@@ -68,6 +68,8 @@ export const makeKeyAccount = (ring: OwnRing) => ({
   async startAnew(): Promise<void> {
     await ring.sealing().deletions.removeKeys();
     ring.take(await ring.sealing().rings.create({ kind: 'web', anew: true }));
+    // Whoever asked between the two steps has found no keys, and noted that.
+    keepKeyState({ kind: 'keyed' });
   },
 
   announceRemoval: () => ring.sealing().deletions.announceRemoval(),

@@ -36,8 +36,9 @@ function noted(keyring: Keyring): Keyring {
 /** Keeps the ring of the account as this tab knows it. */
 export function makeOwnRing({ client, taken }: { client: BatonClient; taken: TakenTexts }) {
   const stores = makeStores();
+  // As the client of the app: a session that was just made does not know its origins yet.
   const make = (): Sealing =>
-    makeSealing({ baseUrl: location.origin, session: cookieSession(), fetch: timedFetch, taken, ...stores });
+    makeSealing({ baseUrl: '', session: cookieSession(), fetch: timedFetch, taken, ...stores });
   let sealing = make();
   let known: Promise<Keyring> | null = null;
   const forget = (): void => void (known = null);

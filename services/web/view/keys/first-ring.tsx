@@ -28,7 +28,7 @@ export function useFirstRing(keys: Gate, hasKeys: boolean): Signal<FirstRing> {
       found.value = otherNames(app).length === 0 ? { kind: 'itself' } : { kind: 'asked', isWanted: false };
     };
     look().catch(() => {});
-  }, [hasKeys, shared.value.listed]);
+  }, [hasKeys, shared.value.listed, shared.value.me]);
   return found;
 }
 

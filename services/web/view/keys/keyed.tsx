@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { Lock, LockOpen } from 'lucide';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { shared } from '../../engine/shared-state.ts';
 import type { KeyedDevice } from '../../sealing/key-account.ts';
 import { failureOf, isKeyProblem } from '../../outbox/verdict.ts';
@@ -91,16 +91,22 @@ export function Keyed() {
   const problem = useSignal('');
   const words = keyTexts.value;
   const { devices: listed, ringNumber } = shared.value;
+  const turns = useRef(0);
   const read = async (): Promise<void> => {
     devices.value = await (await keys.open()).devices();
     problem.value = '';
   };
-  const readAgain = (): void =>
+  const readAgain = (): void => {
+    turns.current += 1;
+    const turn = turns.current;
     void read().catch((error: unknown) => {
+      // An older answer may come after a newer one.
+      if (turn !== turns.current) return;
       const failure = failureOf(error);
       // A code that is shown for a problem stays, although the service cannot be asked again.
       if (problem.value === '' || isKeyProblem(failure)) problem.value = failure.code;
     });
+  };
   useEffect(readAgain, [listed, ringNumber]);
   if (problem.value !== '') return <Problem code={problem.value} again={readAgain} />;
   const gone = (devices.value ?? []).filter(

@@ -1,0 +1,48 @@
+import type { Device } from '../../../shared/client/index.ts';
+import type { AppSealing } from './app-sealing.ts';
+
+/** A device that hears of a removal waits for up to this time, so that not all replace the key at once. */
+const LONGEST_PAUSE_MS = 10_000;
+
+interface Parts {
+  open: () => Promise<Pick<AppSealing, 'leaving' | 'remove'>>;
+  isKeyed: () => boolean;
+  pause?: (mostMs: number) => Promise<unknown>;
+}
+
+const randomPause = (mostMs: number) => new Promise((resolve) => setTimeout(resolve, Math.random() * mostMs));
+
+/** Takes members out of the ring that were removed, or were away for too long. */
+export function makeLeaving({ open, isKeyed, pause = randomPause }: Parts) {
+  let listed: readonly Device[] = [];
+  let isRunning = false;
+  let isDue = false;
+
+  async function takeOut(): Promise<void> {
+    if (!isKeyed() || listed.length === 0) return;
+    const sealing = await open();
+    if ((await sealing.leaving(listed)).length === 0) return;
+    await pause(LONGEST_PAUSE_MS);
+    // Read again: another device may have done it.
+    const leaving = await sealing.leaving(listed);
+    if (leaving.length > 0) await sealing.remove(leaving);
+  }
+
+  /** Does so soon. A failure is tried again with the next list of devices, and when the stream is back. */
+  function soon(devices: readonly Device[] = listed): void {
+    listed = devices;
+    isDue = true;
+    if (isRunning) return;
+    isRunning = true;
+    isDue = false;
+    void takeOut()
+      .catch(() => {})
+      .finally(() => {
+        isRunning = false;
+        // Something changed after the members were read.
+        if (isDue) soon();
+      });
+  }
+
+  return { soon };
+}
