@@ -1,4 +1,4 @@
-import { memberOf } from '../../shared/client/sealed/ring/ring.ts';
+import { publicKeysOf } from '../../shared/client/sealed/keys/device-keys.ts';
 import { startSite, type Site } from '../support/site.ts';
 import { areOnOneChain, chainOf, currentOf, unlessRefused } from './hostile/party.ts';
 import { makeWorld, type Seen, type World } from './hostile/world.ts';
@@ -32,19 +32,22 @@ async function removeMallory({ ann, bob, mallory, chance, members, server, take 
   take(keyring);
   members.splice(members.indexOf(mallory), 1);
   server.removedSigner = keyring.keys.sig;
-  server.removedSig = memberOf(keyring.ring, mallory.id)?.sig ?? '';
+  server.removedSig = (await publicKeysOf(keyring.keys)).sig;
 }
 
 async function step(world: World): Promise<void> {
-  const { ann, bob, dan, mallory, chance, members, server, write, look, deliver, messageFor, link } = world;
+  const { ann, bob, dan, mallory, chance, members, server, write, look, deliver, messageFor, link, tellRemoved } = world;
   const by = chance.pick(members);
   const to = chance.pick([ann, bob, mallory, dan].filter((each) => each !== by));
   server.isHostile = chance.is(0.8);
+  // A partition lasts for some steps: content of the newer ring comes to a device that is not shown that ring.
+  if (chance.is(0.15)) server.keptBehind = chance.is(0.5) ? null : chance.pick(members).id;
   const does = chance.below(100);
   if (does < 24) await write(by, chance.is(0.4) ? '*' : to.id);
   else if (does < 34) await write(by, '');
   else if (does < 44) await look(by);
   else if (does < 52 && !world.hasTaken()) await removeMallory(world);
+  else if (does < 52) await tellRemoved(by);
   else if (does < 60 && !members.includes(dan)) {
     if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));

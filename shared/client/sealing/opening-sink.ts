@@ -3,7 +3,7 @@ import { BatonClientError } from '../errors/baton-client-error.ts';
 import { feed } from '../files/digest.ts';
 import { ofSink, sinkOf } from '../files/file-sink.ts';
 import type { FileSink } from '../files/files.ts';
-import { openFrom, type Records, recordWith, sealedOffsetOf } from '../sealed/content/records.ts';
+import { openFrom, type Records, recordWith } from '../sealed/content/records.ts';
 import type { TransferFile } from '../wire.ts';
 
 interface Parts {
@@ -46,19 +46,19 @@ export async function openingSink(opened: FileSink | WritableStream<Uint8Array>,
     const { record, sealedStart, start } = recordWith(records, offset);
     const opening = openFrom(records, record);
     let skipped = offset - start;
-    let whole = 0;
+    let written = offset;
     let isClosed = false;
     return {
       offset: sealedStart,
-      // A restarted receiver begins with the record that is not complete, and always gets the last record.
-      kept: () => (isClosed ? records.sealedSize : sealedOffsetOf(Math.min(record + whole, records.count - 1))),
+      // A restarted receiver begins with the record that is not complete in the sink, and always gets the last record.
+      kept: () => (isClosed ? records.sealedSize : recordWith(records, sink.kept?.() ?? written).sealedStart),
       async write(chunk) {
         for (const plain of await opening.push(chunk)) {
           const bytes = plain.subarray(skipped);
           skipped -= plain.length - bytes.length;
           if (bytes.length > 0) await ofSink(file.name, () => sink.write(bytes));
           hash?.update(bytes);
-          whole += 1;
+          written += bytes.length;
         }
       },
       async close() {

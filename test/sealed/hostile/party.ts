@@ -24,6 +24,8 @@ export interface Party {
   readonly clipboards: Map<string, number>;
   /** The newest ring that genuine content has named to it. */
   mustKnow: number;
+  /** True: the stream has told it of the removed device. */
+  hasHeard: boolean;
 }
 
 /** Returns null where the library refused, with whatever reason. Any other error is a fault of the test. */
@@ -54,7 +56,7 @@ export function makeParty(device: TestDevice, server: HostileServer): Party {
     user: { user_id: user } as never,
   });
   const options = { ...stores, baseUrl, session, fetch: server.fetchFor(device), taken: memoryTaken() };
-  const made = { shown: new Set<string>(), clipboards: new Map<string, number>(), mustKnow: 0 };
+  const made = { shown: new Set<string>(), clipboards: new Map<string, number>(), mustKnow: 0, hasHeard: false };
   return { device, id, stores, sealing: makeSealing(options), ...made };
 }
 

@@ -38,6 +38,8 @@ export interface HostileServer {
   removedSigner: CryptoKeyPair | null;
   /** The public part of these keys, as a ring has it. */
   removedSig: string;
+  /** The device that is told that nothing has followed the ring that it has; null: none. */
+  keptBehind: string | null;
   fetchFor(device: TestDevice): Fetch;
 }
 
@@ -54,6 +56,7 @@ const problem = (status: number, code: string): Response =>
     { status, headers: { 'Content-Type': 'application/problem+json' } },
   );
 const PASS = ['pass', 'pass', 'pass', 'pass'] as const;
+const SWALLOW = ['swallow', 'swallow', 'swallow', 'swallow'] as const;
 const cut = (): never => {
   throw new TypeError('the connection was cut');
 };
@@ -137,16 +140,20 @@ export function makeHostileServer(parts: Parts): HostileServer {
   let lastStatus = 0;
   let granted: string | undefined;
 
-  async function getKeys(url: URL, pass: () => Promise<Response>): Promise<Response> {
+  async function getKeys(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
     const answer = await pass();
-    if (!server.isHostile || answer.status !== 200 || chance.is(0.5)) return answer;
-    if (chance.is(0.1)) return problem(404, 'not_found');
-    const body = (await answer.json()) as KeysBody;
-    return Response.json(await spoiltKeys(body, Number(url.searchParams.get('after') ?? 0), parts, server));
+    if (!server.isHostile || answer.status !== 200) return answer;
+    const isBehind = id === server.keptBehind;
+    if (!isBehind && chance.is(0.5)) return answer;
+    if (!isBehind && chance.is(0.1)) return problem(404, 'not_found');
+    const [body, after] = [(await answer.json()) as KeysBody, Number(url.searchParams.get('after') ?? 0)];
+    // A device asks from the ring before its own one on.
+    if (isBehind) return Response.json({ ...body, rings: body.rings.slice(0, 1), n: Math.min(body.n, after + 1) });
+    return Response.json(await spoiltKeys(body, after, parts, server));
   }
 
   async function putKeys(ring: string, pass: () => Promise<Response>): Promise<Response> {
-    const does = server.isHostile ? chance.pick([...PASS, 'swallow', 'swallow', 'after', 'conflict']) : 'pass';
+    const does = server.isHostile ? chance.pick([...PASS, ...SWALLOW, 'after', 'conflict']) : 'pass';
     if (does === 'conflict') return problem(409, 'keys_conflict');
     if (does === 'swallow') {
       rings.push(ring);
@@ -182,6 +189,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
     asking: null,
     removedSigner: null,
     removedSig: '',
+    keptBehind: null,
     fetchFor: (device) => async (address, init) => {
       const url = new URL(address);
       const headers = new Headers(init.headers);
@@ -193,7 +201,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
       const to = sent['to_device_id'] ?? sent['to'] ?? '';
       switch (`${init.method ?? 'GET'} ${url.pathname}`) {
         case 'GET /api/keys':
-          return getKeys(url, pass);
+          return getKeys(from, url, pass);
         case 'PUT /api/keys':
           return putKeys(sent['ring'] ?? '', pass);
         case 'GET /api/auth/qr/request':

@@ -111,28 +111,31 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     return true;
   }
 
-  /** Checks what a device has just sealed: not for the attacker, and not for the removed device once its ring is without it. */
-  async function checkSealed(posted: Posted, keyring: Keyring, given: readonly Device[]): Promise<void> {
-    const opensWith = async (by: Keyring): Promise<boolean> => {
+  /**
+   * Checks what a device has just sealed: not for the attacker, and not for the removed device once its ring is without it. A
+   * device that has heard of the removal waits for such a ring; a device that is only not listed keeps its place.
+   */
+  async function checkSealed(by: Party, posted: Posted, keyring: Keyring): Promise<void> {
+    const opensWith = async (own: Keyring): Promise<boolean> => {
       const { sealed, from, to } = posted;
       const about = { sealed, from };
       return (
         (await unlessRefused(
-          to === '' ? openClipboard(by, { ...about, now: Date.now() }) : openMessage(by, { ...about, to }),
+          to === '' ? openClipboard(own, { ...about, now: Date.now() }) : openMessage(own, { ...about, to }),
         )) !== null
       );
     };
     check(!(await opensWith({ ...keyring, keys: attacker.keys, accountKeys: [] })), 'sealed for the attacker');
     if (taken === null) return;
     const isIn = memberOf(keyring.ring, mallory.id) !== null;
+    // Who is kept behind, at a ring from before the removed device joined, has the key that it got then.
+    const isBefore = keyring.ring.body.n < (memberOf(taken.ring, mallory.id)?.since ?? 0);
     check(
-      isIn || !(await opensWith({ ...taken, rings: keyring.rings, ring: keyring.ring })),
+      isIn ||
+        isBefore || !(await opensWith({ ...taken, rings: keyring.rings, ring: keyring.ring })),
       'sealed for a removed device',
     );
-    check(
-      !isIn || given.some(({ device_id }) => device_id === mallory.id),
-      'sealed while a removed device has the key',
-    );
+    check(!isIn || !by.hasHeard, 'sealed while a removed device has the key');
   }
 
   /** Writes a text by a device: a message, or the clipboard. */
@@ -155,7 +158,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     );
     for (const posted of server.posted.slice(before)) {
       written.set(posted.sealed, act);
-      await checkSealed(posted, keyring, given);
+      await checkSealed(by, posted, keyring);
     }
     if (settled === null) return;
     seen.sent += 1;
@@ -256,6 +259,8 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     if (received.kind === 'waits') seen.waits += 1;
     if (received.kind === 'refused') seen.refused += 1;
     if (act === null || !areOnOneChain(chainIn(keyring), act.chain)) return false;
+    // A removal whose response was cut off has happened all the same.
+    if (by === mallory && memberOf(keyring.ring, by.id) === null) return false;
     const named = act.chain.at(-1)?.n ?? 0;
     const isKnown = act.epoch <= keyring.ring.body.epoch && memberOf(keyring.ring, act.from) !== null;
     if (received.kind === 'waits' && isKnown && named > keyring.ring.body.n) by.mustKnow = Math.max(by.mustKnow, named);
@@ -266,6 +271,12 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
       `${by.device.name} lost what is genuine: ${received.kind === 'refused' ? received.problem.code : received.kind}`,
     );
     return false;
+  }
+
+  /** Tells a device of the removal, as its stream does; a server may also keep that to itself. */
+  async function tellRemoved(by: Party): Promise<void> {
+    await by.sealing.rings.noteRemoved(mallory.id);
+    by.hasHeard = true;
   }
 
   async function look(by: Party): Promise<void> {
@@ -311,6 +322,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     deliver,
     messageFor,
     look,
+    tellRemoved,
     admit,
     actOf,
     take: (keyring: Keyring) => void (taken = keyring),

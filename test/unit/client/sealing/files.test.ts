@@ -229,6 +229,38 @@ test('only what a restarted receiver does not ask for again counts as stored', a
   }
 });
 
+test('what a sink holds in memory does not count as stored', async () => {
+  const file = bytesOf(3 * R + 9);
+  const { transfer, sources } = await offer([sourceOf(file, 'a')]);
+  const whole = await sealedBytes(sources[0] as FileSource);
+  const S = R + 28;
+  const begun = R + 40;
+  let disk = file.slice(0, begun);
+  const memory: Uint8Array[] = [];
+  const holding: OpenSink = () => ({
+    offset: disk.length,
+    kept: () => disk.length,
+    read: () => new Blob([disk]).stream(),
+    write: (chunk) => void memory.push(chunk.slice()),
+    close() {},
+  });
+  const sink = await (await open({ transfer })).sinkFor(0, holding);
+  expect([sink.offset, sink.kept?.()]).toEqual([S, S]);
+  await pour(sink, whole.subarray(S));
+  // Whatever reached the disk by now, a process that dies begins again where the relay was told to go on.
+  const rest = new Uint8Array(Buffer.concat(memory));
+  for (const stored of [begun, 2 * R - 1, 2 * R, 3 * R - 1, 3 * R, 3 * R + 8, 3 * R + 9]) {
+    disk = new Uint8Array(Buffer.concat([file.subarray(0, begun), rest.subarray(0, stored - begun)]));
+    const told = sink.kept?.();
+    const next = await (await open({ transfer })).sinkFor(0, holding);
+    expect([stored, told]).toEqual([stored, next.offset]);
+    expect([stored, told]).toEqual([stored, Math.floor(stored / R) * S]);
+  }
+  expect(Buffer.compare(disk, file)).toBe(0);
+  await sink.close();
+  expect(sink.kept?.()).toBe(whole.length);
+});
+
 test('bytes that changed on the disk between two processes get no name', async () => {
   const file = bytesOf(R + 50);
   const { transfer, sources } = await offer([sourceOf(file, 'a')]);
