@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BatonClient } from '../../shared/client/index.ts';
 import { leanFetch, sealingFiles, sha256 } from '../../shared/client/node.ts';
 import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
@@ -50,6 +51,28 @@ export async function keyedToSend(context: Pick<Context, 'settings' | 'session'>
   throw new CliError(`${says}. \`baton keys link\` gets new ones; \`--plain\` sends without encryption.`, {
     ...{ status: EXIT.refused, code: 'keys_lost' },
   });
+}
+
+/**
+ * Keeps with the keys which devices a connected command hears were removed or have logged out: neither it nor a later command
+ * seals for them. Returns the end of what is under way. A device whose session expired keeps its place.
+ */
+export function noteRemovals(
+  context: Pick<Context, 'settings' | 'session'>,
+  baton: BatonClient,
+  url: string,
+): () => Promise<void> {
+  let noted = Promise.resolve();
+  const note = async (deviceId: string): Promise<void> => {
+    if (hasFiles(context)) await (await sealingAt(context, url)).rings.noteRemoved(deviceId);
+  };
+  baton.on('event', ({ name, data }) => {
+    const { device_id: id, reason } = (data ?? {}) as { device_id?: string; reason?: string };
+    if (name !== 'device:removed' || id === undefined || reason === 'expired') return;
+    // A device without keys in the ring has nothing to note.
+    noted = noted.then(() => note(id)).catch(() => {});
+  });
+  return () => noted;
 }
 
 /** Returns the ring as the service has it now. Throws `unkeyed` where this device has no keys. */
