@@ -109,7 +109,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     post: (to, sealed, settings = {}) => inOrder(to, settings.signal, () => post(to, { sealed }, settings)),
 
     send(keyring, wanted, settings = {}) {
-      const { to, text, devices, plain = false } = wanted;
+      const { to, text, plain = false } = wanted;
       return inOrder(to, settings.signal, async () => {
         checkReady(keyring);
         if (to === '*') return sendToAll(keyring, wanted, { signal: settings.signal });
