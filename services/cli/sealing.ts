@@ -1,27 +1,34 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BatonClient, SessionStore } from '../../shared/client/index.ts';
 import { leanFetch, sealingFiles, sha256 } from '../../shared/client/node.ts';
 import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
-import type { Context } from './context.ts';
 import { CliError, EXIT } from './failure.ts';
+import type { Settings } from './settings.ts';
 
 /* The code that encrypts is loaded only where this device has keys, or gets some. A device without keys works without it. */
 
 const FILES = ['keys.json', 'grant.json'];
 
+/** What of the context of a command belongs to this device alone. */
+interface Own {
+  readonly settings: Settings;
+  readonly session: SessionStore;
+}
+
 /** Returns the stores of this device's keys. */
-export const sealingFilesOf = ({ settings }: Pick<Context, 'settings'>) => sealingFiles(settings.folder);
+export const sealingFilesOf = ({ settings }: Pick<Own, 'settings'>) => sealingFiles(settings.folder);
 
 /** Makes sealing for this address, whether this device has keys or not. */
-export async function sealingAt(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Sealing> {
+export async function sealingAt(context: Own, url: string): Promise<Sealing> {
   const { makeSealing } = await import('../../shared/client/sealing.ts');
   const { session } = context;
   return makeSealing({ baseUrl: url, session, sha256, fetch: leanFetch, ...sealingFilesOf(context) });
 }
 
 /** Tells whether this device has files for sealing. */
-const hasFiles = ({ settings }: Pick<Context, 'settings'>): boolean =>
+const hasFiles = ({ settings }: Pick<Own, 'settings'>): boolean =>
   FILES.some((name) => existsSync(join(settings.folder, name)));
 
 /** A device that belongs to the ring of its account. */
@@ -31,7 +38,7 @@ export interface Keyed {
 }
 
 /** Returns the ring as the service has it now; null where this device has no keys in its account. */
-export async function keyedAt(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Keyed | null> {
+export async function keyedAt(context: Own, url: string): Promise<Keyed | null> {
   if (!hasFiles(context)) return null;
   const sealing = await sealingAt(context, url);
   const keyring = await sealing.rings.current();
@@ -42,7 +49,7 @@ export async function keyedAt(context: Pick<Context, 'settings' | 'session'>, ur
  * Returns the ring for content that this device sends; null where it never had keys. Throws `keys_lost` where its keys belong
  * to an earlier sign-in, because the user expects encryption.
  */
-export async function keyedToSend(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Keyed | null> {
+export async function keyedToSend(context: Own, url: string): Promise<Keyed | null> {
   const keyed = await keyedAt(context, url);
   if (keyed !== null || !hasFiles(context)) return keyed;
   if (((await sealingFilesOf(context).keys.load())?.account ?? null) === null) return null;
@@ -52,15 +59,33 @@ export async function keyedToSend(context: Pick<Context, 'settings' | 'session'>
   });
 }
 
+/**
+ * Keeps with the keys which devices a connected command hears were removed or have logged out: neither it nor a later command
+ * seals for them. Returns the end of what is under way. A device whose session expired keeps its place.
+ */
+export function noteRemovals(context: Own, baton: BatonClient, url: string): () => Promise<void> {
+  let noted = Promise.resolve();
+  const note = async (deviceId: string): Promise<void> => {
+    if (hasFiles(context)) await (await sealingAt(context, url)).rings.noteRemoved(deviceId);
+  };
+  baton.on('event', ({ name, data }) => {
+    const { device_id: id, reason } = (data ?? {}) as { device_id?: string; reason?: string };
+    if (name !== 'device:removed' || id === undefined || reason === 'expired') return;
+    // A device without keys in the ring has nothing to note.
+    noted = noted.then(() => note(id)).catch(() => {});
+  });
+  return () => noted;
+}
+
 /** Returns the ring as the service has it now. Throws `unkeyed` where this device has no keys. */
-export async function keyedOnly(context: Pick<Context, 'settings' | 'session'>, url: string): Promise<Keyed> {
+export async function keyedOnly(context: Own, url: string): Promise<Keyed> {
   const keyed = await keyedAt(context, url);
   if (keyed !== null) return keyed;
   throw new CliError('This device has no keys. `baton keys` says what to do.', { code: 'unkeyed' });
 }
 
 /** Removes the keys of this device, because whoever has them can act as this device. */
-export async function removeKeys(context: Pick<Context, 'settings'>): Promise<void> {
+export async function removeKeys(context: Pick<Own, 'settings'>): Promise<void> {
   if (!hasFiles(context) && !existsSync(join(context.settings.folder, 'asking-keys.json'))) return;
   const { keys, asking, grant } = sealingFilesOf(context);
   for (const store of [grant, asking, keys]) await store.clear();

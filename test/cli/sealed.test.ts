@@ -139,8 +139,16 @@ describe('texts', () => {
     expect(await json(laptop, 'inbox')).toMatchObject([{ content: 'without it', sealed: true }]);
     expect(kept).not.toContain('"n":4');
 
+    // A command that is connected hears of it, and the next ones know.
+    const listening = laptop.run(['receive', '--dir', 'in', '--yes']);
+    await listening.says(/Waiting for/);
     await phone.ok(['logout']);
-    expect((await laptop.ok(['copy'], { input: 'x', status: 1 })).stderr).toContain('not signed in any more');
+    const removed = () =>
+      (JSON.parse(readFileSync(join(laptop.config, 'keys.json'), 'utf8')) as { removed?: string[] }).removed ?? [];
+    while (removed().length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    listening.child.kill('SIGINT');
+    await listening.status;
+    expect((await laptop.ok(['copy'], { input: 'x', status: 1 })).stderr).toContain('A device was removed');
     expect((await laptop.ok(['keys'])).stderr).toContain('baton keys rotate');
     await laptop.ok(['keys', 'rotate', '--yes']);
     expect(await json(laptop, 'keys')).toMatchObject([{ epoch: 3, advice: null }]);

@@ -36,7 +36,8 @@ async function removeMallory({ ann, bob, mallory, chance, members, server, take 
 }
 
 async function step(world: World): Promise<void> {
-  const { ann, bob, dan, mallory, chance, members, server, write, look, deliver, messageFor, link, tellRemoved } = world;
+  const { ann, bob, dan, mallory, chance, members, server, write, look, deliver, messageFor, link, tellRemoved } =
+    world;
   const by = chance.pick(members);
   const to = chance.pick([ann, bob, mallory, dan].filter((each) => each !== by));
   server.isHostile = chance.is(0.8);

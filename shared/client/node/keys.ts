@@ -88,10 +88,10 @@ export function fileKeys(path: string): KeyStore {
         throw new Error(`The keys in ${path} cannot be read: remove the file, and link this device again`, { cause });
       });
     },
-    async save({ keys, account, rings, seen }) {
+    async save({ keys, ...record }) {
       await makeFolder();
       const [enc, sig] = await Promise.all([pairText(keys.enc), pairText(keys.sig)]);
-      const kept: Kept = { v: 1, keys: { enc, sig }, account, rings, seen };
+      const kept: Kept = { v: 1, keys: { enc, sig }, ...record };
       // A reader, also after a crash, finds the whole old file or the whole new one.
       const written = `${path}.${randomUUID()}`;
       try {

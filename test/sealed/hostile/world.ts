@@ -131,8 +131,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     // Who is kept behind, at a ring from before the removed device joined, has the key that it got then.
     const isBefore = keyring.ring.body.n < (memberOf(taken.ring, mallory.id)?.since ?? 0);
     check(
-      isIn ||
-        isBefore || !(await opensWith({ ...taken, rings: keyring.rings, ring: keyring.ring })),
+      isIn || isBefore || !(await opensWith({ ...taken, rings: keyring.rings, ring: keyring.ring })),
       'sealed for a removed device',
     );
     check(!isIn || !by.hasHeard, 'sealed while a removed device has the key');

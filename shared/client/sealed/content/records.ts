@@ -152,7 +152,7 @@ export async function* sealAhead(records: Records, read: ReadBytes, offset = 0):
 }
 
 /** Returns where this record begins among the sealed bytes. */
-export const sealedOffsetOf = (record: number): number => record * SEALED_RECORD;
+const sealedOffsetOf = (record: number): number => record * SEALED_RECORD;
 
 /** Returns where the record with this sealed byte begins. Opening begins there again. */
 export function recordAt(sealedOffset: number): { record: number; sealedStart: number; start: number } {
