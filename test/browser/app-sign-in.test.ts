@@ -78,6 +78,8 @@ withChromium.describe('signing in with the app', () => {
     await logIn(desktop, 'Desktop');
     await letIn(desktop, phone, 'until you sign it out');
     await deviceRow(desktop, 'Chrome').getByText('Online').waitFor();
+    // Both have keys then, because there was no other device.
+    await phone.getByRole('button', { name: 'Desktop shows these' }).click();
     await deviceRow(phone, 'Desktop').getByText('Online').waitFor();
 
     await phone.getByRole('link', { name: 'Settings' }).click();

@@ -1,7 +1,6 @@
 import { type Database, openHistory, type StoreName, STORES } from './database.ts';
 import { makeQueue, type Queue } from '../outbox/queue.ts';
 import { type History, makeHistory, makeTurns } from './history.ts';
-import { memoryDatabase } from './memory-database.ts';
 
 /*
  * A history and an outbox that continue in memory, as long as the page is open, where the browser does not keep them, from
@@ -13,9 +12,12 @@ interface LastingParts {
   onLost: () => void;
 }
 
+/** Makes an empty database in memory. Few need one, so that its code is not part of the first load. */
+const memoryDatabase = async (): Promise<Database> => (await import('./memory-database.ts')).memoryDatabase();
+
 /** Copies the readable part of a database that can no longer be written. */
 async function copyOf(disk: Database): Promise<Database> {
-  const memory = memoryDatabase();
+  const memory = await memoryDatabase();
   for (const name of Object.keys(STORES) as StoreName[]) {
     try {
       const [keys, values] = await Promise.all([disk.getAllKeys(name), disk.getAll(name)]);
@@ -82,8 +84,10 @@ export async function openLasting({ userId, onChange, onLost }: LastingParts): P
   const disk = await opened(userId);
   if (disk === null) {
     onLost();
-    return storedIn(memoryDatabase(), onChange);
+    return storedIn(await memoryDatabase(), onChange);
   }
+  // Its code is fetched now, because there may be no network when it is needed.
+  void memoryDatabase().catch(() => {});
   const kept = storedIn(disk, onChange);
   let memory: Promise<Stored> | null = null;
   let isClosed = false;

@@ -5,6 +5,7 @@ import '../texts/key-texts.ts';
 import { makeAppFiles } from './app-files.ts';
 import { makeKeyAccount } from './key-account.ts';
 import { keyState } from './key-state.ts';
+import { makeLeaving } from './leaving.ts';
 import { makeOpening } from './opening.ts';
 import { makeOwnRing, type OwnRing } from './own-ring.ts';
 import { makeReceiving } from './receiving.ts';
@@ -67,16 +68,19 @@ const makeClipboard = (ring: OwnRing) => ({
 export function makeAppSealing(parts: SealingParts) {
   const opening = makeOpening(parts.history);
   const ring = makeOwnRing({ client: parts.client, taken: opening.taken });
+  const isKeyed = (): boolean => keyState.peek().kind === 'keyed';
+  const account = makeKeyAccount(ring);
   return {
     ...makeReceiving({
       ...{ history: parts.history, opening, opened: ring.opened, texts: () => ring.sealing().texts },
-      isKeyed: () => keyState.peek().kind === 'keyed',
+      isKeyed,
       acknowledge: (ids) => parts.client.messages.acknowledge(ids),
     }),
     ...makeSending(parts, ring),
     ...makeClipboard(ring),
     ...makeAppFiles({ client: parts.client, isOpenTo: (id) => isOpenTo(parts.history, id) }, ring),
-    ...makeKeyAccount(ring),
+    ...account,
+    takeOutGone: makeLeaving({ ...account, isKeyed }).soon,
     current: ring.current,
     takeGrant: ring.takeGrant,
     namesThisDevice: () => ring.sealing().rings.namesThisDevice(),

@@ -1,14 +1,21 @@
+import type { Device } from '../../../shared/client/index.ts';
 import type { Parts } from '../engine/parts.ts';
 import type { Shared } from '../engine/shared-state.ts';
 import { keyState } from './key-state.ts';
-import { makeLeaving } from './leaving.ts';
 
 const isKeyed = (): boolean => keyState.peek().kind === 'keyed';
 
 /** Follows the ring in the leading tab: opens what waited for it, and replaces the key when a device was removed. */
 export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): void {
   const { client, keys } = parts;
-  const leaving = makeLeaving({ open: keys.open, isKeyed });
+  let listed: readonly Device[] = [];
+  const takeOutSoon = (): void => {
+    if (!isKeyed()) return;
+    void keys.open().then(
+      (sealing) => sealing.takeOutGone(listed),
+      () => {},
+    );
+  };
   const openKept = async (): Promise<void> => {
     if (isKeyed()) await (await keys.open()).openKept();
   };
@@ -23,7 +30,7 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
     if (!isKeyed()) return;
     await (await keys.open()).noteRemoved(deviceId);
     tell({ removed: deviceId });
-    leaving.soon();
+    takeOutSoon();
   };
   client.on('event', ({ name, data }) => {
     const { n, device_id, reason } = (data ?? {}) as { n?: number; device_id?: string; reason?: string };
@@ -37,12 +44,15 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
       void noteRemoved(device_id).catch(() => {});
     }
   });
-  client.on('devices', (devices) => leaving.soon(devices));
+  client.on('devices', (devices) => {
+    listed = devices;
+    takeOutSoon();
+  });
   client.on('state', (state) => {
     if (state !== 'online') return;
     openSoon();
     readDeletionsSoon(false);
-    leaving.soon();
+    takeOutSoon();
   });
   keyState.subscribe(openSoon);
 }

@@ -1,11 +1,12 @@
 import type { Device } from '../../../shared/client/index.ts';
-import type { AppSealing } from './app-sealing.ts';
 
 /** A device that hears of a removal waits for up to this time, so that not all replace the key at once. */
 const LONGEST_PAUSE_MS = 10_000;
 
 interface Parts {
-  open: () => Promise<Pick<AppSealing, 'leaving' | 'remove'>>;
+  /** Returns the members to take out of the ring. */
+  leaving: (devices: readonly Device[]) => Promise<string[]>;
+  remove: (ids: readonly string[]) => Promise<void>;
   isKeyed: () => boolean;
   pause?: (mostMs: number) => Promise<unknown>;
 }
@@ -13,23 +14,22 @@ interface Parts {
 const randomPause = (mostMs: number) => new Promise((resolve) => setTimeout(resolve, Math.random() * mostMs));
 
 /** Takes members out of the ring that were removed, or were away for too long. */
-export function makeLeaving({ open, isKeyed, pause = randomPause }: Parts) {
+export function makeLeaving({ leaving, remove, isKeyed, pause = randomPause }: Parts) {
   let listed: readonly Device[] = [];
   let isRunning = false;
   let isDue = false;
 
   async function takeOut(): Promise<void> {
     if (!isKeyed() || listed.length === 0) return;
-    const sealing = await open();
-    if ((await sealing.leaving(listed)).length === 0) return;
+    if ((await leaving(listed)).length === 0) return;
     await pause(LONGEST_PAUSE_MS);
     // Read again: another device may have done it.
-    const leaving = await sealing.leaving(listed);
-    if (leaving.length > 0) await sealing.remove(leaving);
+    const gone = await leaving(listed);
+    if (gone.length > 0) await remove(gone);
   }
 
   /** Does so soon. A failure is tried again with the next list of devices, and when the stream is back. */
-  function soon(devices: readonly Device[] = listed): void {
+  function soon(devices: readonly Device[]): void {
     listed = devices;
     isDue = true;
     if (isRunning) return;
@@ -40,7 +40,7 @@ export function makeLeaving({ open, isKeyed, pause = randomPause }: Parts) {
       .finally(() => {
         isRunning = false;
         // Something changed after the members were read.
-        if (isDue) soon();
+        if (isDue) soon(listed);
       });
   }
 

@@ -28,7 +28,7 @@ function makeRing() {
 }
 
 const leavingOf = ({ sealing }: ReturnType<typeof makeRing>) =>
-  makeLeaving({ open: () => Promise.resolve(sealing), isKeyed: () => true, pause: () => Promise.resolve() });
+  makeLeaving({ ...sealing, isKeyed: () => true, pause: () => Promise.resolve() });
 
 test('a device whose removal is noted while the members are read is taken out all the same', async () => {
   const ring = makeRing();
@@ -36,7 +36,7 @@ test('a device whose removal is noted while the members are read is taken out al
   leaving.soon(devices);
   await ring.settled();
   // The list of devices comes first, then the news why one is missing.
-  leaving.soon();
+  leaving.soon(devices);
   await ring.answer();
   await ring.answer('phone');
   await ring.answer('phone');
