@@ -88,27 +88,20 @@ async function plantTexts(robot: ReturnType<typeof libraryOf>, words: Words, isK
   const { baton, sealing } = robot;
   const devices = await baton.devices.list();
   const phone = devices.find(({ name }) => name === 'Phone')?.device_id ?? '';
-  const pushed = site.push.pushes.length;
-  if (isKeyed) {
-    const keyring = await keyringOf(robot);
-    for (const [to, text] of [
-      [phone, words.libMessage],
-      ['*', words.libToAll],
-      [phone, words.preview],
-    ] as const)
-      await sealing.texts.send(keyring, { to, text, devices });
-    await sealing.texts.setClipboard(keyring, { text: words.libClipboard, devices });
-  } else {
-    for (const [to, text] of [
-      ['Phone', words.libMessage],
-      ['*', words.libToAll],
-      ['Phone', words.preview],
-    ] as const)
-      await baton.messages.send(to, text);
-    await baton.clipboard.set(words.libClipboard);
+  const keyring = isKeyed ? await keyringOf(robot) : null;
+  for (const [name, to, text] of [
+    ['Phone', phone, words.libMessage],
+    ['*', '*', words.libToAll],
+    ['Phone', phone, words.preview],
+  ] as const) {
+    const pushed = site.push.pushes.length;
+    if (keyring === null) await baton.messages.send(name, text);
+    else await sealing.texts.send(keyring, { to, text, devices });
+    // Texts that wait for their push together become one push, without the words of each.
+    await site.push.received(pushed + 1);
   }
-  // The push for the last text has come: each text is a push of its own.
-  await site.push.received(pushed + 3);
+  if (keyring === null) await baton.clipboard.set(words.libClipboard);
+  else await sealing.texts.setClipboard(keyring, { text: words.libClipboard, devices });
 }
 
 /** Sends a file while both are there, with signals in both directions. Returns what the receiver got. */
