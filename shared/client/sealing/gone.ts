@@ -9,7 +9,7 @@ type Listed = readonly Pick<Device, 'device_id'>[];
 const AWAY_MS = 90 * 86_400_000;
 
 /** Returns the members of the ring that are no longer devices of the account: signed out, removed, or expired. */
-export function goneMembers({ ring }: Keyring, devices: Listed): string[] {
+export function goneMembers({ ring }: Keyring, devices: readonly Pick<Device, 'device_id'>[]): string[] {
   const ids = new Set(devices.map(({ device_id }) => device_id));
   const members = ring.body.members.filter(({ kind }) => kind !== WORDS_KIND);
   return members.map(({ device_id }) => device_id).filter((id) => !ids.has(id));
