@@ -11,7 +11,7 @@ import type { Settings } from './settings.ts';
 
 const FILES = ['keys.json', 'grant.json'];
 
-/** What of the context of a command belongs to this device alone. */
+/** The part of a command's context that belongs to this device alone. */
 interface Own {
   readonly settings: Settings;
   readonly session: SessionStore;

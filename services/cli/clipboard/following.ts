@@ -8,7 +8,7 @@ export interface AccountClipboard {
   write(text: string): Promise<void>;
 }
 
-/** What happened, for the user. Texts themselves are not shown. */
+/** Reports events to the user. It shows no text itself. */
 export interface Told {
   sent(bytes: number): void;
   taken(bytes: number, from: string): void;
@@ -78,7 +78,7 @@ export async function makeFollowing(system: SystemClipboard, account: AccountCli
         if (received.kind !== 'opened') return;
         if (!isOfMember) return told.left('Its sender is a guest, or does not belong to the account any more', from);
         if (compared(received.text) === known) return;
-        // What was copied here and is not sent yet is newer.
+        // A text that was copied here and is not sent yet is newer.
         const copied = await copiedHere();
         if (copied !== null) return send(copied);
         await system.write(received.text);

@@ -13,7 +13,7 @@ import { sendsOf } from './sends.ts';
 import { keyOf, NOTHING_ODD, type Odd, piecesOf, type Source, sourcesOf } from './sources.ts';
 import { sayUnsent } from './unsent.ts';
 
-/** What one receiver gets. */
+/** The files of one receiver. */
 export interface Asked extends Pick<Unfinished, 'to' | 'paths' | 'spool' | 'watch'> {
   packs: boolean;
   excludes: readonly string[];

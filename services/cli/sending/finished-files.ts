@@ -8,7 +8,7 @@ const QUIET_MS = 2_000;
 /** Without an event the folder is read this often, because some file systems report no changes. */
 const AGAIN_MS = 10_000;
 
-/** What programs add to the name of a file that they have not finished. */
+/** Endings that programs add to the names of unfinished files. */
 const PARTIAL = /(?:\.part|\.partial|\.crdownload|\.download|\.opdownload|\.aria2|\.!qb|\.!ut|\.tmp|\.temp|\.swp|~)$/i;
 /** The endings of files that lie beside an unfinished one of the same name. */
 const BESIDE = ['.part', '.partial', '.crdownload', '.aria2', '.tmp'];
