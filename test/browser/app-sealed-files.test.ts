@@ -360,7 +360,7 @@ withChromium.describe('encrypted files in the app', () => {
     const [name, content] = [word('name'), word('content')];
     const sources = [blobSource(new Blob([content]), name)];
     const { files } = laptop.sealing();
-    const sealed = await files.seal(await laptop.ring(), { to, files: sources, devices });
+    const sealed = await files.seal(await laptop.ring(), { to, files: sources });
     const sending = await files.send(laptop.client.transfers, sealed, sources, { offlineMs: null });
     await deviceRow(page, 'Laptop').getByText('This browser has no key for it').waitFor();
     await page.goto(`${site.url}/#/device/${sending.transfer.sender.device_id}`);

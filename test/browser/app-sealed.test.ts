@@ -169,8 +169,7 @@ withChromium.describe('keys of the app', () => {
     expect(await laptop.read()).toEqual([answered]);
     await look(page, 'keys-thread');
 
-    const devices = await laptop.client.devices.list();
-    await laptop.sealing().texts.setClipboard(await laptop.ring(), { text: copied, devices });
+    await laptop.sealing().texts.setClipboard(await laptop.ring(), copied);
     const card = page.locator('.clipboard-card');
     await card.locator('.lock.is-sealed').waitFor();
     await card.getByRole('button', { name: 'Copy', exact: true }).click();

@@ -101,7 +101,7 @@ async function plantTexts(robot: ReturnType<typeof libraryOf>, words: Words, isK
     await site.push.received(pushed + 1);
   }
   if (keyring === null) await baton.clipboard.set(words.libClipboard);
-  else await sealing.texts.setClipboard(keyring, { text: words.libClipboard, devices });
+  else await sealing.texts.setClipboard(keyring, words.libClipboard);
 }
 
 /** Sends a file while both are there, with signals in both directions. Returns what the receiver got. */
@@ -123,7 +123,7 @@ async function plantFile(
   const sending = isKeyed
     ? await robot.sealing.files.send(
         robot.baton.transfers,
-        await robot.sealing.files.seal(await keyringOf(robot), { to, files: [file], devices }),
+        await robot.sealing.files.seal(await keyringOf(robot), { to, files: [file] }),
         [file],
       )
     : await robot.baton.transfers.send({ device_id: to }, [file]);

@@ -53,7 +53,6 @@ async function keyedPair(fetch?: typeof globalThis.fetch) {
     makeSealedFiles({ calls, store, taken: memoryTaken(), sha256, recordCipher: nodeRecordCipher });
   return {
     to: phone.id,
-    devices: devices.map(({ id }) => ({ device_id: id })),
     sending: {
       client: clientOf(devices[0], site.one),
       files: filesOf(laptop),
@@ -112,7 +111,7 @@ const opened = ({ client, files, keyring }: Awaited<ReturnType<typeof keyedPair>
 test('a file goes on at a record when the relay forgets it twice, and has the same bytes', async () => {
   const size = 40 * MIB + 17;
   const { path } = writeFile(folder.path, 'film.mkv', size);
-  const { to, devices, sending, taking } = await keyedPair();
+  const { to, sending, taking } = await keyedPair();
   const incoming = opened(taking);
   await taking.client.untilOnline();
   const source = await fileSource(path);
@@ -120,7 +119,7 @@ test('a file goes on at a record when the relay forgets it twice, and has the sa
   sending.client.on('event', ({ name, data }) => {
     if (name === 'relay:rewind') rewinds.push(data);
   });
-  const offer = await sending.files.seal(sending.keyring, { to, files: [source], devices });
+  const offer = await sending.files.seal(sending.keyring, { to, files: [source] });
   const running = await sending.files.send(sending.client.transfers, offer, [source]);
   const into = join(folder.path, 'in');
   const open = folderSink(into, undefined, { records: join(folder.path, 'records') });
@@ -156,11 +155,11 @@ test('a file goes on at a record when the relay forgets it twice, and has the sa
 test('many files, empty ones and those as long as a record, arrive whole, and a stranger sees numbers', async () => {
   const sizes = [0, 1, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 3 * MIB, 0];
   const written = sizes.map((size, index) => writeFile(folder.path, `part ${index}.txt`, size));
-  const { to, devices, sending, taking } = await keyedPair();
+  const { to, sending, taking } = await keyedPair();
   const incoming = opened(taking);
   await taking.client.untilOnline();
   const sources = await Promise.all(written.map(({ path }) => fileSource(path)));
-  const offer = await sending.files.seal(sending.keyring, { to, files: sources, devices });
+  const offer = await sending.files.seal(sending.keyring, { to, files: sources });
   const running = await sending.files.send(sending.client.transfers, offer, sources);
   const into = join(folder.path, 'many');
   const seen = await sending.client.transfers.get(running.id);
@@ -178,9 +177,9 @@ test('a receiver that is killed after an acknowledgement goes on without its sen
   const size = 3 * MIB + 5;
   const { path } = writeFile(folder.path, 'left.bin', size);
   const fall = makeFall(520_000);
-  const { to, devices, sending, taking, again } = await keyedPair(fall.fetch);
+  const { to, sending, taking, again } = await keyedPair(fall.fetch);
   const source = await fileSource(path);
-  const offer = await sending.files.seal(sending.keyring, { to, files: [source], devices });
+  const offer = await sending.files.seal(sending.keyring, { to, files: [source] });
   await (await sending.files.send(sending.client.transfers, offer, [source], { offlineMs: null })).uploaded;
   await sending.client.close();
   const into = join(folder.path, 'left');

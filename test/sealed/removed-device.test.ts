@@ -45,7 +45,7 @@ test('it opens nothing that was sealed under a ring without it, with the whole h
     const [keyring, devices] = [await current(by), await listed()];
     await by.sealing.texts.send(keyring, { to: '*', text, devices });
     await by.sealing.texts.send(keyring, { to: (by === ann ? bob : ann).id, text, devices });
-    await by.sealing.texts.setClipboard(keyring, { text, devices });
+    await by.sealing.texts.setClipboard(keyring, text);
   };
   await say(ann, 'before');
   const before = server.posted.length;
@@ -91,9 +91,9 @@ test('nothing is sealed between the news that a device was removed and the ring 
   const attempts = {
     'to one': texts.send(keyring, { to: ann.id, text: 'x', devices }),
     'to all': texts.send(keyring, { to: '*', text: 'x', devices }),
-    'for later': texts.seal(keyring, { to: ann.id, text: 'x', devices }),
-    clipboard: texts.setClipboard(keyring, { text: 'x', devices }),
-    files: files.seal(keyring, { to: ann.id, files: [], devices }),
+    'for later': texts.seal(keyring, { to: ann.id, text: 'x' }),
+    clipboard: texts.setClipboard(keyring, 'x'),
+    files: files.seal(keyring, { to: ann.id, files: [] }),
   };
   for (const [what, attempt] of Object.entries(attempts))
     expect([what, await codeOf(attempt)]).toEqual([what, 'rotation_due']);

@@ -66,8 +66,7 @@ function accountClipboard(
     },
     async write(text) {
       const { sealing, keyring } = await ring.current();
-      const devices = await baton.devices.list({ signal });
-      await sealing.texts.setClipboard(keyring, { text, devices }, { signal });
+      await sealing.texts.setClipboard(keyring, text, { signal });
     },
   };
 }

@@ -16,8 +16,7 @@ export async function seal(context: Context, { to }: { to?: string }): Promise<v
   await context.withClient(async (baton, url) => {
     const { sealing, keyring } = await keyedOnly(context, url);
     const receiver = to === undefined ? '*' : (await deviceNamed(baton, to, signal)).device_id;
-    const devices = await baton.devices.list({ signal });
-    const sealed = await sealing.texts.seal(keyring, { to: receiver, text, devices });
+    const sealed = await sealing.texts.seal(keyring, { to: receiver, text });
     output.result({ to: receiver, sealed }, sealed);
   });
 }

@@ -19,7 +19,7 @@ function checkText(text: string, what: string): void {
 /** Puts a text into the clipboard that only devices with keys can read, and names the devices that cannot. */
 async function copySealed({ output, signal }: Context, baton: BatonClient, { sealing, keyring }: Keyed, text: string) {
   const devices = await baton.devices.list({ signal });
-  const { sealed: _, content: __, ...entry } = await sealing.texts.setClipboard(keyring, { text, devices }, { signal });
+  const { sealed: _, content: __, ...entry } = await sealing.texts.setClipboard(keyring, text, { signal });
   const unkeyed = devices.filter(({ device_id: id }) =>
     keyring.ring.body.members.every((each) => each.device_id !== id),
   );

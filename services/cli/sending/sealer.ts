@@ -52,9 +52,8 @@ export async function sealerFor(
   const keyed = isPlain ? null : await keyedToSend(context, url);
   if (keyed === null) return plainSealer(baton);
   const { files, rings } = { files: keyed.sealing.files, rings: keyed.sealing.rings };
-  const devices = () => baton.devices.list({ signal });
   try {
-    files.check(keyed.keyring, { to, devices: await devices() });
+    files.check(keyed.keyring, to);
   } catch (error) {
     throw withAdvice(error);
   }
@@ -65,7 +64,7 @@ export async function sealerFor(
     async offer(to_, sources, settings, onOffered) {
       // The ring may have changed while the files before these were sent.
       const keyring = (await rings.current()) ?? keyed.keyring;
-      const sealed = await files.seal(keyring, { to: to_, files: sources, devices: await devices() }, { signal });
+      const sealed = await files.seal(keyring, { to: to_, files: sources }, { signal });
       return files.send(baton.transfers, sealed, sources, {
         ...settings,
         onOffered: ({ transfer_id: id }) => onOffered(id, sealed.key),

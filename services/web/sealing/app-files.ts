@@ -57,7 +57,7 @@ const makeSending = ({ client, isOpenTo }: FileParts, ring: OwnRing) => ({
   async wayTo(to: string): Promise<'sealed' | 'open'> {
     const keyring = await ring.current();
     if (!isMember(keyring, to) && (await isOpenTo(to))) return 'open';
-    ring.sealing().files.check(keyring, { to, devices: await ring.devices() });
+    ring.sealing().files.check(keyring, to);
     return 'sealed';
   },
 
@@ -75,8 +75,7 @@ const makeSending = ({ client, isOpenTo }: FileParts, ring: OwnRing) => ({
     } else if (envelope !== undefined && unknownSince !== null) {
       throw new BatonClientError('idempotency_key_reused', 'The files have changed', { action: 'tell-user' });
     }
-    const devices = await ring.devices();
-    const { sealed, key } = await ring.sealing().files.seal(keyring, { to, files: sources, devices });
+    const { sealed, key } = await ring.sealing().files.seal(keyring, { to, files: sources });
     return { epoch, sealed, key, of };
   },
 

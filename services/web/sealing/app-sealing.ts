@@ -33,9 +33,8 @@ const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
     const isKeyed = members.some(({ device_id }) => device_id === to);
     if (!isKeyed && (await isOpenTo(history, to))) return null;
     if (envelope?.epoch === epoch) return envelope;
-    const devices = await ring.devices();
     // The text keeps its id, so that a receiver shows it once although both envelopes may arrive.
-    return { epoch, sealed: await ring.sealing().texts.seal(keyring, { id, to, text, devices }) };
+    return { epoch, sealed: await ring.sealing().texts.seal(keyring, { id, to, text }) };
   },
 
   post: (to: string, { sealed }: Envelope, settings: { idempotencyKey: string; retries: number }) =>
@@ -50,8 +49,7 @@ const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
 
 const makeClipboard = (ring: OwnRing) => ({
   async setClipboard(text: string): Promise<ClipboardEntry> {
-    const said = { text, devices: await ring.devices() };
-    const entry = await ring.sealing().texts.setClipboard(await ring.current(), said);
+    const entry = await ring.sealing().texts.setClipboard(await ring.current(), text);
     return { ...entry, content: text };
   },
 

@@ -141,10 +141,10 @@ export interface SealedTexts {
    */
   send(keyring: Keyring, text: TextToSend, settings?: OnceSettings): Promise<SentText>;
   /**
-   * Seals a text for one device, or with `*` for all that have keys, for a program that stores it before it sends it. Throws as `send` does: `unkeyed_receiver`
-   * for a device without keys.
+   * Seals a text for one device, or with `*` for all that have keys, for a program that stores it before it sends it. Throws
+   * `unkeyed_receiver` for a device without keys.
    */
-  seal(keyring: Keyring, text: Omit<TextToSend, 'plain'>): Promise<string>;
+  seal(keyring: Keyring, text: Omit<TextToSend, 'devices' | 'plain'>): Promise<string>;
   /**
    * Opens what `seal` returned, without the service: for a text that came another way. `from`: the id of the only device that
    * may have sealed it; default: any device of the account. It does not note the text, so it opens each time.
@@ -157,11 +157,7 @@ export interface SealedTexts {
   /** Notes that a text was shown, so that it is not shown again. Call it before the message is acknowledged. */
   shown(keyring: Keyring, message: Message): Promise<void>;
   /** Puts a text into the clipboard of the account, for the devices that have keys. */
-  setClipboard(
-    keyring: Keyring,
-    entry: { text: string; devices: readonly Device[] },
-    settings?: CallSettings,
-  ): Promise<ClipboardEntry>;
+  setClipboard(keyring: Keyring, text: string, settings?: CallSettings): Promise<ClipboardEntry>;
   /** Opens the clipboard, and proves who wrote it. */
   openClipboard(keyring: Keyring | null, entry: ClipboardEntry): Promise<ReceivedText>;
 }
@@ -171,8 +167,6 @@ export interface FilesToSeal {
   /** The id of a device with keys. */
   readonly to: string;
   readonly files: readonly FileSource[];
-  /** The devices of the account, as the service has them now. */
-  readonly devices: readonly Pick<Device, 'device_id'>[];
 }
 
 /**
@@ -204,9 +198,10 @@ export interface SealedFiles {
    * Throws where files cannot be sealed for this device now: `unkeyed_receiver` where it has no keys, and `rotation_due` while
    * a removed device has the key of the account.
    */
-  check(keyring: Keyring, receiver: Omit<FilesToSeal, 'files'>): void;
+  check(keyring: Keyring, to: string): void;
   /**
-   * Seals the names, types, sizes and digests for one device. Throws as `check` does. `digest` false: the files are not read before the offer, and the receiver cannot resume after it was restarted.
+   * Seals the names, types, sizes and digests for one device. Throws as `check` does. `digest` false: the files are not read
+   * before the offer, and the receiver cannot resume after it was restarted.
    */
   seal(
     keyring: Keyring,

@@ -126,7 +126,7 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
     };
   }
 
-  const check: SealedFiles['check'] = (keyring, { to }) => {
+  const check: SealedFiles['check'] = (keyring, to) => {
     checkReady(keyring);
     const isKeyed = memberOf(keyring.ring, to) !== null || keyring.guests.some(({ device_id }) => device_id === to);
     if (!isKeyed) throw sealingError('unkeyed_receiver');
@@ -135,8 +135,8 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
   return {
     check,
 
-    async seal(keyring, { to, files, devices }, { digest = true, signal = never } = {}) {
-      check(keyring, { to, devices });
+    async seal(keyring, { to, files }, { digest = true, signal = never } = {}) {
+      check(keyring, to);
       const digests = digest ? await digestsOf(files, sha256, signal) : files.map((file) => file.sha256 ?? null);
       const described = files.map(({ name, size, type = '' }, index) => {
         const own = digests[index] ?? null;

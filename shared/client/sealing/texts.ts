@@ -143,7 +143,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
       await taken.addMessage(id, message.message_id, n);
     },
 
-    async setClipboard(keyring, { text }, settings = {}) {
+    async setClipboard(keyring, text, settings = {}) {
       checkReady(keyring);
       const sealed = await sealClipboard(keyring, { text, t: serverNow() });
       const body = { sealed, content_type: 'text/plain' };

@@ -90,8 +90,7 @@ globalThis.join = async (headers, { account, isFirst, texts, hash }) => {
     async send(to, size) {
       const blob = randomBlob(size);
       const sources = [blobSource(blob, 'holiday/film.mkv'), blobSource(new Blob([]), 'empty')];
-      const devices = [{ device_id: account.device_id }, { device_id: to }];
-      const offer = await files.seal(keyring, { to, files: sources, devices });
+      const offer = await files.seal(keyring, { to, files: sources });
       current = await files.send(baton.transfers, offer, sources);
       return outcomeOf(current, () => digestOf(blob));
     },

@@ -152,7 +152,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const { texts } = by.sealing;
     const settled = await unlessRefused(
       to === ''
-        ? texts.setClipboard(keyring, { text, devices: given }, { retries: 0 }).then(() => 1)
+        ? texts.setClipboard(keyring, text, { retries: 0 }).then(() => 1)
         : texts.send(keyring, { to, text, devices: given }, { retries: 0 }).then(({ messageIds }) => messageIds.length),
     );
     for (const posted of server.posted.slice(before)) {

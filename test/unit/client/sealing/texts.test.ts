@@ -100,10 +100,10 @@ test('a device without keys gets nothing unless that was said, whatever the serv
 test('nothing is sealed while a removed device has the key, and a device whose session expired keeps its place', async () => {
   const { own, sent, laptop, store, devices } = await makePair();
   const left = devices.slice(0, 1);
-  expect(await codeOf(laptop.setClipboard(own, { text: 'x', devices: left }))).toBe('taken');
+  expect(await codeOf(laptop.setClipboard(own, 'x'))).toBe('taken');
   expect(await codeOf(laptop.send(own, { to: 'phone-1', text: 'x', devices: left }))).toBe('taken');
   const removed = await noteRemoved(store, own, 'phone-1');
-  expect(await codeOf(laptop.setClipboard(removed, { text: 'x', devices }))).toBe('rotation_due');
+  expect(await codeOf(laptop.setClipboard(removed, 'x'))).toBe('rotation_due');
   expect(await codeOf(laptop.send(removed, { to: '*', text: 'x', devices }))).toBe('rotation_due');
   expect(sent).toHaveLength(2);
 });
@@ -128,14 +128,10 @@ test('a text that was sealed again after a rotation is shown once, and one that 
   const after = [...before, await nextRing(before[1] as Ring, laptop, { remove: ['third-1'] })];
   const calls = { caller: null, serverNow: () => NOW } as unknown as SealingCalls;
   const texts = makeTexts(calls, laptop.store, memoryTaken());
-  const devices = ['laptop-1', 'phone-1'].map(deviceOf);
   const about = { to: 'phone-1', text: 'once', id: 'item 1' };
-  const sealed = await texts.seal(await keyringOf(laptop, before), {
-    ...about,
-    devices: [...devices, deviceOf('third-1')],
-  });
-  const again = await texts.seal(await keyringOf(laptop, after), { ...about, devices });
-  const other = await texts.seal(await keyringOf(laptop, after), { ...about, id: 'item 2', devices });
+  const sealed = await texts.seal(await keyringOf(laptop, before), about);
+  const again = await texts.seal(await keyringOf(laptop, after), about);
+  const other = await texts.seal(await keyringOf(laptop, after), { ...about, id: 'item 2' });
   expect(again).not.toBe(sealed);
   // Either of them may arrive first.
   for (const [one, two] of [
