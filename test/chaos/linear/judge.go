@@ -22,25 +22,58 @@ func overlaps(does line, losses []line) bool {
 
 // judged returns the operations that count, with the losses among them.
 func judged(h *history) []porcupine.Operation {
-	var operations []porcupine.Operation
+	var counted, reads []line
 	for _, does := range h.operations {
-		isOpen, end := does.End == nil, does.end()
-		isChange := does.Do != "read" && does.Said != "refused"
 		if overlaps(does, h.losses) {
-			if !isChange {
+			if does.Do == "read" || does.Said == "refused" {
 				continue
 			}
-			isOpen, end = true, forever
+			does.End = nil
 		}
-		if isOpen && does.Do == "read" {
-			continue
+		if does.Do != "read" {
+			counted = append(counted, does)
+		} else if does.End != nil {
+			reads = append(reads, does)
 		}
-		operations = append(operations, porcupine.Operation{Input: does, Output: isOpen, Call: does.begin(), Return: end})
+	}
+	if h.kind == "clipboard" || h.kind == "name" {
+		counted = settled(counted, reads)
+	}
+	var operations []porcupine.Operation
+	for _, does := range append(counted, reads...) {
+		operations = append(operations, porcupine.Operation{Input: does, Output: does.End == nil, Call: does.begin(), Return: does.end()})
 	}
 	for _, loss := range h.losses {
 		operations = append(operations, porcupine.Operation{Input: loss, Output: false, Call: loss.begin(), Return: loss.end()})
 	}
 	return operations
+}
+
+// settled decides about writes without an answer, each of which would double the orders to try: what was read had been written
+// when the first such read ended, and what nobody read needs no place. Values are written once; of one that is not, and of a
+// clearing, nothing is decided.
+func settled(writes, reads []line) []line {
+	times := map[string]int{}
+	for _, does := range writes {
+		times[does.Value]++
+	}
+	seen := map[string]*float64{}
+	for _, does := range reads {
+		if first := seen[does.Read]; first == nil || *does.End < *first {
+			seen[does.Read] = does.End
+		}
+	}
+	var left []line
+	for _, does := range writes {
+		if does.End == nil && does.Value != "" && times[does.Value] == 1 {
+			if seen[does.Value] == nil {
+				continue
+			}
+			does.End = seen[does.Value]
+		}
+		left = append(left, does)
+	}
+	return left
 }
 
 func isClockRight(h *history) bool {
@@ -53,6 +86,5 @@ func isClockRight(h *history) bool {
 }
 
 func judge(h *history) porcupine.CheckResult {
-	model := kinds(isClockRight(h))[h.kind].model()
-	return porcupine.CheckOperationsTimeout(model, judged(h), patience)
+	return porcupine.CheckOperationsTimeout(kindOf(h).model(), judged(h), patience)
 }

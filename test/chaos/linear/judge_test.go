@@ -87,3 +87,26 @@ func TestPlantedReadsAreFound(t *testing.T) {
 		t.Error("planting changed the history")
 	}
 }
+
+// Rounds of writes that overlap each other, of which one in three has an answer, and each third value is read.
+func TestWritesWithoutAnAnswerDoNotMultiply(t *testing.T) {
+	var lines []string
+	for at := 0; at < 6_000; at += 20 {
+		end := "null"
+		if at%60 == 0 {
+			end = fmt.Sprint(at + 55)
+		}
+		lines = append(lines, fmt.Sprintf(`{"kind":"clipboard","key":"o","account":"o","do":"write","value":"v%d","begin":%d,"end":%s,"said":"ok"}`, at, at, end))
+		if at%60 == 40 {
+			lines = append(lines, read("clipboard", "o", fmt.Sprintf("v%d", at), at+10, at+30))
+		}
+	}
+	lines = append(lines, `{"kind":"loss","begin":3000,"end":3010}`)
+	if got := verdictOf(t, lines...); got != porcupine.Ok {
+		t.Error(got)
+	}
+	lines = append(lines, read("clipboard", "o", "v4000", 5_900, 5_910))
+	if got := verdictOf(t, lines...); got != porcupine.Illegal {
+		t.Error(got)
+	}
+}

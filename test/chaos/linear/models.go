@@ -6,58 +6,38 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A state is what an object held, one after the other, the present last. A failover that loses a tail leaves an earlier one.
 const (
-	separator = "\x00"
 	// unknown is the first state of an object that was there before the history began.
 	unknown = "?"
 	// gone is a record that the store has not.
 	gone = "gone"
-	// remembered is how many states are kept for a loss.
-	remembered = 64
 )
-
-func top(state string) string { return state[strings.LastIndex(state, separator)+1:] }
-
-func push(state, value string) string {
-	parts := append(strings.Split(state, separator), value)
-	if len(parts) > remembered {
-		parts = parts[len(parts)-remembered:]
-	}
-	return strings.Join(parts, separator)
-}
-
-// lose returns all states that a lost tail may leave, and one without the object.
-func lose(state, empty string) []interface{} {
-	left := []interface{}{state}
-	for at := strings.LastIndex(state, separator); at >= 0; at = strings.LastIndex(state, separator) {
-		state = state[:at]
-		left = append(left, state)
-	}
-	return append(left, empty)
-}
 
 // kind says how objects of a kind behave.
 type kind struct {
-	first, empty string
+	first string
 	// step returns the states in which an operation may leave an object. An operation without an end may also do nothing.
 	step func(state string, does line, isOpen bool) []string
+	// lost returns the states in which a loss may leave an object.
+	lost func(state string, loss line) []string
 }
 
 func (k kind) model() porcupine.Model {
 	model := porcupine.NondeterministicModel{
 		Init: func() []interface{} { return []interface{}{k.first} },
 		Step: func(state, input, output interface{}) []interface{} {
-			now, does := state.(string), input.(line)
+			now, does, isOpen := state.(string), input.(line), output.(bool)
+			var next []string
 			if does.Kind == "loss" {
-				return lose(now, k.empty)
+				next = k.lost(now, does)
+			} else {
+				next = k.step(now, does, isOpen)
 			}
-			isOpen := output.(bool)
 			var left []interface{}
 			if isOpen {
 				left = append(left, now)
 			}
-			for _, one := range k.step(now, does, isOpen) {
+			for _, one := range next {
 				left = append(left, one)
 			}
 			return left
@@ -66,28 +46,58 @@ func (k kind) model() porcupine.Model {
 	return model.ToModel()
 }
 
-// register: a name, the text of the clipboard. `mayBe` says what a read may find where the register holds something else.
-func register(first, empty string, mayBe func(held string, does line) bool) kind {
-	return kind{first: first, empty: empty, step: func(state string, does line, isOpen bool) []string {
+// register: a name, the text of the clipboard. Its state is what it holds: a longer one would be another in every order of its
+// writes, and no two orders would meet again. `mayBe` says what a read may find where the register holds something else. A loss
+// leaves anything that was written before its end, or nothing.
+func register(h *history, first string, mayBe func(held string, does line) bool) kind {
+	step := func(now string, does line, isOpen bool) []string {
 		if does.Do == "write" {
 			if does.Said == "refused" {
-				return []string{state}
+				return []string{now}
 			}
-			return []string{push(state, held(does))}
+			return []string{held(does)}
 		}
-		now := top(state)
 		if now == unknown && !isOpen {
-			return []string{push(state, does.Read)}
+			return []string{does.Read}
 		}
 		if mayBe(now, does) {
-			return []string{state}
+			return []string{now}
 		}
 		return nil
-	}}
+	}
+	lost := func(now string, loss line) []string {
+		left := []string{now, first}
+		for _, does := range h.operations {
+			if does.Do == "write" && does.Said != "refused" && does.begin() <= loss.end() {
+				left = append(left, held(does))
+			}
+		}
+		return left
+	}
+	return kind{first, step, lost}
+}
+
+// The state of a ring and of a transfer is all that it was, one after the other, the present last: neither can be twice what it
+// was before. A loss takes the last of them, or the object.
+const separator = "\x00"
+
+func top(state string) string { return state[strings.LastIndex(state, separator)+1:] }
+
+func push(state, value string) string { return state + separator + value }
+
+func taken(empty string) func(state string, loss line) []string {
+	return func(state string, _ line) []string {
+		left := []string{state}
+		for at := strings.LastIndex(state, separator); at >= 0; at = strings.LastIndex(state, separator) {
+			state = state[:at]
+			left = append(left, state)
+		}
+		return append(left, empty)
+	}
 }
 
 // ring: a chain that grows by compare-and-set.
-var ring = kind{first: "", empty: "", step: func(state string, does line, isOpen bool) []string {
+var ring = kind{first: "", lost: taken(""), step: func(state string, does line, isOpen bool) []string {
 	now := top(state)
 	switch {
 	case does.Do == "read" && does.Read == now:
@@ -165,7 +175,7 @@ func (r record) after(action string) (record, bool) {
 	return record{"CANCELLED", r.accepted, false}, !isOver(r.state)
 }
 
-var transfer = kind{first: "PENDING", empty: gone, step: func(state string, does line, isOpen bool) []string {
+var transfer = kind{first: "PENDING", lost: taken(gone), step: func(state string, does line, isOpen bool) []string {
 	now := top(state)
 	if now == gone || does.Read == gone {
 		if isOpen || now == does.Read {
@@ -196,11 +206,14 @@ var transfer = kind{first: "PENDING", empty: gone, step: func(state string, does
 	return nil
 }}
 
-func kinds(isClockRight bool) map[string]kind {
-	return map[string]kind{
-		"clipboard": register("", "", clipboard(isClockRight)),
-		"name":      register(unknown, unknown, func(now string, does line) bool { return now == does.Read }),
-		"transfer":  transfer,
-		"keys":      ring,
+func kindOf(h *history) kind {
+	switch h.kind {
+	case "clipboard":
+		return register(h, "", clipboard(isClockRight(h)))
+	case "name":
+		return register(h, unknown, func(now string, does line) bool { return now == does.Read })
+	case "transfer":
+		return transfer
 	}
+	return ring
 }
