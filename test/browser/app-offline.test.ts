@@ -220,18 +220,41 @@ withChromium.describe('the app without network', () => {
     expect(await offered(phone)).toEqual(['again.txt 1']);
   }, 120_000);
 
+  const signInElsewhere = (page: Page): Promise<void> =>
+    page.evaluate(() => {
+      const other = { user: 'somebody-else', name: 'Desktop', deviceId: 'another-device-1' };
+      localStorage.setItem('baton-development', JSON.stringify(other));
+    });
+
   test('a tab that is left open sends nothing as somebody else', async () => {
     const { page, context, phone } = await scene();
     await context.setOffline(true);
     await say(page, 'not as somebody else');
     await page.getByText(OFFLINE).waitFor();
     // Another tab has signed in as another user meanwhile.
-    await page.evaluate(() => {
-      const other = { user: 'somebody-else', name: 'Desktop', deviceId: 'another-device-1' };
-      localStorage.setItem('baton-development', JSON.stringify(other));
-    });
+    await signInElsewhere(page);
     await context.setOffline(false);
     await page.getByText('Waits until you sign in again.').waitFor(WITHIN);
+    expect((await phone.on(site.one).call('listMessages')).body.messages).toEqual([]);
+  }, 120_000);
+
+  test('nor what is on its way while somebody else signs in', async () => {
+    const { page, phone } = await scene();
+    // An attempt fails, so that the next one asks the service first, and is kept waiting for the answer.
+    await page.route('**/api/message', (route) => route.abort(), { times: 1 });
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+    const asked = new Promise<() => void>((resolve) => {
+      void page.route('**/api/hub/presence', (route) => resolve(() => void route.continue()), { times: 1 });
+    });
+    await say(page, 'not as somebody else');
+    const answer = await asked;
+    await chooseFiles(page, fileOf('nor this.txt'));
+    await signInElsewhere(page);
+    answer();
+    await page.getByText('Waits until you sign in again.').nth(1).waitFor(WITHIN);
+    expect(sent.filter((path) => path === '/api/message').length).toBe(1);
+    expect(sent).not.toContain('/api/transfer/init');
     expect((await phone.on(site.one).call('listMessages')).body.messages).toEqual([]);
   }, 120_000);
 

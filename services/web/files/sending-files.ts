@@ -116,6 +116,7 @@ function makeOffers(parts: Parts, running: RunningFiles) {
       const held = await queue.hold(item.id, entry.deviceId, ready.envelope);
       if (held === null) return;
       about = ready.about;
+      await readiness.requireSession();
       transfer = await ready.send({
         ...{ concurrency: CONCURRENCY, signal, idempotencyKey: held.key, retries: 0 },
         ...(ready.bytes <= SMALL_BYTES && { offlineMs: null }),

@@ -1,4 +1,4 @@
-import type { BatonClient } from '../../../shared/client/index.ts';
+import { type BatonClient, BatonClientError } from '../../../shared/client/index.ts';
 import { type Shared, shared } from '../engine/shared-state.ts';
 import { isStillHere, type SignedIn } from '../session/entry.ts';
 import { failureOf, verdictOf } from './verdict.ts';
@@ -41,6 +41,17 @@ export function makeReadiness({ client, entry }: { client: BatonClient; entry: S
         asking = null;
       });
       return asking;
+    },
+
+    /**
+     * Call it at the last moment before something is sent: requests carry the session that the browser has then, which may
+     * be another user's by now. Throws BatonClientError `signed_out`.
+     */
+    async requireSession(): Promise<void> {
+      if (await isStillHere(entry)) return;
+      throw new BatonClientError('signed_out', 'This browser is signed in as somebody else', {
+        ...{ action: 'sign-in', outcome: 'none' },
+      });
     },
 
     /** Makes the next attempt ask first, because one has failed. */
