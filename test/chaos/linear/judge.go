@@ -20,8 +20,9 @@ func overlaps(does line, losses []line) bool {
 	return false
 }
 
-// judged returns the operations that count, with the losses among them.
-func judged(h *history) []porcupine.Operation {
+// judged returns the operations that count, with the losses among them, and those without an answer that need no place of their
+// own: a ring and a transfer never come back to a state that they left, so that none of them takes effect twice.
+func judged(h *history) ([]porcupine.Operation, []line) {
 	var counted, reads []line
 	for _, does := range h.operations {
 		if overlaps(does, h.losses) {
@@ -36,8 +37,11 @@ func judged(h *history) []porcupine.Operation {
 			reads = append(reads, does)
 		}
 	}
+	var open []line
 	if h.kind == "clipboard" || h.kind == "name" {
 		counted = settled(counted, reads)
+	} else {
+		counted, open = apart(counted)
 	}
 	var operations []porcupine.Operation
 	for _, does := range append(counted, reads...) {
@@ -46,7 +50,19 @@ func judged(h *history) []porcupine.Operation {
 	for _, loss := range h.losses {
 		operations = append(operations, porcupine.Operation{Input: loss, Output: false, Call: loss.begin(), Return: loss.end()})
 	}
-	return operations
+	return operations, open
+}
+
+// apart returns the operations with an answer, and those without one.
+func apart(all []line) (answered, open []line) {
+	for _, does := range all {
+		if does.End == nil {
+			open = append(open, does)
+		} else {
+			answered = append(answered, does)
+		}
+	}
+	return answered, open
 }
 
 // settled decides about writes without an answer, each of which would double the orders to try: what was read had been written
@@ -86,5 +102,6 @@ func isClockRight(h *history) bool {
 }
 
 func judge(h *history) porcupine.CheckResult {
-	return porcupine.CheckOperationsTimeout(kindOf(h).model(), judged(h), patience)
+	operations, open := judged(h)
+	return porcupine.CheckOperationsTimeout(kindOf(h).model(open), operations, patience)
 }

@@ -110,3 +110,30 @@ func TestWritesWithoutAnAnswerDoNotMultiply(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Rings of which one in three has an answer, each put beside two others that follow the same one.
+func TestPutsWithoutAnAnswerDoNotMultiply(t *testing.T) {
+	var lines []string
+	put := func(value, before string, at int, end, said string) string {
+		return fmt.Sprintf(`{"kind":"keys","key":"o","account":"o","do":"put","value":%q,"before":%q,"begin":%d,"end":%s,"said":%q}`, value, before, at, end, said)
+	}
+	before := ""
+	for number := 1; number <= 60; number++ {
+		at, value := number*100, fmt.Sprintf("%d:a", number)
+		lines = append(lines, put(fmt.Sprintf("%d:b", number), before, at, "null", ""), put(fmt.Sprintf("%d:c", number), before, at, "null", ""))
+		if number%3 == 0 {
+			lines = append(lines, put(value, before, at, fmt.Sprint(at+50), "ok"))
+		} else {
+			lines = append(lines, put(value, before, at, "null", ""), read("keys", "o", value, at+60, at+70))
+		}
+		lines = append(lines, put(fmt.Sprintf("%d:d", number), before, at+80, fmt.Sprint(at+90), "refused"))
+		before = value
+	}
+	lines = append(lines, `{"kind":"loss","begin":3096,"end":3099}`)
+	if got := verdictOf(t, lines...); got != porcupine.Ok {
+		t.Error(got)
+	}
+	if got := verdictOf(t, append(lines, read("keys", "o", "50:b", 6_200, 6_210))...); got != porcupine.Illegal {
+		t.Error(got)
+	}
+}

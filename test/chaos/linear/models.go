@@ -22,28 +22,53 @@ type kind struct {
 	lost func(state string, loss line) []string
 }
 
-func (k kind) model() porcupine.Model {
+// model returns how an object behaves beside operations without an answer, `open`, each of which may have taken effect before
+// any operation that ended after it began.
+func (k kind) model(open []line) porcupine.Model {
 	model := porcupine.NondeterministicModel{
 		Init: func() []interface{} { return []interface{}{k.first} },
 		Step: func(state, input, output interface{}) []interface{} {
-			now, does, isOpen := state.(string), input.(line), output.(bool)
-			var next []string
-			if does.Kind == "loss" {
-				next = k.lost(now, does)
-			} else {
-				next = k.step(now, does, isOpen)
-			}
+			does, isOpen := input.(line), output.(bool)
 			var left []interface{}
-			if isOpen {
-				left = append(left, now)
-			}
-			for _, one := range next {
-				left = append(left, one)
+			for _, now := range k.reached(state.(string), open, does.end()) {
+				if isOpen {
+					left = append(left, now)
+				}
+				for _, one := range k.next(now, does, isOpen) {
+					left = append(left, one)
+				}
 			}
 			return left
 		},
 	}
 	return model.ToModel()
+}
+
+func (k kind) next(now string, does line, isOpen bool) []string {
+	if does.Kind == "loss" {
+		return k.lost(now, does)
+	}
+	return k.step(now, does, isOpen)
+}
+
+// reached returns the state, and those to which operations without an answer lead from it.
+func (k kind) reached(state string, open []line, until int64) []string {
+	found := []string{state}
+	isFound := map[string]bool{state: true}
+	for at := 0; at < len(found); at++ {
+		for _, does := range open {
+			if does.begin() > until {
+				continue
+			}
+			for _, one := range k.step(found[at], does, true) {
+				if !isFound[one] {
+					isFound[one] = true
+					found = append(found, one)
+				}
+			}
+		}
+	}
+	return found
 }
 
 // register: a name, the text of the clipboard. Its state is what it holds: a longer one would be another in every order of its
