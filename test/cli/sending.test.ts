@@ -167,6 +167,28 @@ describe('--watch', () => {
     expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
   });
 
+  test('sends a file once although the service is away when it goes on with it', async () => {
+    const { put, start } = watched('away');
+    const first = start('Phone');
+    await first.says(/Watching/);
+    put('once.txt', 'once');
+    await first.says(/is not connected/);
+    await stop(first, 'SIGKILL');
+    // The program asks first what became of it, and again when it goes on.
+    const asked = cli.door.keepAnswer('GET /api/transfer/', 1);
+    const second = start('Phone');
+    await asked;
+    cli.door.shut();
+    await second.says(/once\.txt has to wait/);
+    cli.door.open();
+    const run = await receiving(phone, 'away');
+    await second.says(/Sent to Phone/);
+    await stop(second);
+    await stop(run);
+    expect(readdirSync(join(phone.folder, 'away'))).toEqual(['once.txt']);
+    expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
+  });
+
   test('goes on after a file that the receiver refuses, and does not send it again', async () => {
     const { put, start } = watched('refused');
     const first = start('Phone');

@@ -69,14 +69,14 @@ export interface Door {
   /** Ends every connection, and takes no other until it is opened again. */
   shut(): void;
   open(): void;
-  /** The answer to the next request that begins like this goes to nobody. Resolves when there is one. */
-  keepAnswer(request: string): Promise<void>;
+  /** The answer to a request that begins like this goes to nobody, after so many that pass. Resolves when there is one. */
+  keepAnswer(request: string, passed?: number): Promise<void>;
 }
 
 async function openDoor(to: string): Promise<Door & { close: () => Promise<void> }> {
   const sockets = new Set<Socket>();
   let [target, isOpen] = [new URL(to), true];
-  let kept: { request: string; resolve: () => void } | null = null;
+  let kept: { request: string; passed: number; resolve: () => void } | null = null;
   const server = createServer((client) => {
     const upstream = isOpen ? connect(Number(target.port), target.hostname) : null;
     for (const socket of [client, upstream]) {
@@ -93,6 +93,8 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
     client.pipe(upstream).pipe(client);
     client.on('data', (bytes) => {
       if (kept === null || !bytes.toString('latin1').startsWith(kept.request)) return;
+      kept.passed -= 1;
+      if (kept.passed >= 0) return;
       upstream.unpipe(client);
       // Without a reader it stands still.
       upstream.once('data', kept.resolve).resume();
@@ -117,9 +119,9 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
     open() {
       isOpen = true;
     },
-    keepAnswer: (request) =>
+    keepAnswer: (request, passed = 0) =>
       new Promise((resolve) => {
-        kept = { request, resolve };
+        kept = { request, passed, resolve };
       }),
     async close() {
       cut();

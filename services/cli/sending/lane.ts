@@ -110,8 +110,19 @@ async function takeBack({ context, online: { baton } }: LaneParts, id: string): 
   }
 }
 
-/** Goes on with a send of an earlier program, or waits until another program is done with it. */
-async function goOnWithEarlier({ context, online, watched }: LaneParts, entry: Unfinished): Promise<void> {
+/** Says why a file waits, and waits as long as the service asks for. */
+async function waitAfter({ context, online }: LaneParts, name: string, error: unknown): Promise<void> {
+  const { message, retryAfterMs } = failureOf(error);
+  online.line.aside(() => context.output.note(`${fileNameOf(name)} has to wait: ${message}`));
+  await wait(retryAfterMs ?? RETRY_MS, undefined, { signal: context.signal });
+}
+
+/**
+ * Goes on with a send of an earlier program, or waits until another program is done with it. It ends with the transfer: as long
+ * as that is there, the file must not be offered again.
+ */
+async function goOnWithEarlier(parts: LaneParts, entry: Unfinished, { name }: WatchedFile): Promise<void> {
+  const { context, online, watched } = parts;
   const sends = sendsOf(context);
   await checkMayGoOn(context, online.url, entry, watched.isPlain);
   for (;;) {
@@ -120,9 +131,10 @@ async function goOnWithEarlier({ context, online, watched }: LaneParts, entry: U
     } catch (error) {
       const { code } = failureOf(error);
       if (['not_found', 'transfer_gone'].includes(code)) await sends.remove(entry.transferId);
-      if (code !== 'taken') throw error;
+      if (code === 'taken') await wait(RETRY_MS, undefined, { signal: context.signal });
+      else if (mayHelp(error)) await waitAfter(parts, name, error);
+      else throw error;
     }
-    await wait(RETRY_MS, undefined, { signal: context.signal });
     if ((await sends.list()).every(({ transferId }) => transferId !== entry.transferId)) return;
   }
 }
@@ -146,8 +158,7 @@ function dealtWith({ settled, known }: LaneState, { name, stamp }: WatchedFile):
 /** Decides what follows a failure. A file whose transfer ended is dealt with; one that was not offered is tried again. */
 async function onFailure(lane: LaneState, file: WatchedFile, error: unknown): Promise<void> {
   const { context, online, watched, id, known, queue } = lane;
-  const { code, message, retryAfterMs } = failureOf(error);
-  if (STOPS.includes(code)) throw error;
+  if (STOPS.includes(failureOf(error).code)) throw error;
   const settled = await findSettled(folderOf(context), id);
   if (settled?.get(file.name) === file.stamp) {
     dealtWith(lane, file);
@@ -156,8 +167,7 @@ async function onFailure(lane: LaneState, file: WatchedFile, error: unknown): Pr
   // It changed or went while it was read. If it is still there, it is found again.
   if (!(await isSame(watched.dir, file))) return void known.delete(file.name);
   if (!mayHelp(error)) throw error;
-  online.line.aside(() => context.output.note(`${fileNameOf(file.name)} has to wait: ${message}`));
-  await wait(retryAfterMs ?? RETRY_MS, undefined, { signal: context.signal });
+  await waitAfter(lane, file.name, error);
   await takeBack(lane, id);
   queue.unshift(file);
 }
@@ -205,7 +215,7 @@ export async function makeLane(parts: LaneParts, files: FinishedFiles): Promise<
     if (entry.watch?.id !== id) continue;
     const { name, stamp } = entry.watch;
     lane.known.set(name, stamp);
-    void run(lane, { name, stamp }, () => goOnWithEarlier(parts, entry));
+    void run(lane, { name, stamp }, () => goOnWithEarlier(parts, entry, { name, stamp }));
   }
   return {
     see(file) {
