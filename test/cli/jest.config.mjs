@@ -1,10 +1,10 @@
 import everyTest from '../../jest.config.mjs';
 
-/** Run by `npm run test:cli`: the built program, as people start it. One file at a time: they move big files. */
+/** Run by `npm run test:cli`: the built program, as people start it. Two files at a time: they move big files. */
 export default {
   ...everyTest,
   rootDir: '../..',
   testMatch: ['<rootDir>/test/cli/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  maxWorkers: 1,
+  maxWorkers: 2,
 };
