@@ -4,20 +4,12 @@ import { aesKey, aesOpen, aesSeal } from '../../../../shared/client/sealed/primi
 import { fromBase64url, randomBytes, toBase64url, utf8 } from '../../../../shared/client/sealed/primitives/bytes.ts';
 import { digitsOf } from '../../../../shared/client/sealed/primitives/digits.ts';
 import { hkdf } from '../../../../shared/client/sealed/primitives/hkdf.ts';
-import { hpkeOpen, hpkeSeal, pskOpen, pskSeal, suite } from '../../../../shared/client/sealed/primitives/hpke.ts';
+import { hpkeOpen, hpkeSeal, pskOpen, pskSeal } from '../../../../shared/client/sealed/primitives/hpke.ts';
 import { padmeLength } from '../../../../shared/client/sealed/primitives/padme.ts';
 import { parts } from '../../../../shared/client/sealed/primitives/parts.ts';
 import { hasSigned, sign } from '../../../../shared/client/sealed/primitives/signature.ts';
 import { makeDeviceKeys, pointIn, publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
 
-const fileOf = (name: string) =>
-  JSON.parse(readFileSync(new URL(`../../../../shared/client/vectors/${name}.json`, import.meta.url), 'utf8')) as never;
-
-interface RfcVector extends Record<'info' | 'ikmR' | 'pkRm' | 'enc' | 'psk' | 'psk_id', string> {
-  mode: 0 | 1;
-  encryptions: { aad: string; pt: string; ct: string }[];
-  exports: { exporter_context: string; L: number; exported_value: string }[];
-}
 interface Simple {
   parts: { list: string[]; bytes: string }[];
   hkdf: { secret: string; info: string; out: string }[];
@@ -27,28 +19,8 @@ interface Simple {
 
 const bytes = (hex: string) => new Uint8Array(Buffer.from(hex, 'hex'));
 const hex = (given: Uint8Array) => Buffer.from(given).toString('hex');
-const { vectors } = fileOf('rfc9180') as { vectors: RfcVector[] };
-const simple = fileOf('primitives') as Simple;
-
-describe('RFC 9180', () => {
-  test.each(vectors)('mode $mode, with keys as a browser stores them', async (vector) => {
-    const pair = structuredClone(await suite.DeriveKeyPair(bytes(vector.ikmR), false));
-    const psk = vector.mode === 1 ? { psk: bytes(vector.psk), pskId: bytes(vector.psk_id) } : {};
-    const context = await suite.SetupRecipient(pair, bytes(vector.enc), { info: bytes(vector.info), ...psk });
-    const opened: string[] = [];
-    for (const { aad, ct } of vector.encryptions) opened.push(hex(await context.Open(bytes(ct), bytes(aad))));
-    const exported = await Promise.all(
-      vector.exports.map(async ({ exporter_context, L }) => hex(await context.Export(bytes(exporter_context), L))),
-    );
-
-    expect(pair.privateKey.extractable).toBe(false);
-    expect(hex(await suite.SerializePublicKey(pair.publicKey))).toBe(vector.pkRm);
-    expect(opened).toEqual(vector.encryptions.map(({ pt }) => pt));
-    expect(exported).toEqual(vector.exports.map(({ exported_value }) => exported_value));
-  });
-
-  test('both modes are there', () => expect(vectors.map(({ mode }) => mode)).toEqual([0, 1]));
-});
+const path = new URL('../../../../shared/client/vectors/primitives.json', import.meta.url);
+const simple = JSON.parse(readFileSync(path, 'utf8')) as Simple;
 
 describe('what another implementation made', () => {
   test.each(simple.parts)('parts $list', ({ list, bytes: made }) => expect(hex(parts(list))).toBe(made));
