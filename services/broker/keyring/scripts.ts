@@ -1,18 +1,18 @@
 import { defineScript } from '../../../shared/service-kit/redis/scripts/script.ts';
-import { flag, record, text } from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const keysAdd = defineScript({
   file: new URL('./lua/keys-add.lua', import.meta.url),
   keys: ['signingKeys'],
   args: {
     /** Newest key that the caller knows, '' for none. */
-    newest: text,
+    newest: t.text,
     /** Id of the new key. */
-    key: text,
+    key: t.text,
     /** Stored form of the new key. */
-    stored: text,
+    stored: t.text,
   },
-  reply: record({ added: flag }),
+  reply: t.record({ added: t.flag }),
   runsWhenFull: true,
 });
 
@@ -20,11 +20,11 @@ export const keysSeal = defineScript({
   file: new URL('./lua/keys-seal.lua', import.meta.url),
   keys: ['signingKeys'],
   args: {
-    key: text,
+    key: t.text,
     /** Stored form, as it was read. */
-    before: text,
+    before: t.text,
     /** Sealed form. */
-    stored: text,
+    stored: t.text,
   },
-  reply: record({ sealed: flag }),
+  reply: t.record({ sealed: t.flag }),
 });

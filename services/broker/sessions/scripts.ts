@@ -1,82 +1,71 @@
 import { defineScript } from '../../../shared/service-kit/redis/scripts/script.ts';
-import {
-  digits,
-  flag,
-  number,
-  oneOf,
-  record,
-  rest,
-  restOfWords,
-  rows,
-  text,
-  variants,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** The beginning of every reply: the session and its user. */
 const sessionReply = {
-  nowMs: number,
-  sessionId: text,
-  app: text,
-  subject: text,
-  meta: text,
-  label: text,
-  scope: oneOf('full', 'guest'),
-  persist: oneOf('once', 'persist'),
-  createdAtMs: number,
-  lastActiveAtMs: number,
-  endsAtMs: number,
-  epoch: number,
-  name: text,
-  roles: text,
+  nowMs: t.number,
+  sessionId: t.text,
+  app: t.text,
+  subject: t.text,
+  meta: t.text,
+  label: t.text,
+  scope: t.oneOf('full', 'guest'),
+  persist: t.oneOf('once', 'persist'),
+  createdAtMs: t.number,
+  lastActiveAtMs: t.number,
+  endsAtMs: t.number,
+  epoch: t.number,
+  name: t.text,
+  roles: t.text,
 };
 
 export const sessionUse = defineScript({
   file: new URL('./lua/session-use.lua', import.meta.url),
   keys: ['session', 'user'],
   args: {
-    id: text,
+    id: t.text,
     /** Calling app. */
-    app: text,
+    app: t.text,
     /** Digest of the secret that is shown, '' with an access token. */
-    digest: text,
+    digest: t.text,
   },
   settings: ['GRACE_MS'],
-  reply: record(sessionReply),
+  reply: t.record(sessionReply),
 });
 
 export const sessionOpen = defineScript({
   file: new URL('./lua/session-open.lua', import.meta.url),
   keys: ['session', 'index', 'metas', 'user'],
   args: {
-    id: text,
-    app: text,
-    subject: text,
+    id: t.text,
+    app: t.text,
+    subject: t.text,
     /** Lifetime in ms. */
-    ttlMs: digits,
+    ttlMs: t.digits,
     /** Digest of the secret. */
-    digest: text,
+    digest: t.text,
     /** Display name. */
-    name: text,
+    name: t.text,
     /** Roles, comma-separated. */
-    roles: text,
+    roles: t.text,
   },
-  reply: record(sessionReply),
+  reply: t.record(sessionReply),
 });
 
 export const sessionRotate = defineScript({
   file: new URL('./lua/session-rotate.lua', import.meta.url),
   keys: ['session', 'index', 'metas', 'user'],
   args: {
-    id: text,
+    id: t.text,
     /** Calling app. */
-    app: text,
+    app: t.text,
     /** Digest of the secret that is shown. */
-    digest: text,
+    digest: t.text,
     /** Digests of a random secret, then of those derived from the shown one, nearest first. */
-    candidates: restOfWords,
+    candidates: t.restOfWords,
   },
   settings: ['GRACE_MS'],
-  reply: record({ ...sessionReply, chosen: number }),
+  reply: t.record({ ...sessionReply, chosen: t.number }),
   runsWhenFull: true,
 });
 
@@ -84,13 +73,13 @@ export const sessionRevoke = defineScript({
   file: new URL('./lua/session-revoke.lua', import.meta.url),
   keys: ['session', 'index'],
   args: {
-    id: text,
+    id: t.text,
     /** Calling app. */
-    app: text,
-    subject: text,
-    reason: text,
+    app: t.text,
+    subject: t.text,
+    reason: t.text,
   },
-  reply: record({ ended: flag }),
+  reply: t.record({ ended: t.flag }),
   runsWhenFull: true,
 });
 
@@ -99,11 +88,11 @@ export const sessionPage = defineScript({
   keys: ['index'],
   args: {
     /** End of the first session in ms, at least now. */
-    fromMs: number,
+    fromMs: t.number,
     /** Number of sessions. */
-    count: digits,
+    count: t.digits,
   },
-  reply: record({ nowMs: number, entries: rest(rows({ sessionId: text, endsAtMs: number })) }),
+  reply: t.record({ nowMs: t.number, entries: t.rest(t.rows({ sessionId: t.text, endsAtMs: t.number })) }),
 });
 
 export const sessionMint = defineScript({
@@ -112,24 +101,27 @@ export const sessionMint = defineScript({
   keys: ['session', 'newSession', 'index', 'metas', 'mint', 'user'],
   args: {
     /** Id of `session`, '' if the meta had none. */
-    known: text,
+    known: t.text,
     /** Id of `newSession`. */
-    newId: text,
-    app: text,
-    subject: text,
-    meta: text,
-    label: text,
-    scope: text,
-    persist: text,
+    newId: t.text,
+    app: t.text,
+    subject: t.text,
+    meta: t.text,
+    label: t.text,
+    scope: t.text,
+    persist: t.text,
     /** '1': sliding. */
-    sliding: text,
+    sliding: t.text,
     /** Lifetime in ms. */
-    ttlMs: digits,
+    ttlMs: t.digits,
     /** Digest of the secret. */
-    digest: text,
+    digest: t.text,
     /** Key from which the secret is derived. */
-    keyId: text,
+    keyId: t.text,
   },
   settings: ['REPLAY_SECONDS'],
-  reply: variants('outcome', { minted: { ...sessionReply, created: flag, keyId: text }, moved: { sessionId: text } }),
+  reply: t.variants('outcome', {
+    minted: { ...sessionReply, created: t.flag, keyId: t.text },
+    moved: { sessionId: t.text },
+  }),
 });

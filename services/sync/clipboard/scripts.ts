@@ -1,31 +1,23 @@
 import { defineScript } from '../redis/script.ts';
-import {
-  digits,
-  flag,
-  number,
-  randomBits,
-  record,
-  resentAfter,
-  text,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const clipboardSet = defineScript({
   file: new URL('./lua/clipboard-set.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'operation', 'rate', 'accountRate'],
   args: {
     /** Device of the writer, '' where it has none. */
-    device: text,
+    device: t.text,
     /** Name to show, '' for the name of the device's row. */
-    name: text,
+    name: t.text,
     /** Content as a JSON string. The sealed text that replaces it follows as a field. */
-    content: text,
+    content: t.text,
     /** Size of the content in bytes. */
-    bytes: digits,
-    random: randomBits,
-    resentAfterMs: resentAfter,
+    bytes: t.digits,
+    random: t.randomBits,
+    resentAfterMs: t.resentAfter,
   },
   settings: ['TTL_MS', 'RATE_LIMIT'],
-  reply: record({ name: text, updatedAtMs: number, expiresAtMs: number }),
+  reply: t.record({ name: t.text, updatedAtMs: t.number, expiresAtMs: t.number }),
   announces: true,
   rate: 'clipboard',
 });
@@ -34,11 +26,11 @@ export const clipboardClear = defineScript({
   file: new URL('./lua/clipboard-clear.lua', import.meta.url),
   keys: ['routes', 'log', 'clipboard', 'due'],
   args: {
-    random: randomBits,
+    random: t.randomBits,
     /** Clears only an entry whose lifetime is over. */
-    onlyWhenOver: flag,
+    onlyWhenOver: t.flag,
   },
-  reply: record({ cleared: flag }),
+  reply: t.record({ cleared: t.flag }),
   announces: true,
   runsWhenFull: true,
 });

@@ -1,35 +1,27 @@
 import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
-import {
-  digits,
-  flag,
-  oneOf,
-  randomBits,
-  record,
-  resentAfter,
-  text,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const deviceAdd = defineScript({
   file: new URL('./lua/device-add.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'presence', 'due', 'push'],
   args: {
-    device: text,
+    device: t.text,
     /** Requested name. */
-    wanted: text,
+    wanted: t.text,
     /** Requested type. */
-    wantedKind: text,
-    random: randomBits,
+    wantedKind: t.text,
+    random: t.randomBits,
     /** As `NewDevice.mode`. */
-    mode: oneOf('new', 'lost', 'kept', 'minted'),
+    mode: t.oneOf('new', 'lost', 'kept', 'minted'),
     /** Session id, '' when it is unknown. */
-    session: text,
+    session: t.text,
     /** Session end in ms, 0 when it is unknown. */
-    sessionEnd: digits,
+    sessionEnd: t.digits,
     /** Pushes to the other devices. */
     pushes: pushSchedule,
   },
-  reply: record({ row: text, added: flag, jobs: pushJobs }),
+  reply: t.record({ row: t.text, added: t.flag, jobs: pushJobs }),
   announces: true,
 });
 
@@ -37,14 +29,14 @@ export const deviceRemove = defineScript({
   file: new URL('./lua/device-remove.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'presence', 'mail', 'inbox', 'due', 'push'],
   args: {
-    device: text,
-    random: randomBits,
+    device: t.text,
+    random: t.randomBits,
     /** The row as it was read: only this row is removed. '' to remove any row. */
-    expected: text,
+    expected: t.text,
     /** A word of `REMOVED_REASONS`. */
-    reason: text,
+    reason: t.text,
   },
-  reply: record({ removed: flag }),
+  reply: t.record({ removed: t.flag }),
   announces: true,
   runsWhenFull: true,
 });
@@ -54,16 +46,16 @@ export const deviceRename = defineScript({
   keys: ['devices', 'routes', 'log', 'presence', 'operation', 'rate'],
   args: {
     /** Device of the caller. */
-    caller: text,
+    caller: t.text,
     /** Device to rename. */
-    device: text,
+    device: t.text,
     /** New name. */
-    name: text,
-    random: randomBits,
-    resentAfterMs: resentAfter,
+    name: t.text,
+    random: t.randomBits,
+    resentAfterMs: t.resentAfter,
   },
   settings: ['RATE_LIMIT'],
-  reply: record({ row: text, state: text }),
+  reply: t.record({ row: t.text, state: t.text }),
   announces: true,
   rate: 'rename',
 });

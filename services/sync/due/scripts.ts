@@ -1,15 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import {
-  digits,
-  maybeNumber,
-  nothing,
-  number,
-  record,
-  rest,
-  rows,
-  text,
-  textList,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** How long other replicas leave a claimed account alone. */
 export const LEASE_MS = 30_000;
@@ -18,13 +8,13 @@ export const dueSchedule = defineScript({
   file: new URL('./lua/due-schedule.lua', import.meta.url),
   keys: ['index', 'stamps'],
   args: {
-    account: text,
+    account: t.text,
     /** Delay in ms from now. */
-    delayMs: number,
+    delayMs: t.number,
     /** Random text, so that two schedules of one millisecond differ. '' when the job is written already. */
-    nonce: text,
+    nonce: t.text,
   },
-  reply: nothing,
+  reply: t.nothing,
   runsWhenFull: true,
 });
 
@@ -33,10 +23,10 @@ export const dueClaim = defineScript({
   keys: ['index', 'stamps'],
   args: {
     /** Most accounts to claim. */
-    count: digits,
+    count: t.digits,
   },
   constants: { LEASE_MS },
-  reply: record({ claimed: rest(rows({ account: text, stamp: text })) }),
+  reply: t.record({ claimed: t.rest(t.rows({ account: t.text, stamp: t.text })) }),
   runsWhenFull: true,
 });
 
@@ -45,21 +35,21 @@ export const dueJobs = defineScript({
   keys: ['due'],
   args: {
     /** Number of jobs to skip. */
-    passed: digits,
+    passed: t.digits,
   },
   constants: { JOBS_AT_ONCE: 100 },
-  reply: record({ nextInMs: maybeNumber, due: rest(textList) }),
+  reply: t.record({ nextInMs: t.maybeNumber, due: t.rest(t.textList) }),
 });
 
 export const dueSettle = defineScript({
   file: new URL('./lua/due-settle.lua', import.meta.url),
   keys: ['index', 'stamps'],
   args: {
-    account: text,
+    account: t.text,
     /** Stamp at the time of the claim. */
-    claimedStamp: text,
+    claimedStamp: t.text,
     /** Ms until the account's next job, '' when it has none. */
-    nextInMs: maybeNumber,
+    nextInMs: t.maybeNumber,
   },
   constants: {
     /** Longest time of a request between scheduling the account and writing its job. */
@@ -70,6 +60,6 @@ export const dueSettle = defineScript({
      */
     USUAL_REQUEST_MS: 10_000,
   },
-  reply: nothing,
+  reply: t.nothing,
   runsWhenFull: true,
 });

@@ -1,5 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import { digits, nothing, text } from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** How long a replica that cannot fetch the keys trusts those that another replica fetched. */
 export const KEEP_MS = 86_400_000;
@@ -9,10 +9,10 @@ export const keySetKeep = defineScript({
   keys: ['keySet'],
   args: {
     /** The store's time in ms before the set was fetched. */
-    atMs: digits,
+    atMs: t.digits,
     /** The sealed set. */
-    sealed: text,
+    sealed: t.text,
   },
   constants: { KEEP_MS },
-  reply: nothing,
+  reply: t.nothing,
 });

@@ -1,35 +1,23 @@
 import { DELETIONS } from '../../../shared/contract/modules/keys.ts';
 import { defineScript } from '../redis/script.ts';
-import {
-  digits,
-  flag,
-  maybeNumber,
-  maybeText,
-  number,
-  oneOf,
-  randomBits,
-  record,
-  text,
-  textList,
-  variants,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** The reply if the ring in force is not the one that the caller checked a signature with. */
-const moved = { n: number };
+const moved = { n: t.number };
 
 export const keyringPage = defineScript({
   file: new URL('./lua/keyring-page.lua', import.meta.url),
   keys: ['keyring'],
   args: {
     /** The newest ring that the caller has. */
-    after: number,
+    after: t.number,
   },
-  reply: record({
-    n: number,
-    guests: maybeText,
-    keysAtMs: maybeNumber,
-    accountAtMs: maybeNumber,
-    rings: textList,
+  reply: t.record({
+    n: t.number,
+    guests: t.maybeText,
+    keysAtMs: t.maybeNumber,
+    accountAtMs: t.maybeNumber,
+    rings: t.textList,
   }),
 });
 
@@ -38,7 +26,7 @@ export const keyringHead = defineScript({
   keys: ['keyring', 'rate'],
   args: {},
   settings: ['RATE_LIMIT'],
-  reply: record({ n: number, hash: text, ring: text }),
+  reply: t.record({ n: t.number, hash: t.text, ring: t.text }),
   rate: 'keys',
 });
 
@@ -47,16 +35,16 @@ export const keyringPut = defineScript({
   keys: ['keyring', 'routes', 'log', 'due', 'operation'],
   args: {
     /** The number of the ring, the SHA-256 of its bytes, and the ring as it was sent. */
-    n: number,
-    hash: text,
-    ring: text,
+    n: t.number,
+    hash: t.text,
+    ring: t.text,
     /** SHA-256 of the ring whose member signed this one; '' for the first. */
-    replaces: text,
-    random: randomBits,
+    replaces: t.text,
+    random: t.randomBits,
     /** How long the answer is kept, to ask replicas of the store whether they have it; 0 means not at all. */
-    rememberSeconds: digits,
+    rememberSeconds: t.digits,
   },
-  reply: variants('outcome', { put: {}, moved }),
+  reply: t.variants('outcome', { put: {}, moved }),
   announces: true,
 });
 
@@ -65,25 +53,25 @@ export const keyringGuests = defineScript({
   keys: ['keyring', 'routes', 'log', 'due', 'operation'],
   args: {
     /** SHA-256 of the ring whose member signed the list. */
-    hash: text,
+    hash: t.text,
     /** The list as it was sent, and the SHA-256 of its bytes. */
-    guests: text,
-    guestsHash: text,
+    guests: t.text,
+    guestsHash: t.text,
     /** Whether only one list may be replaced, and the SHA-256 of that list; '' for none. */
-    compares: flag,
-    replaces: text,
-    random: randomBits,
-    rememberSeconds: digits,
+    compares: t.flag,
+    replaces: t.text,
+    random: t.randomBits,
+    rememberSeconds: t.digits,
   },
-  reply: variants('outcome', { put: {}, moved }),
+  reply: t.variants('outcome', { put: {}, moved }),
   announces: true,
 });
 
 export const keyringAnnounce = defineScript({
   file: new URL('./lua/keyring-announce.lua', import.meta.url),
   keys: ['keyring', 'routes', 'log', 'due'],
-  args: { what: oneOf(...DELETIONS), random: randomBits },
-  reply: record({ atMs: maybeNumber }),
+  args: { what: t.oneOf(...DELETIONS), random: t.randomBits },
+  reply: t.record({ atMs: t.maybeNumber }),
   announces: true,
 });
 
@@ -91,12 +79,12 @@ export const keyringDrop = defineScript({
   file: new URL('./lua/keyring-drop.lua', import.meta.url),
   keys: ['keyring', 'routes', 'log', 'due'],
   args: {
-    why: oneOf('signed', 'due', 'erased'),
+    why: t.oneOf('signed', 'due', 'erased'),
     /** SHA-256 of the ring whose member signed the removal; '' otherwise. */
-    hash: text,
-    random: randomBits,
+    hash: t.text,
+    random: t.randomBits,
   },
-  reply: variants('outcome', { dropped: {}, moved, early: {} }),
+  reply: t.variants('outcome', { dropped: {}, moved, early: {} }),
   announces: true,
 });
 
@@ -105,9 +93,9 @@ export const keyringKeep = defineScript({
   keys: ['keyring', 'routes', 'log', 'due'],
   args: {
     /** SHA-256 of the ring whose member objects. */
-    hash: text,
-    random: randomBits,
+    hash: t.text,
+    random: t.randomBits,
   },
-  reply: variants('outcome', { kept: {}, moved }),
+  reply: t.variants('outcome', { kept: {}, moved }),
   announces: true,
 });

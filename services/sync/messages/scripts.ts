@@ -1,52 +1,38 @@
 import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
-import {
-  digits,
-  json,
-  lines,
-  number,
-  randomBits,
-  record,
-  resentAfter,
-  rest,
-  restOfWords,
-  rows,
-  text,
-  textList,
-  wordSet,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const messageAccept = defineScript({
   file: new URL('./lua/message-accept.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation', 'rate', 'push', 'due', 'accountRate', 'targets'],
   args: {
     /** Device of the sender, '' without. */
-    sender: text,
+    sender: t.text,
     /** Name of a sender without device. */
-    fromName: text,
+    fromName: t.text,
     /** Target: `*`, `=<device id>` or `~<name>`. */
-    wanted: text,
-    messageId: text,
+    wanted: t.text,
+    messageId: t.text,
     /** Content as a JSON string, followed by the sealed text in its place, as a field. */
-    content: text,
+    content: t.text,
     /** Bytes of the content or of the sealed text, or of its JSON when that is longer. */
-    bytes: number,
-    random: randomBits,
-    fingerprint: text,
+    bytes: t.number,
+    random: t.randomBits,
+    fingerprint: t.text,
     /** Seconds for which the answer is kept; 0 when it is not. */
-    rememberSeconds: digits,
-    resentAfterMs: resentAfter,
+    rememberSeconds: t.digits,
+    resentAfterMs: t.resentAfter,
     pushes: pushSchedule,
-    dead: wordSet,
+    dead: t.wordSet,
     /** Ms that rows may be older than usual. */
-    lateMs: number,
+    lateMs: t.number,
   },
   settings: ['RATE_LIMIT'],
-  reply: record({
-    messageId: text,
-    createdAtMs: number,
-    targets: json<[string, string, string, boolean][]>(),
-    routes: lines(rows({ channel: text, device: text })),
+  reply: t.record({
+    messageId: t.text,
+    createdAtMs: t.number,
+    targets: t.json<[string, string, string, boolean][]>(),
+    routes: t.lines(t.rows({ channel: t.text, device: t.text })),
     jobs: pushJobs,
   }),
   announces: true,
@@ -58,12 +44,12 @@ export const messageAck = defineScript({
   keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'],
   args: {
     /** Device that acknowledges. */
-    device: text,
-    random: randomBits,
-    resentAfterMs: resentAfter,
-    messageIds: restOfWords,
+    device: t.text,
+    random: t.randomBits,
+    resentAfterMs: t.resentAfter,
+    messageIds: t.restOfWords,
   },
-  reply: record({ acked: number }),
+  reply: t.record({ acked: t.number }),
   announces: true,
   runsWhenFull: true,
 });
@@ -72,15 +58,15 @@ export const mailPage = defineScript({
   file: new URL('./lua/mail-page.lua', import.meta.url),
   keys: ['devices', 'log', 'mail', 'inbox'],
   args: {
-    device: text,
+    device: t.text,
     /** Member after which to go on, '' for the first page. */
-    after: text,
+    after: t.text,
     /** Position of the stream, '' for everything. */
-    position: text,
+    position: t.text,
   },
   constants: {
     /** Bytes of a page of a mailbox. A stream whose client is slow holds the page in memory. */
     PAGE_BYTES: 32 * 1024,
   },
-  reply: record({ next: text, open: rest(textList) }),
+  reply: t.record({ next: t.text, open: t.rest(t.textList) }),
 });

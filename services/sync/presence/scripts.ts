@@ -1,17 +1,11 @@
 import { defineScript } from '../redis/script.ts';
-import {
-  type Answer,
-  number,
-  record,
-  textList,
-  wordSet,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import type { Transitions } from './transitions.ts';
 
 const NONE: Transitions = { online: 0, offline: 0 };
 
 /** Number of devices that came online and that went offline, such as `2 1`; '' when there are none. */
-export const transitions: Answer<Transitions> = {
+export const transitions: t.Answer<Transitions> = {
   read: (raw) => {
     if (typeof raw !== 'string' || raw === '') return NONE;
     const [online = 0, offline = 0] = raw.split(' ').map(Number);
@@ -23,7 +17,7 @@ export const presenceRead = defineScript({
   file: new URL('./lua/presence-read.lua', import.meta.url),
   keys: ['devices', 'presence'],
   args: {},
-  reply: record({ devices: textList, states: textList }),
+  reply: t.record({ devices: t.textList, states: t.textList }),
 });
 
 export const presenceReconcile = defineScript({
@@ -31,12 +25,12 @@ export const presenceReconcile = defineScript({
   keys: ['routes', 'presence', 'devices'],
   args: {
     /** Channels whose routes count as gone. */
-    dead: wordSet,
+    dead: t.wordSet,
     /** Ms that rows may be older than usual. */
-    lateMs: number,
+    lateMs: t.number,
   },
   settings: ['GRACE_MS'],
-  reply: record({ againInMs: number, transitions }),
+  reply: t.record({ againInMs: t.number, transitions }),
   announces: true,
   runsWhenFull: true,
 });

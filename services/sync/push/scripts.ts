@@ -1,27 +1,15 @@
 import { defineScript } from '../redis/script.ts';
-import {
-  json,
-  maybeNumber,
-  nothing,
-  number,
-  oneOf,
-  record,
-  rest,
-  rows,
-  text,
-  textList,
-  wordSet,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import type { PushTarget } from './sender.ts';
 
-const claim = { hash: text, fence: text };
+const claim = { hash: t.text, fence: t.text };
 
 export const pushAdmit = defineScript({
   file: new URL('./lua/push-admit.lua', import.meta.url),
   keys: ['devices', 'push', 'rate'],
-  args: { device: text, platform: text },
+  args: { device: t.text, platform: t.text },
   settings: ['RATE_LIMIT'],
-  reply: record({ hash: text, target: json<PushTarget>() }),
+  reply: t.record({ hash: t.text, target: t.json<PushTarget>() }),
   rate: 'push',
 });
 
@@ -29,33 +17,33 @@ export const pushRegister = defineScript({
   file: new URL('./lua/push-register.lua', import.meta.url),
   keys: ['devices', 'push', 'due'],
   args: {
-    device: text,
-    platform: text,
+    device: t.text,
+    platform: t.text,
     /** Id for a new registration. */
-    id: text,
+    id: t.text,
     /** Hash of the target. */
-    hash: text,
-    fence: text,
-    preview: text,
+    hash: t.text,
+    fence: t.text,
+    preview: t.text,
     /** Target as JSON. */
-    target: text,
+    target: t.text,
   },
-  reply: record({ id: text, ...claim, jobs: textList }),
+  reply: t.record({ id: t.text, ...claim, jobs: t.textList }),
 });
 
 export const pushDrop = defineScript({
   file: new URL('./lua/push-drop.lua', import.meta.url),
   keys: ['push', 'due'],
   args: {
-    device: text,
+    device: t.text,
     /** Platform, '' for all. */
-    platform: text,
+    platform: t.text,
     /** Highest fence to drop, '' for any. */
-    fence: text,
+    fence: t.text,
     /** Hash of the target, where there is a fence. */
-    hash: text,
+    hash: t.text,
   },
-  reply: record({ dropped: rest(rows(claim)) }),
+  reply: t.record({ dropped: t.rest(t.rows(claim)) }),
   runsWhenFull: true,
 });
 
@@ -63,17 +51,17 @@ export const pushOwner = defineScript({
   file: new URL('./lua/push-owner.lua', import.meta.url),
   keys: ['owner'],
   args: {
-    claimantAccount: text,
+    claimantAccount: t.text,
     /** Device. */
-    claimant: text,
+    claimant: t.text,
     /** Fence of the registration; '' claims the target anew. */
-    ownFence: text,
+    ownFence: t.text,
   },
   constants: {
     /** How long the owner of a target is kept after the last push there. */
     OWNER_MS: 180 * 86_400_000,
   },
-  reply: record({ fence: text, account: text, device: text }),
+  reply: t.record({ fence: t.text, account: t.text, device: t.text }),
 });
 
 export const pushRelease = defineScript({
@@ -81,9 +69,9 @@ export const pushRelease = defineScript({
   keys: ['owner'],
   args: {
     /** Fence of the registration that was dropped. */
-    droppedFence: text,
+    droppedFence: t.text,
   },
-  reply: nothing,
+  reply: t.nothing,
   runsWhenFull: true,
 });
 
@@ -91,34 +79,34 @@ export const pushTest = defineScript({
   file: new URL('./lua/push-test.lua', import.meta.url),
   keys: ['push', 'due', 'rate'],
   args: {
-    device: text,
+    device: t.text,
     /** Id of the notification. */
-    id: text,
+    id: t.text,
   },
   settings: ['RATE_LIMIT'],
-  reply: record({ jobs: textList }),
+  reply: t.record({ jobs: t.textList }),
   rate: 'push_test',
 });
 
 export const pushTake = defineScript({
   file: new URL('./lua/push-take.lua', import.meta.url),
   keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail', 'offers'],
-  args: { job: text, platform: text, kind: text, device: text, peer: text, dead: wordSet },
+  args: { job: t.text, platform: t.text, kind: t.text, device: t.text, peer: t.text, dead: t.wordSet },
   constants: {
     /** How long no other replica takes a push that was taken. Sending takes 10 s at most. */
     LEASE_MS: 30_000,
   },
-  reply: record({
-    outcome: text,
-    registration: text,
-    newest: text,
-    sinceMs: number,
-    attempts: number,
-    nowMs: number,
-    dueAtMs: number,
-    count: number,
-    id: text,
-    message: text,
+  reply: t.record({
+    outcome: t.text,
+    registration: t.text,
+    newest: t.text,
+    sinceMs: t.number,
+    attempts: t.number,
+    nowMs: t.number,
+    dueAtMs: t.number,
+    count: t.number,
+    id: t.text,
+    message: t.text,
   }),
   runsWhenFull: true,
 });
@@ -127,19 +115,19 @@ export const pushFinish = defineScript({
   file: new URL('./lua/push-finish.lua', import.meta.url),
   keys: ['due', 'push'],
   args: {
-    job: text,
-    platform: text,
-    device: text,
+    job: t.text,
+    platform: t.text,
+    device: t.text,
     /** Fence of the registration. */
-    fence: text,
+    fence: t.text,
     /** Newest item of the job when it was taken. */
-    takenNewest: text,
-    outcome: oneOf('delivered', 'gone', 'retry', 'suspend', 'dropped'),
+    takenNewest: t.text,
+    outcome: t.oneOf('delivered', 'gone', 'retry', 'suspend', 'dropped'),
     /** Retry: ms until the next try. */
-    retryMs: maybeNumber,
+    retryMs: t.maybeNumber,
     /** Hash of the target that the push was sent to. */
-    hash: text,
+    hash: t.text,
   },
-  reply: record(claim),
+  reply: t.record(claim),
   runsWhenFull: true,
 });

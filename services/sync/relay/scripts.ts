@@ -1,29 +1,14 @@
 import { defineScript } from '../redis/script.ts';
-import {
-  digits,
-  flag,
-  maybeDigits,
-  maybeNumber,
-  nothing,
-  number,
-  oneOf,
-  record,
-  rest,
-  restOfWords,
-  rows,
-  text,
-  textList,
-  variants,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 /** Channels of the sender of a file and of its reader, '' for none. */
-const parties = { sender: text, reader: text };
+const parties = { sender: t.text, reader: t.text };
 
 export const relayDrop = defineScript({
   file: new URL('./lua/relay-drop.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {},
-  reply: record(parties),
+  reply: t.record(parties),
 });
 
 export const relayEvict = defineScript({
@@ -31,21 +16,21 @@ export const relayEvict = defineScript({
   keys: ['state', 'bytes'],
   args: {
     /** Generation of the bytes. */
-    generation: digits,
+    generation: t.digits,
   },
-  reply: record(parties),
+  reply: t.record(parties),
 });
 
 export const relayCreate = defineScript({
   file: new URL('./lua/relay-create.lua', import.meta.url),
   keys: ['state', 'before', 'bytes'],
   args: {
-    generation: digits,
+    generation: t.digits,
     /** Offset at which it begins. */
-    base: digits,
+    base: t.digits,
   },
   settings: ['IDLE_MS'],
-  reply: record(parties),
+  reply: t.record(parties),
 });
 
 export const relayOpen = defineScript({
@@ -53,23 +38,23 @@ export const relayOpen = defineScript({
   keys: ['state', 'bytes'],
   args: {
     /** Generation in the record. */
-    generation: digits,
+    generation: t.digits,
     /** `w`: to send | `r`: to read | `-`: to find out. */
-    side: oneOf('w', 'r', '-'),
-    token: text,
-    channel: text,
+    side: t.oneOf('w', 'r', '-'),
+    token: t.text,
+    channel: t.text,
     /** Offset from which it sends or reads, '' for `-`. */
-    from: maybeDigits,
+    from: t.maybeDigits,
     /** Whether the time to live of the file begins again. */
-    keepsAlive: flag,
+    keepsAlive: t.flag,
     /** Offset before which a reader needs nothing. */
-    keepFrom: number,
+    keepFrom: t.number,
   },
   settings: ['IDLE_MS'],
-  reply: variants('found', {
-    lost: { generation: number },
-    newer: { generation: number },
-    here: { generation: number, end: number, kept: number, taken: number, base: number, replaced: text },
+  reply: t.variants('found', {
+    lost: { generation: t.number },
+    newer: { generation: t.number },
+    here: { generation: t.number, end: t.number, kept: t.number, taken: t.number, base: t.number, replaced: t.text },
   }),
 });
 
@@ -78,10 +63,10 @@ export const relayLeave = defineScript({
   keys: ['state'],
   args: {
     /** `w`: the sender | `r`: the reader. */
-    side: oneOf('w', 'r'),
-    token: text,
+    side: t.oneOf('w', 'r'),
+    token: t.text,
   },
-  reply: nothing,
+  reply: t.nothing,
 });
 
 export const relayTake = defineScript({
@@ -89,44 +74,44 @@ export const relayTake = defineScript({
   keys: ['state', 'bytes'],
   args: {
     /** Token of the reader; '' for an acknowledgement, which comes from the device and not from one request. */
-    token: text,
+    token: t.text,
     /** Taken up to here. */
-    position: digits,
+    position: t.digits,
     /** Keep from here. */
-    keepFrom: number,
+    keepFrom: t.number,
     /** Ms to live; an acknowledgement leaves that as it is. */
-    liveMs: digits,
+    liveMs: t.digits,
   },
-  reply: record({ held: flag, notify: text, got: number, end: maybeNumber }),
+  reply: t.record({ held: t.flag, notify: t.text, got: t.number, end: t.maybeNumber }),
 });
 
 export const relayWaitRead = defineScript({
   file: new URL('./lua/relay-wait-read.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
-    token: text,
-    generation: digits,
-    position: digits,
+    token: t.text,
+    generation: t.digits,
+    position: t.digits,
     /** Offset that the end of the bytes has to reach for the reader to be notified. */
-    wanted: digits,
-    channel: text,
+    wanted: t.digits,
+    channel: t.text,
   },
   settings: ['IDLE_MS'],
-  reply: record({ word: oneOf('lost', 'newer', 'replaced', 'go', 'wait'), generation: number, hasBegun: flag }),
+  reply: t.record({ word: t.oneOf('lost', 'newer', 'replaced', 'go', 'wait'), generation: t.number, hasBegun: t.flag }),
 });
 
 export const relayWaitWrite = defineScript({
   file: new URL('./lua/relay-wait-write.lua', import.meta.url),
   keys: ['state', 'bytes'],
   args: {
-    token: text,
-    generation: digits,
+    token: t.text,
+    generation: t.digits,
     /** Offset up to which bytes have to be taken for the sender to be notified. */
-    wanted: digits,
-    channel: text,
+    wanted: t.digits,
+    channel: t.text,
   },
   settings: ['IDLE_MS'],
-  reply: record({ taken: maybeNumber, notify: text }),
+  reply: t.record({ taken: t.maybeNumber, notify: t.text }),
 });
 
 export const relayCommit = defineScript({
@@ -134,54 +119,54 @@ export const relayCommit = defineScript({
   keys: ['state', 'bytes'],
   args: {
     /** Token of the sender. */
-    token: text,
+    token: t.text,
     /** Start of the chunk. */
-    start: digits,
-    chunkEnd: digits,
+    start: t.digits,
+    chunkEnd: t.digits,
     /** Notify a waiting reader even of few bytes. */
-    urgent: flag,
+    urgent: t.flag,
   },
   settings: ['IDLE_MS'],
-  reply: record({ taken: maybeNumber, notify: text, waiting: text }),
+  reply: t.record({ taken: t.maybeNumber, notify: t.text, waiting: t.text }),
 });
 
 export const relayReserve = defineScript({
   file: new URL('./lua/relay-reserve.lua', import.meta.url),
   keys: ['files', 'kept'],
-  args: { file: text },
+  args: { file: t.text },
   settings: ['IDLE_MS'],
-  reply: record({ isNew: flag }),
+  reply: t.record({ isNew: t.flag }),
 });
 
 export const relayRelease = defineScript({
   file: new URL('./lua/relay-release.lua', import.meta.url),
   keys: ['files', 'kept'],
-  args: { files: restOfWords },
-  reply: nothing,
+  args: { files: t.restOfWords },
+  reply: t.nothing,
 });
 
 export const relayKeep = defineScript({
   file: new URL('./lua/relay-keep.lua', import.meta.url),
   keys: ['files', 'kept'],
   args: {
-    file: text,
-    generation: digits,
+    file: t.text,
+    generation: t.digits,
     /** '1': it gives its reservation back | '0': a file with a reservation is left as it is. */
-    gives: flag,
+    gives: t.flag,
   },
   settings: ['IDLE_MS'],
-  reply: record({ gone: rest(textList) }),
+  reply: t.record({ gone: t.rest(t.textList) }),
 });
 
 export const relayRead = defineScript({
   file: new URL('./lua/relay-read.lua', import.meta.url),
   keys: ['reads', 'files', 'kept'],
   args: {
-    file: text,
-    token: text,
-    channel: text,
+    file: t.text,
+    token: t.text,
+    channel: t.text,
     /** '1': the request begins | '0': it goes on. */
-    begins: flag,
+    begins: t.flag,
   },
   constants: {
     /**
@@ -191,14 +176,14 @@ export const relayRead = defineScript({
     READ_PLACE_MS: 210_000,
   },
   settings: ['IDLE_MS'],
-  reply: record({ held: flag, replaced: text }),
+  reply: t.record({ held: t.flag, replaced: t.text }),
 });
 
 export const relayUnread = defineScript({
   file: new URL('./lua/relay-unread.lua', import.meta.url),
   keys: ['reads'],
-  args: { file: text, token: text },
-  reply: nothing,
+  args: { file: t.text, token: t.text },
+  reply: t.nothing,
 });
 
 export const relayReaders = defineScript({
@@ -206,7 +191,7 @@ export const relayReaders = defineScript({
   keys: ['reads'],
   args: {
     /** Prefix of the names. */
-    prefix: text,
+    prefix: t.text,
   },
-  reply: record({ readers: rest(rows({ file: text, channel: text })) }),
+  reply: t.record({ readers: t.rest(t.rows({ file: t.text, channel: t.text })) }),
 });

@@ -1,19 +1,12 @@
 import { defineScript } from '../redis/script.ts';
-import {
-  fieldMap,
-  flag,
-  nothing,
-  number,
-  record,
-  text,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const accountAdd = defineScript({
   file: new URL('./lua/account-add.lua', import.meta.url),
   keys: ['accounts'],
-  args: { account: text },
+  args: { account: t.text },
   constants: { ACCOUNTS_SECONDS: 7 * 86_400 },
-  reply: nothing,
+  reply: t.nothing,
   runsWhenFull: true,
 });
 
@@ -21,26 +14,26 @@ export const leaseStart = defineScript({
   file: new URL('./lua/lease-start.lua', import.meta.url),
   keys: ['replicas', 'settings'],
   args: {
-    replica: text,
+    replica: t.text,
     /** Settings that must agree, as JSON. */
-    settings: text,
+    settings: t.text,
   },
-  reply: nothing,
+  reply: t.nothing,
   runsWhenFull: true,
 });
 
 export const leaseRenew = defineScript({
   file: new URL('./lua/lease-renew.lua', import.meta.url),
   keys: ['replicas', 'reaping', 'revokedVersion'],
-  args: { replica: text },
-  reply: record({
-    renewed: flag,
-    counters: fieldMap,
-    reaping: fieldMap,
+  args: { replica: t.text },
+  reply: t.record({
+    renewed: t.flag,
+    counters: t.fieldMap,
+    reaping: t.fieldMap,
     /** Version of the revocations, '' when there is none. */
-    revocations: text,
+    revocations: t.text,
     /** Time by the store's clock. */
-    atMs: number,
+    atMs: t.number,
   }),
   runsWhenFull: true,
 });
@@ -50,13 +43,13 @@ export const leaseReap = defineScript({
   keys: ['replicas', 'reaping', 'settings'],
   args: {
     /** Dead replica. */
-    dead: text,
+    dead: t.text,
     /** The counter that stood still; '' to take over from a dead reaper. */
-    counter: text,
+    counter: t.text,
     /** The dead reaper; '' for none. */
-    reaper: text,
-    newReaper: text,
+    reaper: t.text,
+    newReaper: t.text,
   },
-  reply: record({ claimed: flag }),
+  reply: t.record({ claimed: t.flag }),
   runsWhenFull: true,
 });

@@ -1,34 +1,26 @@
 import { defineScript } from '../redis/script.ts';
-import {
-  lines,
-  number,
-  randomBits,
-  record,
-  resentAfter,
-  rows,
-  text,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
 export const signalSend = defineScript({
   file: new URL('./lua/signal-send.lua', import.meta.url),
   keys: ['devices', 'routes', 'log', 'operation', 'rate', 'transfer', 'accountRate'],
   args: {
     /** Sending device. */
-    sender: text,
+    sender: t.text,
     /** Target: `=<device id>` or `~<name>`. */
-    target: text,
+    target: t.text,
     /** Transfer id, '' where there is none. */
-    transferId: text,
-    kind: text,
+    transferId: t.text,
+    kind: t.text,
     /** Payload, as JSON. */
-    payload: text,
-    random: randomBits,
-    resentAfterMs: resentAfter,
+    payload: t.text,
+    random: t.randomBits,
+    resentAfterMs: t.resentAfter,
     /** How much older than usual routes may be, in ms. */
-    lateMs: number,
+    lateMs: t.number,
   },
   settings: ['RATE_LIMIT'],
-  reply: record({ receiver: text, routes: lines(rows({ channel: text, device: text })) }),
+  reply: t.record({ receiver: t.text, routes: t.lines(t.rows({ channel: t.text, device: t.text })) }),
   announces: true,
   rate: 'signal',
 });

@@ -1,35 +1,23 @@
 import { defineScript } from '../redis/script.ts';
-import {
-  fields,
-  flag,
-  nothing,
-  number,
-  oneOf,
-  record,
-  rest,
-  restOfWords,
-  text,
-  textList,
-  variants,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-const waits = { expiresAtMs: number, replaced: text };
+const waits = { expiresAtMs: t.number, replaced: t.text };
 /** The reply to an account with too many wrong codes: ms until the request ends, and the request's lifetime in ms. */
-const limited = { leftMs: number, lifeMs: number };
+const limited = { leftMs: t.number, lifeMs: t.number };
 
 export const loginStart = defineScript({
   file: new URL('./lua/login-start.lua', import.meta.url),
   keys: ['login'],
   args: {
     /** Lifetime in ms. */
-    ttlMs: number,
+    ttlMs: t.number,
     /**
      * Field, value, ...: poll and code (SHA-256 of the secrets), name, type, address, agent, device, id; keys as JSON; owner
      * (the account, for a device that is already signed in).
      */
-    fields: restOfWords,
+    fields: t.restOfWords,
   },
-  reply: record({ createdAtMs: number, expiresAtMs: number }),
+  reply: t.record({ createdAtMs: t.number, expiresAtMs: t.number }),
 });
 
 export const loginPoll = defineScript({
@@ -37,21 +25,21 @@ export const loginPoll = defineScript({
   keys: ['login'],
   args: {
     /** SHA-256 of the poll secret. */
-    pollDigest: text,
+    pollDigest: t.text,
     /** `<channel>\n<poll id>` of the poll. */
-    waiter: text,
+    waiter: t.text,
     /** '1' when the poll reads for the first time. */
-    isFirst: flag,
+    isFirst: t.flag,
   },
   constants: {
     /** The length of the lease: longer than a mint (at most 3 s) and the write of the row after it. */
     LEASE_MS: 6_000,
   },
-  reply: variants('state', {
+  reply: t.variants('state', {
     pending: waits,
     superseded: waits,
     minting: waits,
-    leased: { ...waits, fence: text, login: rest(fields) },
+    leased: { ...waits, fence: t.text, login: t.rest(t.fields) },
   }),
 });
 
@@ -60,11 +48,11 @@ export const loginRead = defineScript({
   keys: ['login', 'tries'],
   args: {
     /** SHA-256 of the approval code. */
-    codeDigest: text,
+    codeDigest: t.text,
     /** Account of the caller. */
-    account: text,
+    account: t.text,
   },
-  reply: variants('outcome', { read: { nowMs: number, login: rest(fields) }, limited }),
+  reply: t.variants('outcome', { read: { nowMs: t.number, login: t.rest(t.fields) }, limited }),
 });
 
 export const loginDecide = defineScript({
@@ -72,18 +60,18 @@ export const loginDecide = defineScript({
   keys: ['login', 'tries'],
   args: {
     /** SHA-256 of the approval code; '' to deny without it. */
-    codeDigest: text,
+    codeDigest: t.text,
     /** Wrong codes after which the account is refused; 0 means neither counted nor limited. */
-    tries: number,
+    tries: t.number,
     /** Operation id. The same call again, after a lost answer, gets the first answer. */
-    operation: text,
+    operation: t.text,
     /** Account of the caller. */
-    account: text,
-    decision: oneOf('approved', 'denied'),
+    account: t.text,
+    decision: t.oneOf('approved', 'denied'),
     /** Field, value, ...: user, account, device and session of the approver, scope, persist, sealed. */
-    fields: restOfWords,
+    fields: t.restOfWords,
   },
-  reply: variants('outcome', { decided: { waiter: text }, limited }),
+  reply: t.variants('outcome', { decided: { waiter: t.text }, limited }),
 });
 
 export const loginFinish = defineScript({
@@ -91,26 +79,26 @@ export const loginFinish = defineScript({
   keys: ['login'],
   args: {
     /** Fencing number of the lease. */
-    fence: text,
-    outcome: oneOf('consumed', 'denied', 'approved'),
+    fence: t.text,
+    outcome: t.oneOf('consumed', 'denied', 'approved'),
   },
-  reply: record({ done: flag }),
+  reply: t.record({ done: t.flag }),
 });
 
 export const inviteAdd = defineScript({
   file: new URL('./lua/invite-add.lua', import.meta.url),
   keys: ['devices', 'invites', 'rate'],
   args: {
-    invite: text,
+    invite: t.text,
     /** The device that invites. */
-    device: text,
+    device: t.text,
     /** Lifetime of the invite in ms. */
-    ttlMs: number,
+    ttlMs: t.number,
     /** Lifetime of a login request in ms. */
-    requestMs: number,
+    requestMs: t.number,
   },
   settings: ['RATE_LIMIT'],
-  reply: record({ expiresAtMs: number }),
+  reply: t.record({ expiresAtMs: t.number }),
   rate: 'qr_invite',
 });
 
@@ -118,14 +106,14 @@ export const inviteTake = defineScript({
   file: new URL('./lua/invite-take.lua', import.meta.url),
   keys: ['devices', 'invites', 'routes'],
   args: {
-    invite: text,
+    invite: t.text,
     /** Id of the login request, and its end. */
-    request: text,
-    requestExpires: number,
+    request: t.text,
+    requestExpires: t.number,
     /** The event that the inviting device gets, as JSON. */
-    data: text,
+    data: t.text,
   },
-  reply: nothing,
+  reply: t.nothing,
   announces: true,
 });
 
@@ -134,7 +122,7 @@ export const invitePending = defineScript({
   keys: ['invites'],
   args: {
     /** The device that invited. */
-    device: text,
+    device: t.text,
   },
-  reply: record({ events: textList }),
+  reply: t.record({ events: t.textList }),
 });

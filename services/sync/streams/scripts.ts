@@ -1,18 +1,5 @@
 import { defineScript } from '../redis/script.ts';
-import {
-  type Answer,
-  digits,
-  flag,
-  maybeNumber,
-  nothing,
-  number,
-  randomBits,
-  record,
-  rows,
-  text,
-  textList,
-  variants,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { transitions } from '../presence/scripts.ts';
 import { liveness } from '../replicas/liveness.ts';
 import type { ResetReason } from '../../../shared/contract/modules/stream.ts';
@@ -21,25 +8,25 @@ import type { ResetReason } from '../../../shared/contract/modules/stream.ts';
 const PAGE_BYTES = 256 * 1024;
 
 /** Reason why a position is no longer valid; null when it is valid. */
-const lostReason: Answer<ResetReason | null> = { read: (raw) => (raw || null) as ResetReason | null };
+const lostReason: t.Answer<ResetReason | null> = { read: (raw) => (raw || null) as ResetReason | null };
 
 /**
  * A page of the log: `name` is '' for an entry that is not for this stream; `ended`: the page reached the end of the
  * log.
  */
-const page = { entries: rows({ id: text, name: text, data: text }), ended: flag };
+const page = { entries: t.rows({ id: t.text, name: t.text, data: t.text }), ended: t.flag };
 
 /** The arguments of an attach that describe its stream. */
 const own = {
-  stream: text,
+  stream: t.text,
   /** Channel of the replica. */
-  channel: text,
+  channel: t.text,
   /** Device id or ~name. */
-  device: text,
+  device: t.text,
   /** Generation of this attach; an older one than written is ignored. */
-  generation: digits,
+  generation: t.digits,
   /** 32 random bits for a marker. */
-  random: randomBits,
+  random: t.randomBits,
   liveness,
 };
 
@@ -51,40 +38,40 @@ const late = {
 };
 
 const attached = {
-  top: text,
-  presenceVersion: number,
-  devices: textList,
-  states: textList,
+  top: t.text,
+  presenceVersion: t.number,
+  devices: t.textList,
+  states: t.textList,
   transitions,
   /**
    * Ms until a route to this replica whose stream it does not hold can be told from the route of a new stream; 0
    * without one.
    */
-  orphanInMs: number,
+  orphanInMs: t.number,
   /** Number of routes that led to no stream and were dropped. */
-  dropped: number,
+  dropped: t.number,
 };
 
 /** The attach of a stream that opens. It checks limits, announces the connect and reads the first page. */
 export const streamOpen = defineScript({
   file: new URL('./lua/stream-open.lua', import.meta.url),
   keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard', 'invites'],
-  args: { ...own, position: text },
+  args: { ...own, position: t.text },
   constants: { PAGE_BYTES },
   settings: ['GRACE_MS'],
-  reply: variants('outcome', {
+  reply: t.variants('outcome', {
     ...late,
     /** The account is at its limit of streams. */
     busy: {},
     /** The account seems to be at its limit, but these channels of its other streams may be silent. */
-    full: { channels: textList },
+    full: { channels: t.textList },
     attached: {
       ...attached,
       lostReason,
-      clipboard: text,
-      pendingMessages: number,
-      pendingTransfers: number,
-      hasInvites: flag,
+      clipboard: t.text,
+      pendingMessages: t.number,
+      pendingTransfers: t.number,
+      hasInvites: t.flag,
       ...page,
     },
   }),
@@ -99,10 +86,10 @@ export const streamAttach = defineScript({
   args: {
     ...own,
     /** Presence version that the stream has; a newer one is returned. */
-    knownVersion: number,
+    knownVersion: t.number,
   },
   settings: ['GRACE_MS'],
-  reply: variants('outcome', { ...late, attached: { ...attached, nextDueInMs: maybeNumber } }),
+  reply: t.variants('outcome', { ...late, attached: { ...attached, nextDueInMs: t.maybeNumber } }),
   announces: true,
   runsWhenFull: true,
 });
@@ -111,14 +98,14 @@ export const streamDetach = defineScript({
   file: new URL('./lua/stream-detach.lua', import.meta.url),
   keys: ['routes'],
   args: {
-    stream: text,
+    stream: t.text,
     /** Channel of the replica. */
-    channel: text,
+    channel: t.text,
     /** Device id or ~name. */
-    device: text,
-    generation: digits,
+    device: t.text,
+    generation: t.digits,
   },
-  reply: nothing,
+  reply: t.nothing,
   runsWhenFull: true,
 });
 
@@ -126,10 +113,10 @@ export const logPage = defineScript({
   file: new URL('./lua/log-page.lua', import.meta.url),
   keys: ['log', 'mail', 'inbox'],
   args: {
-    position: text,
+    position: t.text,
     /** Device id or ~name. */
-    device: text,
+    device: t.text,
   },
   constants: { PAGE_BYTES },
-  reply: record({ lostReason, top: text, ...page }),
+  reply: t.record({ lostReason, top: t.text, ...page }),
 });

@@ -1,27 +1,10 @@
 import { pushJobs, pushSchedule } from '../push/push-queue.ts';
 import { defineScript } from '../redis/script.ts';
-import {
-  digits,
-  flag,
-  json,
-  lines,
-  maybeDigits,
-  nothing,
-  number,
-  oneOf,
-  randomBits,
-  record,
-  resentAfter,
-  rest,
-  rows,
-  text,
-  textList,
-  wordSet,
-} from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
 /** A transfer as JSON without its end; its files, '' for a long list; its state in the relay (`relay_words`). */
-const stored = { openJson: text, files: text, relay: text };
+const stored = { openJson: t.text, files: t.text, relay: t.text };
 
 interface FileEntry {
   name: string;
@@ -47,43 +30,43 @@ export const transferInit = defineScript({
   ],
   args: {
     /** Device of the sender. */
-    sender: text,
+    sender: t.text,
     /** Target: `=<device id>` or `~<name>`. */
-    target: text,
-    transferId: text,
+    target: t.text,
+    transferId: t.text,
     /** Files as a JSON array: all when there are up to 16, else those that are kept after the end. */
-    files: text,
+    files: t.text,
     /** Number of files. */
-    count: digits,
+    count: t.digits,
     /** Bytes of all. */
-    bytes: digits,
+    bytes: t.digits,
     /** Sealed text of the sender, base64url; '' for none. */
-    sealed: text,
-    random: randomBits,
-    fingerprint: text,
+    sealed: t.text,
+    random: t.randomBits,
+    fingerprint: t.text,
     /** Seconds for which the answer is kept; 0 when it is not. */
-    rememberSeconds: digits,
-    resentAfterMs: resentAfter,
+    rememberSeconds: t.digits,
+    resentAfterMs: t.resentAfter,
     pushes: pushSchedule,
-    dead: wordSet,
+    dead: t.wordSet,
     /** Ms that rows may be older than usual. */
-    lateMs: number,
+    lateMs: t.number,
     /** The long list with its ends, '' for a short one. */
-    longList: text,
+    longList: t.text,
     /** Files that replace `files` when the transfer ends; '' when that stays. */
-    brief: text,
+    brief: t.text,
     /** Bytes that count towards the limit of the account. */
-    quotaBytes: number,
+    quotaBytes: t.number,
     /** Scope of the sender. */
-    scope: oneOf('guest', 'full'),
+    scope: t.oneOf('guest', 'full'),
   },
   settings: ['RATE_LIMIT'],
-  reply: record({
-    openJson: text,
-    receiver: text,
-    routes: lines(rows({ channel: text, device: text })),
+  reply: t.record({
+    openJson: t.text,
+    receiver: t.text,
+    routes: t.lines(t.rows({ channel: t.text, device: t.text })),
     jobs: pushJobs,
-    evict: textList,
+    evict: t.textList,
   }),
   announces: true,
   rate: 'transfer',
@@ -94,15 +77,15 @@ export const transferAct = defineScript({
   keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files', 'sealed'],
   args: {
     /** Device that acts; '' to cancel for the account, whatever the state. */
-    device: text,
-    action: oneOf('accept', 'reject', 'p2p', 'relay', 'complete', 'fail', 'cancel'),
+    device: t.text,
+    action: t.oneOf('accept', 'reject', 'p2p', 'relay', 'complete', 'fail', 'cancel'),
     /** Phase, '' to leave it. */
-    phase: text,
+    phase: t.text,
     /** Error as JSON, 'null' to leave it. */
-    error: text,
-    random: randomBits,
+    error: t.text,
+    random: t.randomBits,
   },
-  reply: record({ ...stored, refusingState: text, isNew: flag }),
+  reply: t.record({ ...stored, refusingState: t.text, isNew: t.flag }),
   announces: true,
 });
 
@@ -114,20 +97,20 @@ export const transferPhase = defineScript({
   keys: ['routes', 'record', 'due', 'files', 'sealed'],
   args: {
     /** Device that reports. */
-    device: text,
+    device: t.text,
     /** Phase; '' forwards the pending one. */
-    phase: text,
+    phase: t.text,
     /** Sent bytes, '' to leave them. */
-    sent: maybeDigits,
+    sent: t.maybeDigits,
     /** Received bytes, '' to leave them. */
-    received: maybeDigits,
+    received: t.maybeDigits,
     /** File that the receiver has stored in part or whole, '' for a phase. */
-    file: maybeDigits,
+    file: t.maybeDigits,
     /** Bytes of that file that are stored, '' for a phase. */
-    storedBytes: maybeDigits,
+    storedBytes: t.maybeDigits,
   },
   constants: { FORWARD_MS: 1_000 / LIMITS.phasesPerSecond },
-  reply: record({ ...stored, refusingState: text, waitMs: number, wrong: text }),
+  reply: t.record({ ...stored, refusingState: t.text, waitMs: t.number, wrong: t.text }),
   announces: true,
 });
 
@@ -136,9 +119,9 @@ export const transferRead = defineScript({
   keys: ['record', 'files', 'sealed'],
   args: {
     /** Device that asks. */
-    device: text,
+    device: t.text,
   },
-  reply: record(stored),
+  reply: t.record(stored),
 });
 
 export const transferGlance = defineScript({
@@ -146,11 +129,11 @@ export const transferGlance = defineScript({
   keys: ['record'],
   args: {
     /** Device that asks. */
-    device: text,
+    device: t.text,
     /** State that it must have, '' for any. */
-    state: text,
+    state: t.text,
   },
-  reply: record(stored),
+  reply: t.record(stored),
 });
 
 export const transferFile = defineScript({
@@ -158,16 +141,16 @@ export const transferFile = defineScript({
   keys: ['record', 'files'],
   args: {
     /** Device that asks. */
-    device: text,
-    file: digits,
+    device: t.text,
+    file: t.digits,
   },
-  reply: record({
-    role: oneOf('sender', 'receiver'),
-    state: text,
-    relayInUse: flag,
-    begun: text,
-    file: json<FileEntry>(),
-    files: json<FileEntry[]>(),
+  reply: t.record({
+    role: t.oneOf('sender', 'receiver'),
+    state: t.text,
+    relayInUse: t.flag,
+    begun: t.text,
+    file: t.json<FileEntry>(),
+    files: t.json<FileEntry[]>(),
   }),
 });
 
@@ -175,32 +158,32 @@ export const transferList = defineScript({
   file: new URL('./lua/transfer-list.lua', import.meta.url),
   keys: ['offers'],
   args: {
-    device: text,
+    device: t.text,
     /** `<created>-<transfer>` before which to go on, '' for the first page. */
-    cursor: text,
+    cursor: t.text,
     /** Most entries. */
-    count: digits,
+    count: t.digits,
   },
-  reply: record({ transfers: rest(textList) }),
+  reply: t.record({ transfers: t.rest(t.textList) }),
 });
 
 export const transferPending = defineScript({
   file: new URL('./lua/transfer-pending.lua', import.meta.url),
   keys: ['offers', 'log'],
   args: {
-    device: text,
+    device: t.text,
     /** Position of the stream. */
-    position: text,
+    position: t.text,
   },
   settings: ['REDELIVERY_MS'],
-  reply: record({ transfers: rest(textList) }),
+  reply: t.record({ transfers: t.rest(t.textList) }),
 });
 
 export const transferExpire = defineScript({
   file: new URL('./lua/transfer-expire.lua', import.meta.url),
   keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files', 'sealed'],
-  args: { transferId: text, random: randomBits },
-  reply: record({ expired: flag, relay: text, wasLive: flag }),
+  args: { transferId: t.text, random: t.randomBits },
+  reply: t.record({ expired: t.flag, relay: t.text, wasLive: t.flag }),
   announces: true,
   runsWhenFull: true,
 });
@@ -208,8 +191,8 @@ export const transferExpire = defineScript({
 export const transferEvict = defineScript({
   file: new URL('./lua/transfer-evict.lua', import.meta.url),
   keys: ['offers', 'record', 'due', 'transfers', 'files', 'sealed'],
-  args: { transferId: text },
-  reply: nothing,
+  args: { transferId: t.text },
+  reply: t.nothing,
   runsWhenFull: true,
 });
 
@@ -217,21 +200,21 @@ export const transferGeneration = defineScript({
   file: new URL('./lua/transfer-generation.lua', import.meta.url),
   keys: ['routes', 'log', 'record'],
   args: {
-    file: digits,
+    file: t.digits,
     /** Generation that the file has, '' before the first. */
-    knownGeneration: maybeDigits,
+    knownGeneration: t.maybeDigits,
     /** Generation that the file gets. */
-    generation: digits,
+    generation: t.digits,
     /** Offset at which that generation begins. */
-    offset: digits,
-    random: randomBits,
+    offset: t.digits,
+    random: t.randomBits,
     /** Whether the sender gets an event. */
-    tells: flag,
+    tells: t.flag,
   },
   constants: {
     /** How long until the sender gets the same event again. */
     TELL_AGAIN_MS: 30_000,
   },
-  reply: record({ generation: number, refusingState: text, isNew: flag }),
+  reply: t.record({ generation: t.number, refusingState: t.text, isNew: t.flag }),
   announces: true,
 });
