@@ -68,7 +68,7 @@ const LENT = new Set([
  *   `sealed` keeps what only `transfer-read` returns.
  * - `stream-open` (9): `invites` says, in the one trip of an opening, whether a new device waits for this one's decision.
  */
-const MANY_KEYS = new Set(['message-accept.lua', 'transfer-init.lua', 'stream-open.lua']);
+const MANY_KEYS = new Set(['message-accept', 'transfer-init', 'stream-open']);
 const MOST_KEYS = 8;
 
 /** Finds scripts that take chunks of other modules. General chunks, those of its own module, and lent ones are allowed. */
@@ -89,7 +89,7 @@ export function findScriptsOfManyKeys() {
   const declared = SOURCES.flatMap(filesUnder).filter((path) => path.endsWith('scripts.ts'));
   return declared.flatMap((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8');
-    return [...text.matchAll(/new URL\('\.\/lua\/([a-z-]+\.lua)'.*?keys: \[(.*?)\]/gs)]
+    return [...text.matchAll(/defineScript\('([a-z-]+)', \{.*?keys: \[(.*?)\]/gs)]
       .map(([, name, keys]) => ({ name, count: keys.split(',').filter((key) => key.trim() !== '').length }))
       .filter(({ name, count }) => count > MOST_KEYS && !MANY_KEYS.has(name))
       .map(({ name, count }) => `${path}: ${name} takes ${count} keys, at most ${MOST_KEYS}`);

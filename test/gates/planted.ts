@@ -297,7 +297,7 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
     gate: 'scripts',
     what: 'a script of nine keys',
     file: 'services/sync/planted/scripts.ts',
-    text: "// new URL('./lua/many.lua', import.meta.url), keys: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']\n",
+    text: "// defineScript('many', { keys: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']\n",
   },
   {
     gate: 'monitoring',

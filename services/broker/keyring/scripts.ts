@@ -1,8 +1,9 @@
-import { defineScript } from '../../../shared/service-kit/redis/scripts/script.ts';
+import { scriptsIn } from '../../../shared/service-kit/redis/scripts/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-export const keysAdd = defineScript({
-  file: new URL('./lua/keys-add.lua', import.meta.url),
+const defineScript = scriptsIn(import.meta.url);
+
+export const keysAdd = defineScript('keys-add', {
   keys: ['signingKeys'],
   args: {
     /** Newest key that the caller knows, '' for none. */
@@ -16,8 +17,7 @@ export const keysAdd = defineScript({
   runsWhenFull: true,
 });
 
-export const keysSeal = defineScript({
-  file: new URL('./lua/keys-seal.lua', import.meta.url),
+export const keysSeal = defineScript('keys-seal', {
   keys: ['signingKeys'],
   args: {
     key: t.text,

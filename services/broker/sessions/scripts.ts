@@ -1,5 +1,7 @@
-import { defineScript } from '../../../shared/service-kit/redis/scripts/script.ts';
+import { scriptsIn } from '../../../shared/service-kit/redis/scripts/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 /** The beginning of every reply: the session and its user. */
 const sessionReply = {
@@ -19,8 +21,7 @@ const sessionReply = {
   roles: t.text,
 };
 
-export const sessionUse = defineScript({
-  file: new URL('./lua/session-use.lua', import.meta.url),
+export const sessionUse = defineScript('session-use', {
   keys: ['session', 'user'],
   args: {
     id: t.text,
@@ -33,8 +34,7 @@ export const sessionUse = defineScript({
   reply: t.record(sessionReply),
 });
 
-export const sessionOpen = defineScript({
-  file: new URL('./lua/session-open.lua', import.meta.url),
+export const sessionOpen = defineScript('session-open', {
   keys: ['session', 'index', 'metas', 'user'],
   args: {
     id: t.text,
@@ -52,8 +52,7 @@ export const sessionOpen = defineScript({
   reply: t.record(sessionReply),
 });
 
-export const sessionRotate = defineScript({
-  file: new URL('./lua/session-rotate.lua', import.meta.url),
+export const sessionRotate = defineScript('session-rotate', {
   keys: ['session', 'index', 'metas', 'user'],
   args: {
     id: t.text,
@@ -69,8 +68,7 @@ export const sessionRotate = defineScript({
   runsWhenFull: true,
 });
 
-export const sessionRevoke = defineScript({
-  file: new URL('./lua/session-revoke.lua', import.meta.url),
+export const sessionRevoke = defineScript('session-revoke', {
   keys: ['session', 'index'],
   args: {
     id: t.text,
@@ -83,8 +81,7 @@ export const sessionRevoke = defineScript({
   runsWhenFull: true,
 });
 
-export const sessionPage = defineScript({
-  file: new URL('./lua/session-page.lua', import.meta.url),
+export const sessionPage = defineScript('session-page', {
   keys: ['index'],
   args: {
     /** End of the first session in ms, at least now. */
@@ -95,8 +92,7 @@ export const sessionPage = defineScript({
   reply: t.record({ nowMs: t.number, entries: t.rest(t.rows({ sessionId: t.text, endsAtMs: t.number })) }),
 });
 
-export const sessionMint = defineScript({
-  file: new URL('./lua/session-mint.lua', import.meta.url),
+export const sessionMint = defineScript('session-mint', {
   /** `session`: the session that the meta had at the lookup; else the same as `newSession`, which is created. */
   keys: ['session', 'newSession', 'index', 'metas', 'mint', 'user'],
   args: {

@@ -1,8 +1,9 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-export const clipboardSet = defineScript({
-  file: new URL('./lua/clipboard-set.lua', import.meta.url),
+const defineScript = scriptsIn(import.meta.url);
+
+export const clipboardSet = defineScript('clipboard-set', {
   keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'operation', 'rate', 'accountRate'],
   args: {
     /** Device of the writer, '' where it has none. */
@@ -22,8 +23,7 @@ export const clipboardSet = defineScript({
   rate: 'clipboard',
 });
 
-export const clipboardClear = defineScript({
-  file: new URL('./lua/clipboard-clear.lua', import.meta.url),
+export const clipboardClear = defineScript('clipboard-clear', {
   keys: ['routes', 'log', 'clipboard', 'due'],
   args: {
     random: t.randomBits,

@@ -1,9 +1,10 @@
 import { pushJobs, pushSchedule } from '../push/push-queue.ts';
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-export const deviceAdd = defineScript({
-  file: new URL('./lua/device-add.lua', import.meta.url),
+const defineScript = scriptsIn(import.meta.url);
+
+export const deviceAdd = defineScript('device-add', {
   keys: ['devices', 'routes', 'log', 'presence', 'due', 'push'],
   args: {
     device: t.text,
@@ -25,8 +26,7 @@ export const deviceAdd = defineScript({
   announces: true,
 });
 
-export const deviceRemove = defineScript({
-  file: new URL('./lua/device-remove.lua', import.meta.url),
+export const deviceRemove = defineScript('device-remove', {
   keys: ['devices', 'routes', 'log', 'presence', 'mail', 'inbox', 'due', 'push'],
   args: {
     device: t.text,
@@ -41,8 +41,7 @@ export const deviceRemove = defineScript({
   runsWhenFull: true,
 });
 
-export const deviceRename = defineScript({
-  file: new URL('./lua/device-rename.lua', import.meta.url),
+export const deviceRename = defineScript('device-rename', {
   keys: ['devices', 'routes', 'log', 'presence', 'operation', 'rate'],
   args: {
     /** Device of the caller. */

@@ -1,11 +1,12 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 /** How long other replicas leave a claimed account alone. */
 export const LEASE_MS = 30_000;
 
-export const dueSchedule = defineScript({
-  file: new URL('./lua/due-schedule.lua', import.meta.url),
+export const dueSchedule = defineScript('due-schedule', {
   keys: ['index', 'stamps'],
   args: {
     account: t.text,
@@ -14,12 +15,10 @@ export const dueSchedule = defineScript({
     /** Random text, so that two schedules of one millisecond differ. '' when the job is written already. */
     nonce: t.text,
   },
-  reply: t.nothing,
   runsWhenFull: true,
 });
 
-export const dueClaim = defineScript({
-  file: new URL('./lua/due-claim.lua', import.meta.url),
+export const dueClaim = defineScript('due-claim', {
   keys: ['index', 'stamps'],
   args: {
     /** Most accounts to claim. */
@@ -30,8 +29,7 @@ export const dueClaim = defineScript({
   runsWhenFull: true,
 });
 
-export const dueJobs = defineScript({
-  file: new URL('./lua/due-jobs.lua', import.meta.url),
+export const dueJobs = defineScript('due-jobs', {
   keys: ['due'],
   args: {
     /** Number of jobs to skip. */
@@ -41,8 +39,7 @@ export const dueJobs = defineScript({
   reply: t.record({ nextInMs: t.maybeNumber, due: t.rest(t.textList) }),
 });
 
-export const dueSettle = defineScript({
-  file: new URL('./lua/due-settle.lua', import.meta.url),
+export const dueSettle = defineScript('due-settle', {
   keys: ['index', 'stamps'],
   args: {
     account: t.text,
@@ -60,6 +57,5 @@ export const dueSettle = defineScript({
      */
     USUAL_REQUEST_MS: 10_000,
   },
-  reply: t.nothing,
   runsWhenFull: true,
 });

@@ -1,11 +1,12 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 /** How long a replica that cannot fetch the keys trusts those that another replica fetched. */
 export const KEEP_MS = 86_400_000;
 
-export const keySetKeep = defineScript({
-  file: new URL('./lua/key-set-keep.lua', import.meta.url),
+export const keySetKeep = defineScript('key-set-keep', {
   keys: ['keySet'],
   args: {
     /** The store's time in ms before the set was fetched. */
@@ -14,5 +15,4 @@ export const keySetKeep = defineScript({
     sealed: t.text,
   },
   constants: { KEEP_MS },
-  reply: t.nothing,
 });

@@ -1,12 +1,13 @@
 import { DELETIONS } from '../../../shared/contract/modules/keys.ts';
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 /** The reply if the ring in force is not the one that the caller checked a signature with. */
 const moved = { n: t.number };
 
-export const keyringPage = defineScript({
-  file: new URL('./lua/keyring-page.lua', import.meta.url),
+export const keyringPage = defineScript('keyring-page', {
   keys: ['keyring'],
   args: {
     /** The newest ring that the caller has. */
@@ -21,17 +22,14 @@ export const keyringPage = defineScript({
   }),
 });
 
-export const keyringHead = defineScript({
-  file: new URL('./lua/keyring-head.lua', import.meta.url),
+export const keyringHead = defineScript('keyring-head', {
   keys: ['keyring', 'rate'],
-  args: {},
   settings: ['RATE_LIMIT'],
   reply: t.record({ n: t.number, hash: t.text, ring: t.text }),
   rate: 'keys',
 });
 
-export const keyringPut = defineScript({
-  file: new URL('./lua/keyring-put.lua', import.meta.url),
+export const keyringPut = defineScript('keyring-put', {
   keys: ['keyring', 'routes', 'log', 'due', 'operation'],
   args: {
     /** The number of the ring, the SHA-256 of its bytes, and the ring as it was sent. */
@@ -48,8 +46,7 @@ export const keyringPut = defineScript({
   announces: true,
 });
 
-export const keyringGuests = defineScript({
-  file: new URL('./lua/keyring-guests.lua', import.meta.url),
+export const keyringGuests = defineScript('keyring-guests', {
   keys: ['keyring', 'routes', 'log', 'due', 'operation'],
   args: {
     /** SHA-256 of the ring whose member signed the list. */
@@ -67,16 +64,14 @@ export const keyringGuests = defineScript({
   announces: true,
 });
 
-export const keyringAnnounce = defineScript({
-  file: new URL('./lua/keyring-announce.lua', import.meta.url),
+export const keyringAnnounce = defineScript('keyring-announce', {
   keys: ['keyring', 'routes', 'log', 'due'],
   args: { what: t.oneOf(...DELETIONS), random: t.randomBits },
   reply: t.record({ atMs: t.maybeNumber }),
   announces: true,
 });
 
-export const keyringDrop = defineScript({
-  file: new URL('./lua/keyring-drop.lua', import.meta.url),
+export const keyringDrop = defineScript('keyring-drop', {
   keys: ['keyring', 'routes', 'log', 'due'],
   args: {
     why: t.oneOf('signed', 'due', 'erased'),
@@ -88,8 +83,7 @@ export const keyringDrop = defineScript({
   announces: true,
 });
 
-export const keyringKeep = defineScript({
-  file: new URL('./lua/keyring-keep.lua', import.meta.url),
+export const keyringKeep = defineScript('keyring-keep', {
   keys: ['keyring', 'routes', 'log', 'due'],
   args: {
     /** SHA-256 of the ring whose member objects. */

@@ -1,9 +1,10 @@
 import { pushJobs, pushSchedule } from '../push/push-queue.ts';
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-export const messageAccept = defineScript({
-  file: new URL('./lua/message-accept.lua', import.meta.url),
+const defineScript = scriptsIn(import.meta.url);
+
+export const messageAccept = defineScript('message-accept', {
   keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation', 'rate', 'push', 'due', 'accountRate', 'targets'],
   args: {
     /** Device of the sender, '' without. */
@@ -39,8 +40,7 @@ export const messageAccept = defineScript({
   rate: 'message',
 });
 
-export const messageAck = defineScript({
-  file: new URL('./lua/message-ack.lua', import.meta.url),
+export const messageAck = defineScript('message-ack', {
   keys: ['devices', 'routes', 'log', 'mail', 'inbox', 'operation'],
   args: {
     /** Device that acknowledges. */
@@ -54,8 +54,7 @@ export const messageAck = defineScript({
   runsWhenFull: true,
 });
 
-export const mailPage = defineScript({
-  file: new URL('./lua/mail-page.lua', import.meta.url),
+export const mailPage = defineScript('mail-page', {
   keys: ['devices', 'log', 'mail', 'inbox'],
   args: {
     device: t.text,

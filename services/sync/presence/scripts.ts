@@ -1,6 +1,8 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import type { Transitions } from './transitions.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 const NONE: Transitions = { online: 0, offline: 0 };
 
@@ -13,15 +15,12 @@ export const transitions: t.Answer<Transitions> = {
   },
 };
 
-export const presenceRead = defineScript({
-  file: new URL('./lua/presence-read.lua', import.meta.url),
+export const presenceRead = defineScript('presence-read', {
   keys: ['devices', 'presence'],
-  args: {},
   reply: t.record({ devices: t.textList, states: t.textList }),
 });
 
-export const presenceReconcile = defineScript({
-  file: new URL('./lua/presence-reconcile.lua', import.meta.url),
+export const presenceReconcile = defineScript('presence-reconcile', {
   keys: ['routes', 'presence', 'devices'],
   args: {
     /** Channels whose routes count as gone. */

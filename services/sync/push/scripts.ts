@@ -1,11 +1,12 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import type { PushTarget } from './sender.ts';
 
+const defineScript = scriptsIn(import.meta.url);
+
 const claim = { hash: t.text, fence: t.text };
 
-export const pushAdmit = defineScript({
-  file: new URL('./lua/push-admit.lua', import.meta.url),
+export const pushAdmit = defineScript('push-admit', {
   keys: ['devices', 'push', 'rate'],
   args: { device: t.text, platform: t.text },
   settings: ['RATE_LIMIT'],
@@ -13,8 +14,7 @@ export const pushAdmit = defineScript({
   rate: 'push',
 });
 
-export const pushRegister = defineScript({
-  file: new URL('./lua/push-register.lua', import.meta.url),
+export const pushRegister = defineScript('push-register', {
   keys: ['devices', 'push', 'due'],
   args: {
     device: t.text,
@@ -31,8 +31,7 @@ export const pushRegister = defineScript({
   reply: t.record({ id: t.text, ...claim, jobs: t.textList }),
 });
 
-export const pushDrop = defineScript({
-  file: new URL('./lua/push-drop.lua', import.meta.url),
+export const pushDrop = defineScript('push-drop', {
   keys: ['push', 'due'],
   args: {
     device: t.text,
@@ -47,8 +46,7 @@ export const pushDrop = defineScript({
   runsWhenFull: true,
 });
 
-export const pushOwner = defineScript({
-  file: new URL('./lua/push-owner.lua', import.meta.url),
+export const pushOwner = defineScript('push-owner', {
   keys: ['owner'],
   args: {
     claimantAccount: t.text,
@@ -64,19 +62,16 @@ export const pushOwner = defineScript({
   reply: t.record({ fence: t.text, account: t.text, device: t.text }),
 });
 
-export const pushRelease = defineScript({
-  file: new URL('./lua/push-release.lua', import.meta.url),
+export const pushRelease = defineScript('push-release', {
   keys: ['owner'],
   args: {
     /** Fence of the registration that was dropped. */
     droppedFence: t.text,
   },
-  reply: t.nothing,
   runsWhenFull: true,
 });
 
-export const pushTest = defineScript({
-  file: new URL('./lua/push-test.lua', import.meta.url),
+export const pushTest = defineScript('push-test', {
   keys: ['push', 'due', 'rate'],
   args: {
     device: t.text,
@@ -88,8 +83,7 @@ export const pushTest = defineScript({
   rate: 'push_test',
 });
 
-export const pushTake = defineScript({
-  file: new URL('./lua/push-take.lua', import.meta.url),
+export const pushTake = defineScript('push-take', {
   keys: ['devices', 'routes', 'due', 'push', 'inbox', 'mail', 'offers'],
   args: { job: t.text, platform: t.text, kind: t.text, device: t.text, peer: t.text, dead: t.wordSet },
   constants: {
@@ -111,8 +105,7 @@ export const pushTake = defineScript({
   runsWhenFull: true,
 });
 
-export const pushFinish = defineScript({
-  file: new URL('./lua/push-finish.lua', import.meta.url),
+export const pushFinish = defineScript('push-finish', {
   keys: ['due', 'push'],
   args: {
     job: t.text,

@@ -1,10 +1,8 @@
-import { defineScript } from './script.ts';
-import { nothing } from '../../../shared/service-kit/redis/scripts/script-values.ts';
+import { scriptsIn } from './script.ts';
 
-export const accountNotify = defineScript({
-  file: new URL('./lua/account-notify.lua', import.meta.url),
+const defineScript = scriptsIn(import.meta.url);
+
+export const accountNotify = defineScript('account-notify', {
   keys: ['routes', 'log', 'presence'],
-  args: {},
-  reply: nothing,
   announces: true,
 });

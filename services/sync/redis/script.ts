@@ -1,5 +1,5 @@
-import { scriptsThatName } from '../../../shared/service-kit/redis/scripts/script.ts';
+import { scriptsIn as scriptsInModule } from '../../../shared/service-kit/redis/scripts/script.ts';
 import { BUS } from './bus/payloads.ts';
 
-/** Declares a Lua script of the replica, which may name the words of the bus as `BUS.<name>`. */
-export const defineScript = scriptsThatName({ BUS });
+/** Declares the Lua scripts of a module of the replica, which may name the words of the bus as `BUS.<name>`. */
+export const scriptsIn = (moduleUrl: string) => scriptsInModule(moduleUrl, { BUS });

@@ -1,18 +1,17 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 /** Channels of the sender of a file and of its reader, '' for none. */
 const parties = { sender: t.text, reader: t.text };
 
-export const relayDrop = defineScript({
-  file: new URL('./lua/relay-drop.lua', import.meta.url),
+export const relayDrop = defineScript('relay-drop', {
   keys: ['state', 'bytes'],
-  args: {},
   reply: t.record(parties),
 });
 
-export const relayEvict = defineScript({
-  file: new URL('./lua/relay-evict.lua', import.meta.url),
+export const relayEvict = defineScript('relay-evict', {
   keys: ['state', 'bytes'],
   args: {
     /** Generation of the bytes. */
@@ -21,8 +20,7 @@ export const relayEvict = defineScript({
   reply: t.record(parties),
 });
 
-export const relayCreate = defineScript({
-  file: new URL('./lua/relay-create.lua', import.meta.url),
+export const relayCreate = defineScript('relay-create', {
   keys: ['state', 'before', 'bytes'],
   args: {
     generation: t.digits,
@@ -33,8 +31,7 @@ export const relayCreate = defineScript({
   reply: t.record(parties),
 });
 
-export const relayOpen = defineScript({
-  file: new URL('./lua/relay-open.lua', import.meta.url),
+export const relayOpen = defineScript('relay-open', {
   keys: ['state', 'bytes'],
   args: {
     /** Generation in the record. */
@@ -58,19 +55,16 @@ export const relayOpen = defineScript({
   }),
 });
 
-export const relayLeave = defineScript({
-  file: new URL('./lua/relay-leave.lua', import.meta.url),
+export const relayLeave = defineScript('relay-leave', {
   keys: ['state'],
   args: {
     /** `w`: the sender | `r`: the reader. */
     side: t.oneOf('w', 'r'),
     token: t.text,
   },
-  reply: t.nothing,
 });
 
-export const relayTake = defineScript({
-  file: new URL('./lua/relay-take.lua', import.meta.url),
+export const relayTake = defineScript('relay-take', {
   keys: ['state', 'bytes'],
   args: {
     /** Token of the reader; '' for an acknowledgement, which comes from the device and not from one request. */
@@ -85,8 +79,7 @@ export const relayTake = defineScript({
   reply: t.record({ held: t.flag, notify: t.text, got: t.number, end: t.maybeNumber }),
 });
 
-export const relayWaitRead = defineScript({
-  file: new URL('./lua/relay-wait-read.lua', import.meta.url),
+export const relayWaitRead = defineScript('relay-wait-read', {
   keys: ['state', 'bytes'],
   args: {
     token: t.text,
@@ -100,8 +93,7 @@ export const relayWaitRead = defineScript({
   reply: t.record({ word: t.oneOf('lost', 'newer', 'replaced', 'go', 'wait'), generation: t.number, hasBegun: t.flag }),
 });
 
-export const relayWaitWrite = defineScript({
-  file: new URL('./lua/relay-wait-write.lua', import.meta.url),
+export const relayWaitWrite = defineScript('relay-wait-write', {
   keys: ['state', 'bytes'],
   args: {
     token: t.text,
@@ -114,8 +106,7 @@ export const relayWaitWrite = defineScript({
   reply: t.record({ taken: t.maybeNumber, notify: t.text }),
 });
 
-export const relayCommit = defineScript({
-  file: new URL('./lua/relay-commit.lua', import.meta.url),
+export const relayCommit = defineScript('relay-commit', {
   keys: ['state', 'bytes'],
   args: {
     /** Token of the sender. */
@@ -130,23 +121,19 @@ export const relayCommit = defineScript({
   reply: t.record({ taken: t.maybeNumber, notify: t.text, waiting: t.text }),
 });
 
-export const relayReserve = defineScript({
-  file: new URL('./lua/relay-reserve.lua', import.meta.url),
+export const relayReserve = defineScript('relay-reserve', {
   keys: ['files', 'kept'],
   args: { file: t.text },
   settings: ['IDLE_MS'],
   reply: t.record({ isNew: t.flag }),
 });
 
-export const relayRelease = defineScript({
-  file: new URL('./lua/relay-release.lua', import.meta.url),
+export const relayRelease = defineScript('relay-release', {
   keys: ['files', 'kept'],
   args: { files: t.restOfWords },
-  reply: t.nothing,
 });
 
-export const relayKeep = defineScript({
-  file: new URL('./lua/relay-keep.lua', import.meta.url),
+export const relayKeep = defineScript('relay-keep', {
   keys: ['files', 'kept'],
   args: {
     file: t.text,
@@ -158,8 +145,7 @@ export const relayKeep = defineScript({
   reply: t.record({ gone: t.rest(t.textList) }),
 });
 
-export const relayRead = defineScript({
-  file: new URL('./lua/relay-read.lua', import.meta.url),
+export const relayRead = defineScript('relay-read', {
   keys: ['reads', 'files', 'kept'],
   args: {
     file: t.text,
@@ -179,15 +165,12 @@ export const relayRead = defineScript({
   reply: t.record({ held: t.flag, replaced: t.text }),
 });
 
-export const relayUnread = defineScript({
-  file: new URL('./lua/relay-unread.lua', import.meta.url),
+export const relayUnread = defineScript('relay-unread', {
   keys: ['reads'],
   args: { file: t.text, token: t.text },
-  reply: t.nothing,
 });
 
-export const relayReaders = defineScript({
-  file: new URL('./lua/relay-readers.lua', import.meta.url),
+export const relayReaders = defineScript('relay-readers', {
   keys: ['reads'],
   args: {
     /** Prefix of the names. */

@@ -1,29 +1,26 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-export const accountAdd = defineScript({
-  file: new URL('./lua/account-add.lua', import.meta.url),
+const defineScript = scriptsIn(import.meta.url);
+
+export const accountAdd = defineScript('account-add', {
   keys: ['accounts'],
   args: { account: t.text },
   constants: { ACCOUNTS_SECONDS: 7 * 86_400 },
-  reply: t.nothing,
   runsWhenFull: true,
 });
 
-export const leaseStart = defineScript({
-  file: new URL('./lua/lease-start.lua', import.meta.url),
+export const leaseStart = defineScript('lease-start', {
   keys: ['replicas', 'settings'],
   args: {
     replica: t.text,
     /** Settings that must agree, as JSON. */
     settings: t.text,
   },
-  reply: t.nothing,
   runsWhenFull: true,
 });
 
-export const leaseRenew = defineScript({
-  file: new URL('./lua/lease-renew.lua', import.meta.url),
+export const leaseRenew = defineScript('lease-renew', {
   keys: ['replicas', 'reaping', 'revokedVersion'],
   args: { replica: t.text },
   reply: t.record({
@@ -38,8 +35,7 @@ export const leaseRenew = defineScript({
   runsWhenFull: true,
 });
 
-export const leaseReap = defineScript({
-  file: new URL('./lua/lease-reap.lua', import.meta.url),
+export const leaseReap = defineScript('lease-reap', {
   keys: ['replicas', 'reaping', 'settings'],
   args: {
     /** Dead replica. */

@@ -1,11 +1,12 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 /** The lifetime of a tombstone: longer than that of any token, and no device id is issued again before its end. */
 export const TOMBSTONE_MS = 86_400_000;
 
-export const revokedAdd = defineScript({
-  file: new URL('./lua/revoked-add.lua', import.meta.url),
+export const revokedAdd = defineScript('revoked-add', {
   keys: ['revoked', 'version'],
   args: {
     random: t.randomBits,
@@ -17,16 +18,13 @@ export const revokedAdd = defineScript({
   runsWhenFull: true,
 });
 
-export const jobPutOff = defineScript({
-  file: new URL('./lua/job-put-off.lua', import.meta.url),
+export const jobPutOff = defineScript('job-put-off', {
   keys: ['due'],
   args: { job: t.text, delayMs: t.number },
-  reply: t.nothing,
   runsWhenFull: true,
 });
 
-export const accountErase = defineScript({
-  file: new URL('./lua/account-erase.lua', import.meta.url),
+export const accountErase = defineScript('account-erase', {
   keys: ['routes', 'log', 'presence', 'devices', 'mail', 'inbox', 'clipboard', 'due'],
   args: { random: t.randomBits },
   reply: t.record({ transfers: t.number }),

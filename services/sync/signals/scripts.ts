@@ -1,8 +1,9 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-export const signalSend = defineScript({
-  file: new URL('./lua/signal-send.lua', import.meta.url),
+const defineScript = scriptsIn(import.meta.url);
+
+export const signalSend = defineScript('signal-send', {
   keys: ['devices', 'routes', 'log', 'operation', 'rate', 'transfer', 'accountRate'],
   args: {
     /** Sending device. */

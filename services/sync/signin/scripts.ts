@@ -1,12 +1,13 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 const waits = { expiresAtMs: t.number, replaced: t.text };
 /** The reply to an account with too many wrong codes: ms until the request ends, and the request's lifetime in ms. */
 const limited = { leftMs: t.number, lifeMs: t.number };
 
-export const loginStart = defineScript({
-  file: new URL('./lua/login-start.lua', import.meta.url),
+export const loginStart = defineScript('login-start', {
   keys: ['login'],
   args: {
     /** Lifetime in ms. */
@@ -20,8 +21,7 @@ export const loginStart = defineScript({
   reply: t.record({ createdAtMs: t.number, expiresAtMs: t.number }),
 });
 
-export const loginPoll = defineScript({
-  file: new URL('./lua/login-poll.lua', import.meta.url),
+export const loginPoll = defineScript('login-poll', {
   keys: ['login'],
   args: {
     /** SHA-256 of the poll secret. */
@@ -43,8 +43,7 @@ export const loginPoll = defineScript({
   }),
 });
 
-export const loginRead = defineScript({
-  file: new URL('./lua/login-read.lua', import.meta.url),
+export const loginRead = defineScript('login-read', {
   keys: ['login', 'tries'],
   args: {
     /** SHA-256 of the approval code. */
@@ -55,8 +54,7 @@ export const loginRead = defineScript({
   reply: t.variants('outcome', { read: { nowMs: t.number, login: t.rest(t.fields) }, limited }),
 });
 
-export const loginDecide = defineScript({
-  file: new URL('./lua/login-decide.lua', import.meta.url),
+export const loginDecide = defineScript('login-decide', {
   keys: ['login', 'tries'],
   args: {
     /** SHA-256 of the approval code; '' to deny without it. */
@@ -74,8 +72,7 @@ export const loginDecide = defineScript({
   reply: t.variants('outcome', { decided: { waiter: t.text }, limited }),
 });
 
-export const loginFinish = defineScript({
-  file: new URL('./lua/login-finish.lua', import.meta.url),
+export const loginFinish = defineScript('login-finish', {
   keys: ['login'],
   args: {
     /** Fencing number of the lease. */
@@ -85,8 +82,7 @@ export const loginFinish = defineScript({
   reply: t.record({ done: t.flag }),
 });
 
-export const inviteAdd = defineScript({
-  file: new URL('./lua/invite-add.lua', import.meta.url),
+export const inviteAdd = defineScript('invite-add', {
   keys: ['devices', 'invites', 'rate'],
   args: {
     invite: t.text,
@@ -102,8 +98,7 @@ export const inviteAdd = defineScript({
   rate: 'qr_invite',
 });
 
-export const inviteTake = defineScript({
-  file: new URL('./lua/invite-take.lua', import.meta.url),
+export const inviteTake = defineScript('invite-take', {
   keys: ['devices', 'invites', 'routes'],
   args: {
     invite: t.text,
@@ -113,12 +108,10 @@ export const inviteTake = defineScript({
     /** The event that the inviting device gets, as JSON. */
     data: t.text,
   },
-  reply: t.nothing,
   announces: true,
 });
 
-export const invitePending = defineScript({
-  file: new URL('./lua/invite-pending.lua', import.meta.url),
+export const invitePending = defineScript('invite-pending', {
   keys: ['invites'],
   args: {
     /** The device that invited. */

@@ -1,8 +1,10 @@
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { transitions } from '../presence/scripts.ts';
 import { liveness } from '../replicas/liveness.ts';
 import type { ResetReason } from '../../../shared/contract/modules/stream.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 /** Bytes of one page of the log, which a stream may hold in memory while it catches up. */
 const PAGE_BYTES = 256 * 1024;
@@ -53,8 +55,7 @@ const attached = {
 };
 
 /** The attach of a stream that opens. It checks limits, announces the connect and reads the first page. */
-export const streamOpen = defineScript({
-  file: new URL('./lua/stream-open.lua', import.meta.url),
+export const streamOpen = defineScript('stream-open', {
   keys: ['routes', 'presence', 'devices', 'log', 'mail', 'inbox', 'offers', 'clipboard', 'invites'],
   args: { ...own, position: t.text },
   constants: { PAGE_BYTES },
@@ -80,8 +81,7 @@ export const streamOpen = defineScript({
 });
 
 /** Every later attach of the stream. */
-export const streamAttach = defineScript({
-  file: new URL('./lua/stream-attach.lua', import.meta.url),
+export const streamAttach = defineScript('stream-attach', {
   keys: ['routes', 'presence', 'devices', 'log', 'due'],
   args: {
     ...own,
@@ -94,8 +94,7 @@ export const streamAttach = defineScript({
   runsWhenFull: true,
 });
 
-export const streamDetach = defineScript({
-  file: new URL('./lua/stream-detach.lua', import.meta.url),
+export const streamDetach = defineScript('stream-detach', {
   keys: ['routes'],
   args: {
     stream: t.text,
@@ -105,12 +104,10 @@ export const streamDetach = defineScript({
     device: t.text,
     generation: t.digits,
   },
-  reply: t.nothing,
   runsWhenFull: true,
 });
 
-export const logPage = defineScript({
-  file: new URL('./lua/log-page.lua', import.meta.url),
+export const logPage = defineScript('log-page', {
   keys: ['log', 'mail', 'inbox'],
   args: {
     position: t.text,

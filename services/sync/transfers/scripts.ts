@@ -1,7 +1,9 @@
 import { pushJobs, pushSchedule } from '../push/push-queue.ts';
-import { defineScript } from '../redis/script.ts';
+import { scriptsIn } from '../redis/script.ts';
 import * as t from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
+
+const defineScript = scriptsIn(import.meta.url);
 
 /** A transfer as JSON without its end; its files, '' for a long list; its state in the relay (`relay_words`). */
 const stored = { openJson: t.text, files: t.text, relay: t.text };
@@ -11,8 +13,7 @@ interface FileEntry {
   size: number;
 }
 
-export const transferInit = defineScript({
-  file: new URL('./lua/transfer-init.lua', import.meta.url),
+export const transferInit = defineScript('transfer-init', {
   keys: [
     'devices',
     'routes',
@@ -72,8 +73,7 @@ export const transferInit = defineScript({
   rate: 'transfer',
 });
 
-export const transferAct = defineScript({
-  file: new URL('./lua/transfer-act.lua', import.meta.url),
+export const transferAct = defineScript('transfer-act', {
   keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files', 'sealed'],
   args: {
     /** Device that acts; '' to cancel for the account, whatever the state. */
@@ -92,8 +92,7 @@ export const transferAct = defineScript({
 /** The same for actions that end a transfer, after which its bytes can be removed. */
 export const transferEnd = { ...transferAct, runsWhenFull: true };
 
-export const transferPhase = defineScript({
-  file: new URL('./lua/transfer-phase.lua', import.meta.url),
+export const transferPhase = defineScript('transfer-phase', {
   keys: ['routes', 'record', 'due', 'files', 'sealed'],
   args: {
     /** Device that reports. */
@@ -114,8 +113,7 @@ export const transferPhase = defineScript({
   announces: true,
 });
 
-export const transferRead = defineScript({
-  file: new URL('./lua/transfer-read.lua', import.meta.url),
+export const transferRead = defineScript('transfer-read', {
   keys: ['record', 'files', 'sealed'],
   args: {
     /** Device that asks. */
@@ -124,8 +122,7 @@ export const transferRead = defineScript({
   reply: t.record(stored),
 });
 
-export const transferGlance = defineScript({
-  file: new URL('./lua/transfer-glance.lua', import.meta.url),
+export const transferGlance = defineScript('transfer-glance', {
   keys: ['record'],
   args: {
     /** Device that asks. */
@@ -136,8 +133,7 @@ export const transferGlance = defineScript({
   reply: t.record(stored),
 });
 
-export const transferFile = defineScript({
-  file: new URL('./lua/transfer-file.lua', import.meta.url),
+export const transferFile = defineScript('transfer-file', {
   keys: ['record', 'files'],
   args: {
     /** Device that asks. */
@@ -154,8 +150,7 @@ export const transferFile = defineScript({
   }),
 });
 
-export const transferList = defineScript({
-  file: new URL('./lua/transfer-list.lua', import.meta.url),
+export const transferList = defineScript('transfer-list', {
   keys: ['offers'],
   args: {
     device: t.text,
@@ -167,8 +162,7 @@ export const transferList = defineScript({
   reply: t.record({ transfers: t.rest(t.textList) }),
 });
 
-export const transferPending = defineScript({
-  file: new URL('./lua/transfer-pending.lua', import.meta.url),
+export const transferPending = defineScript('transfer-pending', {
   keys: ['offers', 'log'],
   args: {
     device: t.text,
@@ -179,8 +173,7 @@ export const transferPending = defineScript({
   reply: t.record({ transfers: t.rest(t.textList) }),
 });
 
-export const transferExpire = defineScript({
-  file: new URL('./lua/transfer-expire.lua', import.meta.url),
+export const transferExpire = defineScript('transfer-expire', {
   keys: ['routes', 'log', 'offers', 'record', 'due', 'transfers', 'files', 'sealed'],
   args: { transferId: t.text, random: t.randomBits },
   reply: t.record({ expired: t.flag, relay: t.text, wasLive: t.flag }),
@@ -188,16 +181,13 @@ export const transferExpire = defineScript({
   runsWhenFull: true,
 });
 
-export const transferEvict = defineScript({
-  file: new URL('./lua/transfer-evict.lua', import.meta.url),
+export const transferEvict = defineScript('transfer-evict', {
   keys: ['offers', 'record', 'due', 'transfers', 'files', 'sealed'],
   args: { transferId: t.text },
-  reply: t.nothing,
   runsWhenFull: true,
 });
 
-export const transferGeneration = defineScript({
-  file: new URL('./lua/transfer-generation.lua', import.meta.url),
+export const transferGeneration = defineScript('transfer-generation', {
   keys: ['routes', 'log', 'record'],
   args: {
     file: t.digits,

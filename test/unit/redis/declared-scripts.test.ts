@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { bindScript } from '../../../shared/service-kit/redis/scripts/bound-script.ts';
-import { defineScript } from '../../../services/sync/redis/script.ts';
+import { scriptsIn } from '../../../services/sync/redis/script.ts';
 import {
   absentOr,
   digits,
@@ -25,21 +25,21 @@ import {
 } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { connectTo, sharedRedisUrl } from '../../support/redis/redis.ts';
 
-/** A folder of a service with one script in it. */
-function scriptFile(lua: string, chunks: Record<string, string> = {}): URL {
+/** Makes a module `notes` with the script `note-add`, and returns the function that declares it. */
+function definerOf(lua: string, chunks: Record<string, string> = {}) {
   const root = mkdtempSync(join(tmpdir(), 'scripts-'));
   mkdirSync(join(root, 'redis/prelude'), { recursive: true });
   for (const folder of ['notes/prelude', 'notes/lua']) mkdirSync(join(root, folder), { recursive: true });
   for (const [path, chunk] of Object.entries(chunks)) writeFileSync(join(root, path), chunk);
   writeFileSync(join(root, 'notes/lua/note-add.lua'), lua);
-  return pathToFileURL(join(root, 'notes/lua/note-add.lua'));
+  return scriptsIn(pathToFileURL(join(root, 'notes/scripts.ts')).href);
 }
 
 const redis = connectTo(sharedRedisUrl());
 afterAll(() => redis.disconnect());
 
 test('a script finds its keys, arguments and constants by name, and is answered for by name', async () => {
-  const file = scriptFile(
+  const defineScript = definerOf(
     `-- uses: sums notes/own
 return { 'OK', keys.first_note, twice(COUNT), GREETING, plain .. digits_only, is_on and 'on' or 'off', missing == nil and 1 or 0,
   dead.b and not dead.c and 1 or 0, kind, table.concat(others, '+'), LIMITS.logEvents, BUS.unlogged, own(), 'x' }`,
@@ -48,8 +48,7 @@ return { 'OK', keys.first_note, twice(COUNT), GREETING, plain .. digits_only, is
       'notes/prelude/own.lua': "local function own() return 'id\\n7' end",
     },
   );
-  const script = defineScript({
-    file,
+  const script = defineScript('note-add', {
     keys: ['firstNote', 'secondNote'],
     args: {
       ...{ plain: text, digitsOnly: digits, isOn: flag, missing: maybeNumber, dead: wordSet, kind: oneOf('a', 'b') },
@@ -78,9 +77,9 @@ return { 'OK', keys.first_note, twice(COUNT), GREETING, plain .. digits_only, is
 });
 
 test('an answer of many kinds is one of them, and what follows is read to its end', () => {
-  const file = scriptFile("return { 'OK' }");
+  const defineScript = definerOf("return { 'OK' }");
   const found = { found: { atMs: maybeNumber, list: rest(rows({ id: text, n: number })) }, lost: {} };
-  const script = defineScript({ file, keys: ['one'], args: {}, reply: variants('outcome', found) });
+  const script = defineScript('note-add', { keys: ['one'], reply: variants('outcome', found) });
   const { read } = bindScript(script, false, []);
   expect(read(['OK', 'found', '', 'a', '1', 'b', 2])).toEqual({
     ...{ outcome: 'found', atMs: null },
@@ -100,13 +99,7 @@ test('an answer of many kinds is one of them, and what follows is read to its en
 });
 
 test('what a script refuses with is thrown as that error', () => {
-  const script = defineScript({
-    file: scriptFile("return { 'OK' }"),
-    keys: ['one'],
-    args: {},
-    reply: record({}),
-    rate: 'message',
-  });
+  const script = definerOf("return { 'OK' }")('note-add', { keys: ['one'], rate: 'message' });
   const { read } = bindScript(script, false, []);
   expect(() => read(['not_found'])).toThrow(expect.objectContaining({ code: 'not_found' }));
   expect(() => read(['rate_limited', '120', '4000'])).toThrow(expect.objectContaining({ code: 'rate_limited' }));
@@ -117,7 +110,7 @@ test.each([
   ['a limit that there is not', 'return LIMITS.neverHeardOf', text, 'LIMITS.neverHeardOf'],
   ['a name that hides a function', '-- uses: note\nreturn note', text, 'note'],
 ])('the service does not start with %s', (_, lua, kind, what) => {
-  const file = scriptFile(lua, { 'redis/prelude/note.lua': 'local function note() end' });
-  const script = defineScript({ file, keys: ['one'], args: { note: kind }, reply: record({}) });
+  const defineScript = definerOf(lua, { 'redis/prelude/note.lua': 'local function note() end' });
+  const script = defineScript('note-add', { keys: ['one'], args: { note: kind } });
   expect(() => bindScript(script, false, [])).toThrow(what);
 });

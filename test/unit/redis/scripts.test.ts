@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { type RedisAddress, redisAddress } from '../../../shared/service-kit/config/redis.ts';
 import { close, type Connection, connectCommands } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import { defineScript } from '../../../shared/service-kit/redis/scripts/script.ts';
+import { scriptsIn } from '../../../shared/service-kit/redis/scripts/script.ts';
 import { maybeNumber, number, record, resentAfter } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { makeScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { scriptCalls } from '../../../shared/service-kit/telemetry/trace-points.ts';
@@ -103,8 +103,7 @@ describe('over a connection', () => {
       join(folder, 'lua/count.lua'),
       "return { 'OK', redis.call('INCR', keys.count), resent_after_ms or '' }\n",
     );
-    const countCalls = defineScript({
-      file: pathToFileURL(join(folder, 'lua/count.lua')),
+    const countCalls = scriptsIn(pathToFileURL(join(folder, 'scripts.ts')).href)('count', {
       keys: ['count'],
       args: { resentAfterMs: resentAfter },
       reply: record({ count: number, resentAfterMs: maybeNumber }),

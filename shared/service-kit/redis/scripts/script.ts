@@ -1,5 +1,5 @@
 import type { RateGroup } from '../../../contract/rates.ts';
-import { type Argument, type Raw, resentAfter, type Shape, type Word } from './script-values.ts';
+import { type Argument, nothing, type Raw, resentAfter, type Shape, type Word } from './script-values.ts';
 
 /** The arguments that the caller passes. Those with the type undefined are left out. */
 export type Given<A> = { readonly [N in keyof A as A[N] extends undefined ? never : N]: A[N] };
@@ -8,18 +8,16 @@ export type Given<A> = { readonly [N in keyof A as A[N] extends undefined ? neve
 export type Registries = Readonly<Record<string, Readonly<Record<string, Word>>>>;
 
 interface Declared<K extends string, A, R, S extends string> {
-  /** The Lua file beside the declaration. */
-  file: URL;
   /** The keys, in Lua `keys.<name>`. */
   keys: readonly K[];
   /** The arguments, in Lua a local `<name>` each. */
-  args: { readonly [N in keyof A]: Argument<A[N]> };
+  args?: { readonly [N in keyof A]: Argument<A[N]> };
   /** Constants, in Lua locals. They are bound when the script is loaded, so that they are not sent with each call. */
   constants?: Readonly<Record<string, Word>>;
   /** Constants from the configuration, which the loading store passes. */
   settings?: readonly S[];
   /** The reply after `OK`. */
-  reply: Shape<R>;
+  reply?: Shape<R>;
   /** Whether it announces. Its reply then has the announcements that were not published yet. */
   announces?: true;
   /** The rate group that it counts. */
@@ -56,32 +54,28 @@ export interface ScriptDeclaration<K extends string, A, R, S extends string> {
 /** Calls a loaded script. Resolves to what follows `OK`. Throws the script's refusals, and `store_unavailable`. */
 export type RunScript<K extends string, A, R> = (keys: Readonly<Record<K, string>>, args: Given<A>) => Promise<R>;
 
-/** Returns a function that declares scripts: their arguments and replies, from which types and Lua text are made. */
-export const scriptsThatName =
-  (registries: Registries) =>
-  <const K extends string, A extends object, R, const S extends string = never>(
+/**
+ * Returns a function that declares the scripts of a module by their names: `note-add` is the file `lua/note-add.lua`
+ * beside `moduleUrl`. Types and Lua text are made from the arguments and the reply.
+ */
+export const scriptsIn =
+  (moduleUrl: string, registries: Registries = {}) =>
+  <const K extends string, A extends object = object, R = object, const S extends string = never>(
+    name: string,
     declared: Declared<K, A, R, S>,
   ): ScriptDeclaration<K, A, R, S> => {
-    const {
-      file,
-      keys,
-      args,
-      constants = {},
-      settings = [],
-      reply,
-      announces = false,
-      rate,
-      runsWhenFull = false,
-    } = declared;
+    const { keys, constants = {}, settings = [], announces = false, rate, runsWhenFull = false } = declared;
+    const args = declared.args ?? ({} as NonNullable<typeof declared.args>);
+    const reply = declared.reply ?? (nothing as Shape<R>);
     const names = Object.keys(args) as (keyof A & string)[];
-    const kinds = names.map((name) => args[name]);
-    const locals = names.map((name, i) => {
+    const kinds = names.map((each) => args[each]);
+    const locals = names.map((each, i) => {
       const number = i + 1;
-      return [name, args[name].lua(`ARGV[${number}]`, number)] as const;
+      return [each, args[each].lua(`ARGV[${number}]`, number)] as const;
     });
     const place = kinds.findIndex((kind: Argument<never>) => kind === resentAfter);
     return {
-      file,
+      file: new URL(`./lua/${name}.lua`, moduleUrl),
       keys,
       resentAt: place === -1 ? -1 : keys.length + place,
       locals: new Map(locals),
@@ -105,6 +99,3 @@ export const scriptsThatName =
       read: (raw) => reply.from(raw, 1),
     };
   };
-
-/** Declares a Lua script that uses no registry but `LIMITS`. */
-export const defineScript = scriptsThatName({});
