@@ -1,12 +1,10 @@
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import { makeClipboard } from './clipboard.ts';
 import { makeClipboardHandlers } from './routes.ts';
 import { makeClipboardStore } from './store.ts';
 
 interface ClipboardModuleParts {
-  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  db: Db;
   ttlMs: number;
   rateLimit: number | null;
   scheduleDue: (account: string, delayMs: number) => Promise<void>;

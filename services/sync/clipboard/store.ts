@@ -1,15 +1,11 @@
 import type { ClipboardEntry } from '../../../shared/contract/modules/clipboard.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import { ACCOUNT, type Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
+import { ACCOUNT } from '../redis/keys.ts';
 import { clipboardClear, clipboardSet } from './scripts.ts';
 
-interface ClipboardStoreParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
+interface ClipboardStoreParts extends Db {
   ttlMs: number;
   /** Writes a minute per device; null: unlimited. */
   rateLimit: number | null;

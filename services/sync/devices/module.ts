@@ -1,7 +1,5 @@
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { PushQueue } from '../push/push-queue.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import { makeDevices } from './devices.ts';
 import { makeDeviceHandlers } from './routes.ts';
 import { makeDeviceStore } from './store.ts';
@@ -9,7 +7,7 @@ import { makeDeviceStore } from './store.ts';
 type DeviceStoreParts = Parameters<typeof makeDeviceStore>[0];
 
 interface DevicesModuleParts {
-  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  db: Db;
   /** Renames a minute per account; null: unlimited. */
   renameLimit: number | null;
   pushQueue: PushQueue;

@@ -1,17 +1,12 @@
 import type { RemovedReason } from '../../../shared/contract/modules/sessions.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { PushQueue } from '../push/push-queue.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import type { PresenceFields } from '../presence/presence-view.ts';
 import type { NewDevice } from './row.ts';
 import { deviceAdd, deviceRemove, deviceRename } from './scripts.ts';
 
-interface DeviceStoreParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
+interface DeviceStoreParts extends Db {
   /** Renames a minute per account; null: unlimited. */
   renameLimit: number | null;
   /** Reads the rows, and what was last announced of them. */

@@ -1,12 +1,10 @@
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type DueHandler, DueSweeper } from './due-sweeper.ts';
 import { makeDueStore } from './store.ts';
 
 interface DueModuleParts {
-  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  db: Db;
   repairMs: number;
   isUp: () => boolean;
   metrics: Pick<Metrics, 'due_run_total' | 'due_reindexed_total'>;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import { DUE_SHARDS, type Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
+import { DUE_SHARDS } from '../redis/keys.ts';
 import { scanKeys } from '../redis/scan.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { dueClaim, dueJobs, dueSchedule, dueSettle, LEASE_MS } from './scripts.ts';
 
 /** How much later than its first job an account may be in the index: as long as a claim lasts, and a reserve. */
@@ -15,10 +15,8 @@ export interface ClaimedAccount {
   stamp: string;
 }
 
-interface DueStoreParts {
+interface DueStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   redis: Connection;
-  scripts: ScriptLoader;
-  keys: Keys;
 }
 
 /** Makes the store of the index of accounts with something due, and of the jobs of each account. */

@@ -1,16 +1,11 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { DeletionOf } from '../../../shared/contract/modules/keys.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import { keyringAnnounce, keyringDrop, keyringKeep } from './scripts.ts';
 import { conflict } from './store.ts';
 
-interface DeletionStoreParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
+interface DeletionStoreParts extends Db {
   /** Writes the account into the index of due jobs. */
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }

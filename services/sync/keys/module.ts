@@ -1,7 +1,5 @@
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Confirm } from '../redis/confirmer.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { makeDeletionStore } from './deletion-store.ts';
 import { makeDeletions } from './deletions.ts';
@@ -11,7 +9,7 @@ import { makeKeysHandlers } from './routes.ts';
 import { makeKeyringStore } from './store.ts';
 
 interface KeysModuleParts {
-  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  db: Db;
   /** The name of this installation, as in `/api/me`. */
   service: string;
   /** Null if the write to the primary is enough. */

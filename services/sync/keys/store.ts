@@ -1,11 +1,9 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Deletion, DeletionOf } from '../../../shared/contract/modules/keys.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Confirm } from '../redis/confirmer.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import { keyringGuests, keyringHead, keyringPage, keyringPut } from './scripts.ts';
 
 /** How long the answer to a change is kept, to ask replicas of the store whether they have it. */
@@ -40,10 +38,7 @@ export interface NewGuests {
   replaces: string | null;
 }
 
-interface KeyringStoreParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
+interface KeyringStoreParts extends Db {
   /** The changes per minute of an account; null means unlimited. */
   rateLimit: number | null;
   /** Null if the write to the primary is enough. */

@@ -1,14 +1,13 @@
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { PushQueue } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import type { Replica } from '../replicas/replica.ts';
 import { makeMessages } from './messages.ts';
 import { makeMessageHandlers } from './routes.ts';
 import { makeMessageStore } from './store.ts';
 
 interface MessagesModuleParts {
-  db: { scripts: ScriptLoader; keys: Keys };
+  db: Db;
   /** Asks replicas of Redis for a confirmation. Null: a message that the primary accepted is accepted. */
   confirm: Confirm | null;
   replica: Replica;

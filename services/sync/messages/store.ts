@@ -4,9 +4,9 @@ import { tellSeveral } from '../devices/several-names.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { PushQueue } from '../push/push-queue.ts';
 import type { Confirm } from '../redis/confirmer.ts';
-import { ACCOUNT, type Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
+import { ACCOUNT } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { mailPage, messageAccept, messageAck } from './scripts.ts';
 
 export interface NewMessage {
@@ -31,9 +31,7 @@ export interface Accepted {
   routes: { channel: string; device: string }[];
 }
 
-interface MessageStoreParts {
-  scripts: ScriptLoader;
-  keys: Keys;
+interface MessageStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   replica: LeaseView;
   /** Messages a minute per device; null: unlimited. */
   rateLimit: number | null;

@@ -1,6 +1,5 @@
 import type { Presence } from '../../../shared/contract/modules/presence.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import type { LeaseView } from '../replicas/liveness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { presenceView } from './presence-view.ts';
@@ -9,7 +8,7 @@ import { makePresenceStore } from './store.ts';
 import { countTransitions } from './transitions.ts';
 
 interface PresenceParts {
-  db: { scripts: ScriptLoader; keys: Keys };
+  db: Db;
   graceMs: number;
   replica: LeaseView;
   metrics: Pick<Metrics, 'presence_transitions_total'>;

@@ -1,13 +1,10 @@
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import type { LeaseView } from '../replicas/liveness.ts';
 import type { PresenceFields } from './presence-view.ts';
 import { presenceRead, presenceReconcile } from './scripts.ts';
 import type { Reconcile, Transitions } from './transitions.ts';
 
-interface PresenceStoreParts {
-  scripts: ScriptLoader;
-  keys: Keys;
+interface PresenceStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   graceMs: number;
   /** The part of the lease table that scripts cannot read. */
   replica: LeaseView;

@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../config/config.ts';
 import type { RateGroup } from '../../../shared/contract/rates.ts';
 import { pushRoutes } from '../../../shared/contract/modules/push.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { Deliverer } from './delivery/deliverer.ts';
 import { makeNotices } from './delivery/notice.ts';
@@ -17,7 +15,7 @@ import { makeSubscriptions } from './subscriptions.ts';
 import { makeVapidKeyStore, type VapidKeyStore } from './senders/web-push/vapid-key-store.ts';
 
 interface PushModuleParts {
-  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  db: Db;
   settings: Config['push'];
   transferSeconds: number;
   limitOf: (group: RateGroup) => number | null;

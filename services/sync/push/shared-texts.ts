@@ -1,10 +1,9 @@
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import type { SharedTexts } from './sender.ts';
 
 /** Makes the texts that all replicas share in the store. The first that is put stays until its lifetime ends. */
-export function makeSharedTexts({ redis, keys }: { redis: Redis; keys: Keys }): SharedTexts & {
+export function makeSharedTexts({ redis, keys }: Pick<Db, 'redis' | 'keys'>): SharedTexts & {
   /** Writes a text as `put` does, but without expiry. */
   keep(name: string, text: string): Promise<string>;
 } {

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Preview, PushPlatform, PushSubscription } from '../../../shared/contract/modules/push.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import type { PushJob } from './delivery/jobs.ts';
 import type { PushQueue } from './push-queue.ts';
 import {
@@ -74,10 +72,7 @@ export const hashOf = (target: PushTarget): string =>
     .update(`${target.kind}\n${target.kind === 'web' ? target.endpoint : target.token}`)
     .digest('base64url');
 
-interface PushStoreParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
+interface PushStoreParts extends Db {
   /** Subscriptions per hour and tests per minute, for each device; null: unlimited. */
   rates: { push: number | null; pushTest: number | null };
   /** Returns the channels of the replicas that are known to be dead, one per line. */

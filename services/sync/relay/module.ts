@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import { BulkStore } from '../redis/bulk/bulk-store.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import type { Reachability } from '../../../shared/service-kit/redis/reachability.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Config } from '../config/config.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RelayTransfers } from './generations.ts';
@@ -11,7 +10,7 @@ import { makeRelayHandlers } from './routes.ts';
 import { makeRelayStore } from './store.ts';
 
 interface RelayModuleParts {
-  db: { scripts: ScriptLoader; keys: Keys };
+  db: Db;
   settings: Config['relay'];
   /** How long an untouched file is kept. */
   idleMs: number;

@@ -2,9 +2,8 @@ import type { BatonError } from '../../../shared/contract/errors.ts';
 import type { BulkLink } from '../redis/bulk/bulk-link.ts';
 import type { BulkStore, LinkScript } from '../redis/bulk/bulk-store.ts';
 import { storeFault } from '../../../shared/service-kit/redis/faults.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import type { BulkReply, RangeSink } from '../redis/bulk/range-reader.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Raw, Word } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 import { type Claim, type FileId, type FileRef, nameOf, type RelayRequest } from './requests/relay-request.ts';
 import {
@@ -123,11 +122,9 @@ type AnyLinkScript = Pick<LinkScript<never, never, unknown>, 'sha' | 'text' | 'k
 /** Channels of the sender of a file and of its reader. */
 const channelsOf = ({ sender, reader }: { sender: string; reader: string }): string[] => [sender, reader];
 
-interface RelayStoreParts {
+interface RelayStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   bulk: BulkStore;
   /** Scripts of the Redis that holds the accounts. */
-  scripts: ScriptLoader;
-  keys: Keys;
   /** Time after which an untouched file expires. */
   idleMs: number;
 }

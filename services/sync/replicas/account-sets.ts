@@ -1,23 +1,15 @@
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import { accountAdd } from './scripts.ts';
 
 /** Most accounts that are tried again with one beat. */
 const ADD_AT_ONCE = 200;
 
-interface AccountSetParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
-}
-
 /**
  * Makes the store of the accounts of which each replica holds streams. A reaper reconciles them after the replica's
  * death.
  */
-export function makeAccountSets({ redis, scripts, keys }: AccountSetParts) {
+export function makeAccountSets({ redis, scripts, keys }: Db) {
   const addScript = scripts.define(accountAdd);
   /** Accounts that could not be added, by the id of this replica at that time. */
   const pending = new Map<string, Set<string>>();

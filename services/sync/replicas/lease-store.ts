@@ -1,8 +1,6 @@
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import { BUS, payloadOf } from '../redis/bus/payloads.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { leaseReap, leaseRenew, leaseStart } from './scripts.ts';
 
 /** How often a replica renews its lease. */
@@ -23,10 +21,7 @@ export interface LeaseTable {
   atMs: number;
 }
 
-interface LeaseStoreParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
+interface LeaseStoreParts extends Db {
   /** Settings of this replica that must agree on all replicas, as JSON. */
   settings: string;
   /** Publishes a payload; resolves to the number of subscribers that heard it. */

@@ -2,10 +2,8 @@ import type { EndedSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Deletion, MaybeProof } from '../../../shared/contract/modules/keys.ts';
 import type { RevokedReason } from '../../../shared/contract/modules/sessions.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import type { BrokerClient } from './auth-broker/broker-client.ts';
 import { makeRemoval } from './revocation/removal.ts';
 import { Revocations } from './revocation/revocations.ts';
@@ -20,7 +18,7 @@ import { makeSessionStore } from './store.ts';
 const ERASE_ROUNDS = 3;
 
 interface SessionsModuleParts {
-  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  db: Db;
   /** Null without an auth broker. */
   broker: BrokerClient | null;
   devices: DeviceRows & { online: (account: string) => Promise<Set<string>> };

@@ -1,7 +1,5 @@
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import { accountErase, jobPutOff, revokedAdd } from './scripts.ts';
 
 export interface Tombstone {
@@ -22,10 +20,7 @@ function tombstonesOf(flat: string[]): Tombstone[] {
   return tombstones;
 }
 
-interface SessionStoreParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
+interface SessionStoreParts extends Db {
   /** Writes the account into the index of due jobs. */
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }

@@ -1,12 +1,11 @@
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import type { Replica } from '../replicas/replica.ts';
 import { type IceSettings, makeIce } from './ice.ts';
 import { makeSignalHandlers } from './routes.ts';
 import { makeSignals } from './signals.ts';
 
 interface SignalsModuleParts {
-  db: { scripts: ScriptLoader; keys: Keys };
+  db: Db;
   ice: IceSettings;
   /** Signals a minute per device; null: unlimited. */
   rateLimit: number | null;

@@ -3,14 +3,12 @@ import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { SendSignal } from '../../../shared/contract/modules/signal.ts';
 import type { DeviceCaller } from '../identity/caller.ts';
 import { tellSeveral } from '../devices/several-names.ts';
-import { ACCOUNT, type Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
+import { ACCOUNT } from '../redis/keys.ts';
 import { signalSend } from './scripts.ts';
 import type { Replica } from '../replicas/replica.ts';
 
-interface SignalsParts {
-  scripts: ScriptLoader;
-  keys: Keys;
+interface SignalsParts extends Pick<Db, 'scripts' | 'keys'> {
   /** Signals a minute per device; null: unlimited. */
   rateLimit: number | null;
   replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;

@@ -2,18 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { SigninRequested } from '../../../shared/contract/modules/signin.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import { known } from './request-secrets.ts';
 import { inviteAdd, invitePending, inviteTake } from './scripts.ts';
 
-interface InvitesParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
+interface InvitesParts extends Db {
   /** The invites per hour of one device; null means unlimited. */
   rateLimit: number | null;
   /** The lifetime of a login request in seconds. */

@@ -2,10 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type { DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
 import { signinRoutes } from '../../../shared/contract/modules/signin.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import type { BrokerClient } from '../sessions/auth-broker/broker-client.ts';
 import type { SessionsModule } from '../sessions/module.ts';
 import { makeClaims } from './polling/claims.ts';
@@ -18,7 +16,7 @@ import { makeSignin } from './signin.ts';
 import { makeLoginStore } from './store.ts';
 
 interface SigninModuleParts {
-  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  db: Db;
   /** Null without an auth broker, and then nothing can make a session. */
   broker: BrokerClient | null;
   sessions: SessionsModule;

@@ -1,7 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
-import type { Keys } from '../redis/keys.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../redis/db.ts';
 import { loginDecide, loginFinish, loginPoll, loginRead, loginStart } from './scripts.ts';
 
 /** The fields of a login request, as its script returns them. */
@@ -36,7 +35,7 @@ function refuseTries({ leftMs, lifeMs }: { leftMs: number; lifeMs: number }): ne
 const flatOf = (fields: Record<string, string>): string[] => Object.entries(fields).flat();
 
 /** Makes the store of login requests. It gets secrets only as their SHA-256. */
-export function makeLoginStore({ scripts, keys }: { scripts: ScriptLoader; keys: Keys }) {
+export function makeLoginStore({ scripts, keys }: Pick<Db, 'scripts' | 'keys'>) {
   const [start, poll, read] = [scripts.define(loginStart), scripts.define(loginPoll), scripts.define(loginRead)];
   const [decide, finish] = [scripts.define(loginDecide), scripts.define(loginFinish)];
   const keysOf = (requestId: string, account: string) => ({

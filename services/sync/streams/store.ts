@@ -3,9 +3,8 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import type { ResetReason } from '../../../shared/contract/modules/stream.ts';
 import type { PresenceFields } from '../presence/presence-view.ts';
 import type { Transitions } from '../presence/transitions.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import { BUS } from '../redis/bus/payloads.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import { type LeaseView, livenessOf } from '../replicas/liveness.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { logPage, streamAttach, streamDetach, streamOpen } from './scripts.ts';
@@ -121,9 +120,7 @@ async function silentAmong(channels: readonly string[], publish: Publish): Promi
   return [...silent];
 }
 
-interface StreamStoreParts {
-  scripts: ScriptLoader;
-  keys: Keys;
+interface StreamStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   graceMs: number;
   replica: LeaseView & { readonly channel: string };
   publish: Publish;

@@ -1,7 +1,5 @@
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { PushQueue } from '../push/push-queue.ts';
-import type { Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
 import type { Replica } from '../replicas/replica.ts';
 import { makeTransferHandlers } from './routes.ts';
 import { makeTransferStore } from './store.ts';
@@ -10,7 +8,7 @@ import { makeTransfers } from './transfers.ts';
 type Rules = Parameters<typeof makeTransfers>[0];
 
 interface TransfersModuleParts {
-  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  db: Db;
   replica: Replica;
   /** Offers a minute per device; null: unlimited. */
   rateLimit: number | null;

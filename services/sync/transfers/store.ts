@@ -2,13 +2,12 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { Operation } from '../../../shared/service-kit/operation.ts';
 import type { PushQueue } from '../push/push-queue.ts';
-import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { LeaseView } from '../replicas/liveness.ts';
 import type { FileList } from './file-list.ts';
-import { ACCOUNT, type Keys } from '../redis/keys.ts';
+import type { Db } from '../redis/db.ts';
+import { ACCOUNT } from '../redis/keys.ts';
 import { rememberSeconds } from '../redis/operations.ts';
-import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import {
   transferAct,
   transferEnd,
@@ -101,10 +100,7 @@ export interface FileOf {
 
 const ENDING: ReadonlySet<TransferAction> = new Set(['reject', 'complete', 'fail', 'cancel']);
 
-interface TransferStoreParts {
-  redis: Redis;
-  scripts: ScriptLoader;
-  keys: Keys;
+interface TransferStoreParts extends Db {
   /** Offers a minute per device; null: unlimited. */
   rateLimit: number | null;
   redeliveryMs: number;

@@ -1,9 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
-import type { Redis } from '../../../../shared/service-kit/redis/connections.ts';
 import { orFault } from '../../../../shared/service-kit/redis/faults.ts';
-import type { Keys } from '../../redis/keys.ts';
-import type { ScriptLoader } from '../../../../shared/service-kit/redis/scripts/scripts.ts';
+import type { Db } from '../../redis/db.ts';
 import { KEEP_MS, keySetKeep } from '../scripts.ts';
 
 /** A key set, and the store's time in ms before it was fetched. */
@@ -13,7 +11,7 @@ export interface KeptKeySet {
 }
 
 interface KeySetStoreParts {
-  db: { redis: Redis; scripts: ScriptLoader; keys: Keys };
+  db: Db;
   /** The URL of the set. */
   url: string;
   /** A secret that the replicas know and the store does not. */

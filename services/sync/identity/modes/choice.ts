@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { VerifiedIdentity } from '../../../../shared/contract/modules/broker.ts';
 import type { Config } from '../../config/config.ts';
+import type { Db } from '../../redis/db.ts';
 import { makeAssertionIdentity } from './assertion.ts';
 import { type BrokerIdentity, makeBrokerIdentity } from './broker.ts';
 import type { Caller } from '../caller.ts';
@@ -15,7 +16,7 @@ import { makeStrangerLimit } from '../credentials/stranger-limit.ts';
 
 interface IdentityParts {
   config: Pick<Config, 'identity' | 'broker' | 'http'>;
-  db: Parameters<typeof makeKeySetStore>[0]['db'];
+  db: Db;
   /** Null without an auth broker. */
   verify: ((shown: Shown) => Promise<VerifiedIdentity>) | null;
   /** The clock of the auth broker. */
