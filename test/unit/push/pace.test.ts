@@ -1,5 +1,4 @@
 import { pauseMs } from '../../../services/sync/push/delivery/deliverer.ts';
-import { makeLanes } from '../../../services/sync/push/delivery/lanes.ts';
 
 describe('the pause before another try', () => {
   const many = (attempts: number, afterMs: number | null) =>
@@ -34,54 +33,5 @@ describe('the pause before another try', () => {
       expect(Math.min(...many(3, afterMs))).toBeGreaterThanOrEqual(20_000);
       expect(Math.min(...many(50, afterMs))).toBeGreaterThanOrEqual(450_000);
     }
-  });
-});
-
-describe('lanes', () => {
-  /** Work that lasts until it is told to end. */
-  function makeWork() {
-    const began: string[] = [];
-    const ends = new Map<string, () => void>();
-    return {
-      began,
-      end: (name: string) => ends.get(name)?.(),
-      work: (name: string) => () =>
-        new Promise<void>((resolve) => {
-          began.push(name);
-          ends.set(name, resolve);
-        }),
-    };
-  }
-
-  test('take so much at once and no more, in the order of asking', async () => {
-    const lanes = makeLanes(2);
-    const { began, end, work } = makeWork();
-    const [a, ...others] = ['a', 'b', 'c', 'd'].map((name) => lanes.run('one', work(name)));
-    expect(began).toEqual(['a', 'b']);
-    end('a');
-    await a;
-    expect(began).toEqual(['a', 'b', 'c']);
-    end('b');
-    end('c');
-    await Promise.all(others.slice(0, 2));
-    end('d');
-    await others[2];
-    expect(began).toEqual(['a', 'b', 'c', 'd']);
-  });
-
-  test('do not hold up one another', () => {
-    const lanes = makeLanes(1);
-    const { began, work } = makeWork();
-    for (const name of ['slow', 'slower']) void lanes.run('slow', work(name));
-    void lanes.run('quick', work('quick'));
-    expect(began).toEqual(['slow', 'quick']);
-  });
-
-  test('go on after work that failed', async () => {
-    const lanes = makeLanes(1);
-    const failed = lanes.run('one', () => Promise.reject(new Error('no')));
-    const next = lanes.run('one', () => Promise.resolve('done'));
-    await expect(failed).rejects.toThrow('no');
-    expect(await next).toBe('done');
   });
 });

@@ -4,7 +4,7 @@ import { RATES } from '../../../../shared/contract/rates.ts';
 import { IPV6_SUBNET_BITS } from '../../http/limits/address-limit.ts';
 import { rateLimitHeaders, scaled } from '../../../../shared/service-kit/rate-limit-headers.ts';
 import { makeCounts } from '../../http/limits/recent-counts.ts';
-import { makeConcurrencyLimit } from './concurrency-limit.ts';
+import { makeLanes } from '../../lanes.ts';
 
 const GROUP = 'unknown_credential';
 /** The most addresses counted in one window; two windows are kept. An address takes some 100 bytes. */
@@ -45,13 +45,14 @@ export function makeStrangerLimit(parts: StrangerLimitParts) {
   const windowMs = RATES[GROUP].windowSeconds * 1000;
   const limit = scale === 0 ? Number.POSITIVE_INFINITY : scaled(RATES[GROUP].limit, scale);
   const refusals = makeCounts({ most: MOST_COUNTED, windowMs });
-  const queue = makeConcurrencyLimit({ atOnce, mostWaiting, waitMs });
 
   const tooMany = (resetSeconds: number): BatonError => {
     const headers = Number.isFinite(limit) ? rateLimitHeaders(GROUP, { limit, remaining: 0, resetSeconds }) : {};
     const detail = 'Too many unknown sessions were shown from this address';
     return new BatonError('rate_limited', detail, { headers, retryAfterSeconds: resetSeconds, rateGroup: GROUP });
   };
+
+  const lanes = makeLanes(atOnce, { most: mostWaiting, ms: waitMs, refusal: () => tooMany(1) });
 
   /** Throws while one more refusal would exceed the limit: `limit` at once, then evenly over each window. */
   const check = (key: string): void => {
@@ -69,18 +70,14 @@ export function makeStrangerLimit(parts: StrangerLimitParts) {
     async ask<T>(address: string, verify: () => Promise<T>): Promise<T> {
       const key = ipKeyGenerator(address, IPV6_SUBNET_BITS);
       check(key);
-      const leave = await queue.enter(key);
-      if (leave === null) throw tooMany(1);
-      try {
+      return lanes.run(key, () => {
         // Earlier questions may have been refused meanwhile.
         check(key);
-        return await verify().catch((error: unknown) => {
+        return verify().catch((error: unknown) => {
           if (isRefusal(error)) count(key);
           throw error;
         });
-      } finally {
-        leave();
-      }
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { parseJob, type PushJob } from './jobs.ts';
-import { type Lanes, makeLanes } from './lanes.ts';
+import { type Lanes, makeLanes } from '../../lanes.ts';
 import type { Notices } from './notice.ts';
 import type { PushOutcome, PushSender } from '../sender.ts';
 import type { Finish, PushStore, Registration, Taken } from '../store.ts';

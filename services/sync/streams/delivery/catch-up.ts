@@ -4,7 +4,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { frame } from '../stream/frames.ts';
 import type { LocalStreams } from '../local-streams.ts';
 import type { PendingFrom } from '../stream/log-position.ts';
-import { Permits } from './permits.ts';
+import { makeLanes } from '../../lanes.ts';
 import type { Page, StreamStore } from '../store.ts';
 import type { Stream } from '../stream/stream.ts';
 
@@ -39,7 +39,7 @@ interface CatchUpParts {
  */
 export class CatchUp {
   readonly #parts: CatchUpParts;
-  readonly #permits = new Permits(PAGES_AT_ONCE);
+  readonly #pages = makeLanes(PAGES_AT_ONCE);
 
   constructor(parts: CatchUpParts) {
     this.#parts = parts;
@@ -96,17 +96,13 @@ export class CatchUp {
     return true;
   }
 
-  async #takePage(stream: Stream, given: Page | null): Promise<'lost' | 'end' | 'more'> {
-    const turn = this.#permits.take();
-    if (turn !== null) await turn;
-    try {
+  #takePage(stream: Stream, given: Page | null): Promise<'lost' | 'end' | 'more'> {
+    return this.#pages.run('', async () => {
       const page = given ?? (await this.#readPage(stream));
       if (stream.isOver) return 'more';
       if ('lostReason' in page) return 'lost';
       return this.#writePage(stream, page) && page.ended ? 'end' : 'more';
-    } finally {
-      this.#permits.give();
-    }
+    });
   }
 
   #readPage(stream: Stream): Promise<Page | { lostReason: ResetReason }> {

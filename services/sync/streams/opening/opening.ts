@@ -10,7 +10,7 @@ import type { Closing } from '../upkeep/closing.ts';
 import { isPosition } from '../stream/frames.ts';
 import { spreadRetryMs } from '../upkeep/heartbeat.ts';
 import type { LocalStreams } from '../local-streams.ts';
-import { Permits } from '../delivery/permits.ts';
+import { makeLanes } from '../../lanes.ts';
 import { countOpened, sendReady } from './ready.ts';
 import type { RowKeeper } from './row-keeper.ts';
 import type { Attached, StreamStore } from '../store.ts';
@@ -58,7 +58,7 @@ interface OpeningParts {
 /** Opens streams, from the request to the first page, and opens streams again whose position or presence was lost. */
 export class Opening {
   readonly #parts: OpeningParts;
-  readonly #permits = new Permits(OPENING_AT_ONCE);
+  readonly #asking = makeLanes(OPENING_AT_ONCE);
 
   constructor(parts: OpeningParts) {
     this.#parts = parts;
@@ -126,7 +126,7 @@ export class Opening {
 
   /**
    * Attaches a stream and restores a missing row; resolves to null when the stream closed while it waited. Asks the
-   * broker without a permit, so that a slow broker does not hold up others.
+   * broker outside of the lane, so that a slow broker does not hold up others.
    */
   async #askStore(stream: Stream): Promise<Attached | null> {
     const { rows } = this.#parts;
@@ -135,18 +135,14 @@ export class Opening {
     return (await rows.restore(stream)) ? this.#askOnce(stream) : attached;
   }
 
-  async #askOnce(stream: Stream): Promise<Attached | null> {
+  #askOnce(stream: Stream): Promise<Attached | null> {
     const { store, accounts, replica, streams } = this.#parts;
-    const turn = this.#permits.take();
-    if (turn !== null) await turn;
-    try {
+    return this.#asking.run('', async () => {
       if (stream.isOver) return null;
       // A reaper uses this to find the accounts of a dead replica.
       void accounts.ensure(replica.id, stream.account);
-      return await store.attach(stream, true, streams.idsOf(stream.account));
-    } finally {
-      this.#permits.give();
-    }
+      return store.attach(stream, true, streams.idsOf(stream.account));
+    });
   }
 
   /** Sends `ready` if one is due: the first, or another after the position or the presence was lost. */
