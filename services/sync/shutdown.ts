@@ -19,7 +19,7 @@ interface Arrivals {
 /** The running parts of a replica, as far as a stop needs them. */
 interface Running {
   signin: { drain: () => void };
-  hub: Stops & { drain: (overMs: number) => Promise<unknown> };
+  hub: Stops & { closing: { drain: (overMs: number) => Promise<unknown> } };
   relay: { requests: { drain: (overMs: number) => Promise<unknown> }; bulk: Stops };
   /** The workers beside requests, in the order in which they stop: each before the parts that it uses. */
   workers: readonly Stops[];
@@ -57,7 +57,7 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
     await giveNotice(plan.noticeMs, ports.arrivals);
     isStopping = true;
     running.signin.drain();
-    await Promise.all([hub.drain(plan.streamsMs), relay.requests.drain(plan.transfersMs)]);
+    await Promise.all([hub.closing.drain(plan.streamsMs), relay.requests.drain(plan.transfersMs)]);
     await ports.publicServer.close(plan.requestsMs);
     for (const worker of running.workers) await worker.stop();
     for (const part of [running.identity, hub, running.bus]) part.stop();

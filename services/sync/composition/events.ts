@@ -17,6 +17,7 @@ function connectReplica(
   { hub, reaper }: Streams,
 ): void {
   const { revocations } = sessions;
+  const { delivery } = hub;
   store.listenTo({
     isDeadChannel: replica.isDeadChannel,
     onTopology: () => bus.recheck(),
@@ -29,11 +30,11 @@ function connectReplica(
   bus.listenTo({
     event(e) {
       relay.relay.eventPasses(e.name);
-      hub.event(e);
+      delivery.event(e);
     },
-    unlogged: (u, name, to, data) => hub.unlogged(u, name, to, data),
-    presence: (u, v, snapshot) => hub.presence(u, v, snapshot),
-    superseded: (u, s) => hub.superseded(u, s),
+    unlogged: (u, name, to, data) => delivery.unlogged(u, name, to, data),
+    presence: (u, v, snapshot) => delivery.presence(u, v, snapshot),
+    superseded: (_u, s) => delivery.superseded(s),
     relay: (file) => relay.requests.notified(file),
     revoked: (...revocation) => revocations.heard(...revocation),
     replaced: (...replaced) => sessions.onReplaced(...replaced),
@@ -53,7 +54,7 @@ function connectReplica(
     onBeat(ok, error) {
       const changed = store.note(ok, error);
       if (changed && store.isUp) hub.attachAll('store');
-      if (changed && !store.isUp) hub.degrade();
+      if (changed && !store.isUp) delivery.degrade();
       if (!ok) return;
       accountSets.addPending(replica.id);
       reaper.run();
@@ -77,13 +78,13 @@ export function connectEvents(
     onShown: (device) => signin.use(device),
     onRevoked(account, deviceId, reason, sessionId) {
       identity.forget(account, deviceId, reason, sessionId);
-      streams.hub.endRevoked(account, deviceId, reason, sessionId);
+      streams.hub.delivery.endRevoked(account, deviceId, reason, sessionId);
       modules.relay.requests.endDevice(account, deviceId, 'session_revoked');
     },
     onReplaced(account, deviceId, endsStreams) {
       if (!endsStreams) return identity.forget(account, deviceId, 'expired', null);
       identity.replaced(account, deviceId);
-      streams.hub.showAgain(account, deviceId);
+      streams.hub.delivery.showAgain(account, deviceId);
       modules.relay.requests.endDevice(account, deviceId, 'unauthenticated');
     },
   });

@@ -54,7 +54,7 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
     ...accounts.signin.handlers,
     ...modules.deviceHandlers,
     ...modules.presence.handlers,
-    ...makeStreamHandlers(streams.hub),
+    ...makeStreamHandlers(streams.hub.opening),
     ...modules.messages.handlers,
     ...modules.clipboard.handlers,
     ...modules.keyring.handlers,

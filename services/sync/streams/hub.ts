@@ -1,10 +1,8 @@
 import type { Presence } from '../../../shared/contract/modules/presence.ts';
-import type { RevokedReason } from '../../../shared/contract/modules/sessions.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type Broadcast, makePresenceBroadcast } from '../presence/broadcast.ts';
 import { makeReconciler, type Reconciler } from '../presence/reconciler.ts';
 import { countTransitions, type Reconcile } from '../presence/transitions.ts';
-import type { BusEvent, BusListener } from '../redis/bus/bus.ts';
 import type { AccountSets } from '../replicas/account-sets.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -13,7 +11,7 @@ import { Closing } from './upkeep/closing.ts';
 import { Delivery } from './delivery/delivery.ts';
 import { Heartbeat } from './upkeep/heartbeat.ts';
 import { LocalStreams } from './local-streams.ts';
-import { Opening, type OpenRequest } from './opening/opening.ts';
+import { Opening } from './opening/opening.ts';
 import { Repair } from './upkeep/repair.ts';
 import { makeRowKeeper } from './opening/row-keeper.ts';
 import type { Attached, StreamStore } from './store.ts';
@@ -46,17 +44,17 @@ interface HubParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** The streams of this replica. Wires their parts together, and passes on what the bus brings. */
-export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' | 'relay' | 'gap'> {
+/** The streams of this replica, wired together from their parts. */
+export class Hub {
   readonly streams = new LocalStreams();
   readonly sweeper: Sweeper;
+  readonly opening: Opening;
+  readonly closing: Closing;
+  readonly delivery: Delivery;
   readonly #metrics: Metrics;
   readonly #accounts: AccountSets;
   readonly #heartbeat: Heartbeat;
   readonly #reconciler: Reconciler;
-  readonly #closing: Closing;
-  readonly #opening: Opening;
-  readonly #delivery: Delivery;
   readonly #repair: Repair;
 
   constructor(parts: HubParts) {
@@ -76,7 +74,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
       onFailure,
     });
     const { graceMs } = timing;
-    this.#closing = new Closing({ streams, store, sweeper, reconciler: this.#reconciler, metrics, graceMs });
+    this.closing = new Closing({ streams, store, sweeper, reconciler: this.#reconciler, metrics, graceMs });
     const sendPresence = this.#makeBroadcast(parts);
     const catchUp = this.#makeCatchUp(parts, sendPresence);
     const onTransitions = countTransitions(metrics);
@@ -93,10 +91,10 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
         if (orphanInMs > 0) sweeper.attachLater(stream, orphanInMs);
       },
     };
-    this.#opening = new Opening({
+    this.opening = new Opening({
       ...attaching,
       isRevoked: modules.isRevoked,
-      closing: this.#closing,
+      closing: this.closing,
       onDrained: (stream) => sendPresence(stream.account),
       metrics,
       timing,
@@ -104,12 +102,12 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
       onFailure,
     });
     const onAbsent = (account: string) => this.#reconciler.orphaned(account);
-    this.#delivery = new Delivery({
+    this.delivery = new Delivery({
       ...{ streams, catchUp, onPresence: sendPresence, onAbsent, metrics },
       storeNowMs: replica.storeNowMs,
     });
     const { scheduleDue } = modules;
-    this.#repair = new Repair({ ...attaching, delivery: this.#delivery, opening: this.#opening, scheduleDue });
+    this.#repair = new Repair({ ...attaching, delivery: this.delivery, opening: this.opening, scheduleDue });
   }
 
   /** Makes the sweeper, which begins with `start`, when all that it calls exists. */
@@ -119,7 +117,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
       sweepMs: timing.sweepMs,
       attach: (stream, cause) => this.#repair.attach(stream, cause),
       onAttachFailed: (stream) => stream.attachFailed(),
-      detach: (stream) => this.#closing.detach(stream),
+      detach: (stream) => this.closing.detach(stream),
       reconcile: (account) => this.#reconciler.afterGrace(account),
       liveReplicas: () => replica.live,
       isUp,
@@ -146,7 +144,7 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
       streams,
       metrics,
       pending: modules.pending,
-      onLost: (stream) => this.#opening.restart(stream),
+      onLost: (stream) => this.opening.restart(stream),
       onLive: (stream) => (stream.needsReady ? sweeper.attachSoon(stream) : sendPresence(stream.account)),
       onFailure: (stream, error) => {
         onFailure('catch-up', error);
@@ -165,52 +163,11 @@ export class Hub implements Omit<BusListener, 'revoked' | 'replaced' | 'login' |
     this.#heartbeat.stop();
   }
 
-  /** Serves one stream: see `Opening.open`. */
-  open(request: OpenRequest): Promise<void> {
-    return this.#opening.open(request);
-  }
-
-  event(event: BusEvent): void {
-    this.#delivery.event(event);
-  }
-
-  unlogged(account: string, name: string, to: string, data: string): void {
-    this.#delivery.unlogged(account, name, to, data);
-  }
-
-  presence(account: string, version: number, snapshot: string): void {
-    this.#delivery.presence(account, version, snapshot);
-  }
-
-  superseded(_account: string, streamId: string): void {
-    this.#delivery.superseded(streamId);
-  }
-
-  /** Ends the streams of a device or session that was signed out: see `Delivery.endRevoked`. */
-  endRevoked(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void {
-    this.#delivery.endRevoked(account, deviceId, reason, sessionId);
-  }
-
-  /** Makes a device whose session has new secrets authenticate again: see `Delivery.showAgain`. */
-  showAgain(account: string, deviceId: string): void {
-    this.#delivery.showAgain(account, deviceId);
-  }
-
-  /** Tells all streams that the store is away. They stay open. */
-  degrade(): void {
-    this.#delivery.degrade();
-  }
-
   /** Attaches every stream again, because announcements may have been missed. */
   attachAll(cause: string): void {
     this.#metrics.attach_rounds_total.inc({ cause });
     this.#accounts.recheck();
     this.sweeper.attachAll(cause);
     this.#reconciler.recentlyLeft();
-  }
-
-  /** Ends all streams over `spreadMs`, and refuses new ones. Resolves when the store knows of it. */
-  drain(spreadMs: number): Promise<void> {
-    return this.#closing.drain(spreadMs);
   }
 }

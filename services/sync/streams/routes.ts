@@ -4,7 +4,7 @@ import { parseDeviceName } from '../../../shared/contract/vocabulary/fields.ts';
 import type { streamRoutes } from '../../../shared/contract/modules/stream.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Caller } from '../identity/caller.ts';
-import type { Hub } from './hub.ts';
+import type { Opening } from './opening/opening.ts';
 
 /** Returns the device of the stream: the caller's device, or without one the name that the client gave itself. */
 function deviceOf(caller: Caller, name: string | undefined): string {
@@ -20,9 +20,9 @@ const lastEventIdOf = (req: IncomingMessage): string | undefined =>
   req.headers['last-event-id'] === undefined ? undefined : req.headersDistinct['last-event-id']?.at(-1);
 
 /** Makes the handlers of the event stream. */
-export const makeStreamHandlers = (hub: Hub): HandlersOf<typeof streamRoutes> => ({
+export const makeStreamHandlers = (opening: Pick<Opening, 'open'>): HandlersOf<typeof streamRoutes> => ({
   openStream: async ({ caller, query, req, res }) => {
-    await hub.open({
+    await opening.open({
       res,
       caller,
       device: deviceOf(caller, query.name),

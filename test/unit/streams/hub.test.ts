@@ -62,7 +62,7 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   });
   hub.start();
   const client = new Client();
-  const open = () => hub.open({ res: client.response, caller: CALLER, device: '~Tab', lastEventId: null });
+  const open = () => hub.opening.open({ res: client.response, caller: CALLER, device: '~Tab', lastEventId: null });
   return { hub, client, attach, detach, open, readPresence };
 }
 
@@ -88,7 +88,7 @@ test('a stream that is sent another ready while a later comparison overtakes it 
     opened('gap'),
   ]);
   await open();
-  hub.event(missedOne);
+  hub.delivery.event(missedOne);
   await jest.advanceTimersByTimeAsync(5_000);
 
   expect(client.text).not.toContain('event: reconnect');
@@ -133,7 +133,7 @@ test.each(['fails', 'errs'] as const)('one whose first attach %s is told to come
 test('one whose row was closed by a newer stream of the device is ended as superseded', async () => {
   const { hub, client, open } = setUp([opened('new'), { ...ATTACHED, outcome: 'gone' }]);
   await open();
-  hub.event(missedOne);
+  hub.delivery.event(missedOne);
   await jest.advanceTimersByTimeAsync(5_000);
 
   expect(client.text).toMatch(/event: reconnect\ndata: \{"reason":"superseded"/);
@@ -146,7 +146,7 @@ test.each([
 ])('presence that is announced $told is written, and read only where it has to be', async ({ snapshot }) => {
   const { hub, client, open, readPresence } = setUp([opened('new')]);
   await open();
-  hub.presence('ann', 7, snapshot);
+  hub.delivery.presence('ann', 7, snapshot);
   await jest.advanceTimersByTimeAsync(0);
 
   const data = /event: presence\ndata: (.*)/.exec(client.text)?.[1] ?? '';
