@@ -11,7 +11,6 @@ interface ClipboardModuleParts {
   onWritten: () => void;
 }
 
-/** Makes and wires the parts of this module. */
 export function makeClipboardModule({ db, ttlMs, rateLimit, scheduleDue, onWritten }: ClipboardModuleParts) {
   const clipboard = makeClipboard({
     store: makeClipboardStore({ ...db, ttlMs, rateLimit, scheduleDue }),

@@ -10,7 +10,6 @@ function deviceNameOf(headers: NodeJS.Dict<string[]>): string | undefined {
   return names[0];
 }
 
-/** Makes the handlers of the routes of the clipboard. */
 export const makeClipboardHandlers = (clipboard: Clipboard): HandlersOf<typeof clipboardRoutes> => ({
   getClipboard: async ({ caller }) => ({ status: 200, body: await clipboard.get(caller) }),
 

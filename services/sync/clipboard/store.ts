@@ -13,7 +13,6 @@ interface ClipboardStoreParts extends Db {
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
-/** Makes the store of the one clipboard entry of an account. */
 export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, scheduleDue }: ClipboardStoreParts) {
   const setScript = scripts.define(clipboardSet, { TTL_MS: ttlMs, RATE_LIMIT: rateLimit ?? 0 });
   const clearScript = scripts.define(clipboardClear);

@@ -7,7 +7,6 @@ import { agreedSettingsOf, fingerprintOf } from '../config/agreed-settings.ts';
 import type { Config } from '../config/config.ts';
 import { makeMetrics } from '../telemetry/metrics.ts';
 
-/** Makes what every part of a replica gets from its process. */
 export function makeHost(config: Config) {
   const metrics = makeMetrics({ version: VERSION, settings: fingerprintOf(agreedSettingsOf(config)) });
   const logger = makeLogger({ level: config.logLevel, server: `${hostname()}:${config.http.port}` });

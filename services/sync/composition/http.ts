@@ -38,7 +38,6 @@ function loginOf({ identity, signin }: Host['config']): Login {
   return signin.loginUrl === null ? 'none' : 'broker';
 }
 
-/** Returns the handler of every row of the route table. */
 function handlersOf({ host: { config }, storeAndBus: { store }, modules, accounts, streams, isDraining }: HttpParts) {
   const { push, devices } = modules;
   return {
@@ -69,7 +68,6 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
   };
 }
 
-/** Opens both ports. */
 export function openHttp(parts: HttpParts) {
   const { config, logger, metrics } = parts.host;
   const { store, db, bus, replica, watches } = parts.storeAndBus;

@@ -25,7 +25,6 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
   ['APP_RELAY_REDIS_SENTINEL_PASSWORD', [values.APP_RELAY_REDIS_SENTINEL_PASSWORD]],
 ];
 
-/** Reports what production refuses. */
 export function checkProduction(values: Values, report: (key: Key, message: string) => void): void {
   if (isOpenHttp(values.APP_PUBLIC_URL)) report('APP_PUBLIC_URL', 'must be https in production, but for localhost');
   if (values.APP_PUBLIC_ORIGINS?.some(isOpenHttp)) {

@@ -67,7 +67,6 @@ export const applePrivateKey: Kind<string> = (text) => {
   return { problem: 'must be the private key (.p8) that Apple gave' };
 };
 
-/** The settings of push. */
 export interface PushValues {
   readonly NODE_ENV: string | null;
   readonly APP_PUSH_ENABLED: boolean | null;

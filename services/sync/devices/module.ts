@@ -14,7 +14,6 @@ interface DevicesModuleParts {
   readPresence: DeviceStoreParts['readPresence'];
 }
 
-/** Makes and wires the parts of this module. */
 export function makeDevicesModule({ db, renameLimit, pushQueue, readPresence }: DevicesModuleParts) {
   const devices = makeDevices(makeDeviceStore({ ...db, renameLimit, readPresence, pushQueue }));
   return { devices, handlers: makeDeviceHandlers(devices) };

@@ -2,7 +2,6 @@ import type { deviceRoutes } from '../../../shared/contract/modules/devices.ts';
 import type { HandlersOf } from '../http/handler.ts';
 import type { Devices } from './devices.ts';
 
-/** Makes the handlers of the routes of devices. */
 export const makeDeviceHandlers = (devices: Devices): HandlersOf<typeof deviceRoutes> => ({
   listDevices: async ({ caller }) => ({ status: 200, body: { devices: await devices.list(caller) } }),
 

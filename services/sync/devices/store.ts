@@ -14,7 +14,6 @@ interface DeviceStoreParts extends Db {
   pushQueue: PushQueue;
 }
 
-/** Makes the store of device rows and of their last announced states. */
 export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresence, pushQueue }: DeviceStoreParts) {
   const addScript = pushQueue.enqueuing(scripts.define(deviceAdd));
   const removeScript = scripts.define(deviceRemove);

@@ -44,7 +44,6 @@ export class DueSweeper {
     this.#parts = parts;
   }
 
-  /** Sweeps and repairs from now on. */
   start(): void {
     this.#timer ??= setInterval(() => this.run(), PERIOD_MS);
     // The jitter keeps replicas that started together from searching together.

@@ -1,6 +1,5 @@
 import { counter } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Metrics of what the public port refuses. */
 export const PORT_METRICS = {
   http_connections_refused_total: counter(
     'Connections closed at once because their `address` or the `replica` had too many',

@@ -20,7 +20,6 @@ interface KeysModuleParts {
   metrics: Pick<Metrics, 'keyring_writes_total' | 'keyring_unsigned_total'>;
 }
 
-/** Makes and wires the parts of this module. */
 export function makeKeysModule({ db, service, confirm, rateLimit, scheduleDue, metrics }: KeysModuleParts) {
   const store = makeKeyringStore({ ...db, confirm, rateLimit });
   const proofs = makeProofs({ store, service, onUnsigned: () => metrics.keyring_unsigned_total.inc() });

@@ -22,7 +22,6 @@ function ifMatch(headers: NodeJS.Dict<string[]>, pattern: RegExp, what: string):
   return found[1] ?? '';
 }
 
-/** Makes the handlers of the routes of the keyring. */
 export const makeKeysHandlers = (keyring: Keyring, deletions: Deletions): HandlersOf<typeof keysRoutes> => ({
   getKeys: async ({ caller, query }) => ({ status: 200, body: await keyring.page(caller.account, query.after ?? 0) }),
 

@@ -90,7 +90,6 @@ export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: K
       return { n, hash, text: ring };
     },
 
-    /** Resolves to whether the account has a ring. */
     has: async (account: string): Promise<boolean> =>
       (await orFault(redis, () => redis.hget(keys.keyring(account), 'n'))) !== null,
 

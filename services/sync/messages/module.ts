@@ -17,7 +17,6 @@ interface MessagesModuleParts {
   onAccepted: () => void;
 }
 
-/** Constructs and wires the parts of this module. */
 export function makeMessagesModule({ db, confirm, replica, rateLimit, ...parts }: MessagesModuleParts) {
   const { scripts, keys } = db;
   const messages = makeMessages({

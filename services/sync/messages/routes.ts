@@ -2,7 +2,6 @@ import type { messageRoutes } from '../../../shared/contract/modules/messages.ts
 import type { HandlersOf } from '../http/handler.ts';
 import type { Messages } from './messages.ts';
 
-/** Makes the handlers of messages. */
 export const makeMessageHandlers = (messages: Messages): HandlersOf<typeof messageRoutes> => ({
   sendMessage: async ({ caller, body, operation, releaseSlot }) => {
     const { answer, isConfirmed } = await messages.send(caller, body, operation, releaseSlot);

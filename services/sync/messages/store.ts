@@ -52,7 +52,6 @@ const targetOf = ([device, name, error, pushed]: readonly [string, string, strin
   pushed,
 });
 
-/** Makes the store of mailboxes. */
 export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, pushQueue }: MessageStoreParts) {
   const acceptScript = pushQueue.enqueuing(scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 }));
   const ackScript = scripts.define(messageAck);

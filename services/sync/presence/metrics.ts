@@ -1,6 +1,5 @@
 import { counter } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Presence of devices. */
 export const PRESENCE_METRICS = {
   presence_transitions_total: counter('Devices announced online or offline', ['to']),
 };

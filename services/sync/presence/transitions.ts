@@ -6,7 +6,6 @@ export interface Transitions {
   offline: number;
 }
 
-/** Counts transitions in the metrics. */
 export const countTransitions =
   ({ presence_transitions_total: total }: Pick<Metrics, 'presence_transitions_total'>) =>
   ({ online, offline }: Transitions): void => {

@@ -54,7 +54,6 @@ function makeOutbox(
   };
 }
 
-/** Makes and wires the parts of this module. */
 export function makePushModule({
   db,
   settings,

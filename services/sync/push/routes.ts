@@ -13,7 +13,6 @@ interface PushHandlerParts {
   sendTest: (caller: Caller, id: string) => Promise<void>;
 }
 
-/** Makes the handlers of the routes of push subscriptions. */
 export function makePushHandlers(parts: PushHandlerParts): HandlersOf<typeof pushRoutes> {
   const { subscriptions, vapid, native, sendTest } = parts;
 

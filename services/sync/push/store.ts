@@ -154,7 +154,6 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
       return dropped;
     },
 
-    /** Resolves to all registrations of the account. */
     async list(u: string): Promise<(Registration & { deviceId: string })[]> {
       const fields = Object.entries(await orFault(redis, () => redis.hgetall(keys.push(u))));
       return fields

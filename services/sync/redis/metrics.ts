@@ -1,7 +1,6 @@
 import type { ServersFound } from '../../../shared/service-kit/redis/server-check.ts';
 import { counter, gauge, type MetricsOf } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Metrics of the store as the replica sees it. */
 export const STORE_METRICS = {
   redis_up: gauge('1 while the store answers this replica'),
   redis_reconnects_total: counter('Reconnects to the store'),

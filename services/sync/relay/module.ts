@@ -24,7 +24,6 @@ interface RelayModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Constructs and wires the parts of this module. */
 export function makeRelayModule({ db, settings, idleMs, transfers, bus, ...parts }: RelayModuleParts) {
   const { logger, metrics } = parts;
   const reachability = parts.reachability.of('relay', settings.address);

@@ -77,7 +77,6 @@ export function makeAccountSets({ redis, scripts, keys }: Db) {
       return await orFault(redis, () => redis.srandmember(keys.accounts(replicaId), count));
     },
 
-    /** Deletes the whole set. */
     async forget(replicaId: string): Promise<void> {
       await orFault(redis, () => redis.del(keys.accounts(replicaId)));
     },

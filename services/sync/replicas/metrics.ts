@@ -1,6 +1,5 @@
 import { counter, gauge } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Replicas alive and dead. */
 export const REPLICA_METRICS = {
   nodes_live: gauge('Replicas that this replica believes alive, itself included'),
   clock_skew_seconds: gauge('How far the clock of this machine is ahead of the store’s'),

@@ -50,7 +50,6 @@ interface SessionsModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Makes and wires the parts of this module. */
 export function makeSessionsModule(parts: SessionsModuleParts) {
   const { db, broker, devices, settings, bus, onRevoked, onReplaced, onRemoved, scheduleDue, onFailure } = parts;
   const store = makeSessionStore({ ...db, scheduleDue });

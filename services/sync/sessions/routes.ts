@@ -23,7 +23,6 @@ interface SessionHandlerParts {
 
 type SessionHandlers = HandlersOf<typeof sessionRoutes>;
 
-/** Makes the handlers of the routes of sessions. */
 export function makeSessionHandlers(parts: SessionHandlerParts): SessionHandlers {
   const { sessions, allowErase, cookie, publicUrl, loginUrl } = parts;
   const cookieName = sessionCookieName(publicUrl);

@@ -1,6 +1,5 @@
 import { counter } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Sign-in by QR code. */
 export const SIGNIN_METRICS = {
   login_requests_total: counter('Login requests by QR code, by outcome', ['outcome']),
 };

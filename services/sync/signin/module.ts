@@ -41,7 +41,6 @@ interface SigninModuleParts {
   onFailure: (task: string, error: unknown) => void;
 }
 
-/** Makes and wires the parts of this module. */
 export function makeSigninModule(parts: SigninModuleParts) {
   const { db, broker, sessions, settings, bus, isForeign, ownDevice, clientAddress, metrics, onFailure } = parts;
   const store = makeLoginStore(db);

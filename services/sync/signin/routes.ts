@@ -85,7 +85,6 @@ const linkHandlers = (signin: Signin): Pick<HandlersOf<typeof signinRoutes>, 'op
     }),
 });
 
-/** Makes the handlers of the routes of sign-in by a code. */
 export function makeSigninHandlers(parts: SigninHandlerParts): HandlersOf<typeof signinRoutes> {
   const { signin, cookie, clientAddress } = parts;
   const sourceOf = (req: IncomingMessage) => ({

@@ -19,7 +19,6 @@ function deviceOf(caller: Caller, name: string | undefined): string {
 const lastEventIdOf = (req: IncomingMessage): string | undefined =>
   req.headers['last-event-id'] === undefined ? undefined : req.headersDistinct['last-event-id']?.at(-1);
 
-/** Makes the handlers of the event stream. */
 export const makeStreamHandlers = (opening: Pick<Opening, 'open'>): HandlersOf<typeof streamRoutes> => ({
   openStream: async ({ caller, query, req, res }) => {
     await opening.open({

@@ -1,6 +1,5 @@
 import { counter, gauge } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** The replica itself. */
 export const LIFECYCLE_METRICS = {
   background_failures_total: counter('Failures in background work, for which no request waits', ['task', 'code']),
   draining: gauge('1 while the replica is shutting down'),

@@ -21,7 +21,6 @@ interface TransfersModuleParts {
   onFailure: Rules['onFailure'];
 }
 
-/** Constructs and wires the parts of this module. */
 export function makeTransfersModule(parts: TransfersModuleParts) {
   const { db, replica, rateLimit, redeliveryMs, scheduleDue, pushQueue } = parts;
   const transfers = makeTransfers({

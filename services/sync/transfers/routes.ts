@@ -10,7 +10,6 @@ type Ending = (typeof transferRoutes)['failTransfer'];
 /** Returns an answer that is a transfer. */
 const shown = (transfer: string) => ({ status: 200 as const, json: `{"transfer":${transfer}}` });
 
-/** Makes the handlers of transfers. */
 export function makeTransferHandlers(transfers: Transfers): HandlersOf<typeof transferRoutes> {
   const acting =
     (action: TransferAction): Handler<Acting> =>

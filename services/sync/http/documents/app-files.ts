@@ -150,7 +150,6 @@ export function makeAppFiles(where: Where = {}) {
   }
 
   return {
-    /** Sends the page of the app. */
     page(req: IncomingMessage, res: ServerResponse): Promise<null> {
       res.setHeader('Content-Security-Policy', PAGE_POLICY);
       return send(PAGE, ASKED_ANEW, req, res);

@@ -64,7 +64,6 @@ export function makeReplicaLimits({ scale, most = MOST, now = () => performance.
       if (ofDevice !== null) counts.set(ofDevice, device, nowMs);
       counts.set(ofAccount, whole, nowMs);
     },
-    /** Number of counts in memory. */
     get size(): number {
       return counts.size;
     },

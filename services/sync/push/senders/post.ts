@@ -5,7 +5,6 @@ const MOST_BYTES = 4_096;
 /** The time limit for the body of a response after its status has arrived. */
 const BODY_MS = 1_000;
 
-/** The response of a provider. */
 export interface ProviderAnswer {
   readonly status: number;
   readonly retryAfter: string | null;

@@ -1,6 +1,5 @@
 import { counter, gauge } from '../../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Announcements between replicas. */
 export const BUS_METRICS = {
   events_published_total: counter('Announcements to replicas, by event and by whether the subscriber heard them', [
     'event',

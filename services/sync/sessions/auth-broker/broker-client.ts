@@ -79,7 +79,6 @@ const countsAsFailure = (error: unknown): boolean =>
 /** A subject that no user has. */
 const PROBED_SUBJECT = 'baton-probe';
 
-/** The response to a mint. */
 export interface MintedSession extends IssuedSession {
   /** False if the device had this session before. Its earlier secrets are then void. */
   isNew: boolean;

@@ -1,6 +1,5 @@
 import { counter, gauge } from '../../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Calls to the auth broker. */
 export const BROKER_METRICS = {
   broker_up: gauge('1 while the auth broker can be used or none is configured; 0 from the start until it answers'),
   broker_requests_total: counter('Calls to the auth broker, by outcome', ['operation', 'outcome']),

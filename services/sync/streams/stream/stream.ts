@@ -59,7 +59,6 @@ export class Stream {
     this.rotation = new Rotation(rotateAtMs);
   }
 
-  /** Whether nothing more will be written. */
   get isOver(): boolean {
     return this.#state.isOver;
   }
@@ -140,7 +139,6 @@ export class Stream {
     return this.readySent && this.#socket.writable && this.#presenceVersion < version;
   }
 
-  /** Writes a newer presence. */
   sendPresence(version: number, chunk: Buffer): void {
     this.#presenceVersion = version;
     this.#socket.write(chunk);

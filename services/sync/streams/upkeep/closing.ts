@@ -46,7 +46,6 @@ export class Closing {
     sweeper.forget(stream);
   }
 
-  /** Tells the store of the end of a stream. */
   detach(stream: Stream): Promise<void> {
     return this.#parts.store.detach(stream).then(() => {
       this.#forget(stream);

@@ -28,12 +28,10 @@ export class Heartbeat {
     this.#parts = parts;
   }
 
-  /** Starts the timer. */
   start(): void {
     this.#timer ??= setInterval(() => this.#tick(), Math.min(1_000, this.#parts.heartbeatMs / 4));
   }
 
-  /** Ends the timer. */
   stop(): void {
     if (this.#timer) clearInterval(this.#timer);
     this.#timer = null;

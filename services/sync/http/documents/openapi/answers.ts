@@ -87,7 +87,6 @@ function refusal(route: Route, status: number, codes: readonly ErrorCode[]): Jso
   };
 }
 
-/** Returns every response of a route, by status. */
 export function responsesOf(route: Route): Json {
   const answers = Object.entries(route.answers).map(([status, answer]): [string, Json] => [
     status,
@@ -133,7 +132,6 @@ export const answerHeaders = (): Json =>
     ]),
   );
 
-/** Returns one problem document for each code. */
 export const problemExamples = (): Json =>
   Object.fromEntries(
     (Object.keys(ERRORS) as ErrorCode[]).map((code) => {

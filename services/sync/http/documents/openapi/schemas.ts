@@ -145,7 +145,6 @@ export function referring(schema: unknown): unknown {
   return name === undefined ? parts(schema) : { $ref: `#/components/schemas/${name}` };
 }
 
-/** Returns the schemas that have a name. */
 export const namedSchemas = (): Json =>
   Object.fromEntries(
     (Object.keys(NAMED) as Name[]).map((name) => [name, { ...(parts(NAMED[name]) as Json), ...RULES[name] }]),
