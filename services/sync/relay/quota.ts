@@ -1,6 +1,6 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Notifier } from './wakeup/notifier.ts';
-import type { FileId, FileRef } from './requests/relay-request.ts';
+import type { FileRef } from './requests/relay-request.ts';
 import type { RelayStore } from './store.ts';
 
 interface QuotaParts {
@@ -15,55 +15,43 @@ interface QuotaParts {
  * many are kept without one (`LIMITS.relayKeptFiles`, the newest). The lists are in the slot of the account; a
  * reservation expires unless its request renews it.
  */
-export class Quota {
-  readonly #parts: QuotaParts;
-
-  constructor(parts: QuotaParts) {
-    this.#parts = parts;
+export function makeQuota({ store, notifier, memoryPercent }: QuotaParts) {
+  async function keep(file: FileRef, generation: number, releasesPlace: boolean): Promise<void> {
+    const evicted = await store.keep(file, generation, releasesPlace);
+    await Promise.all(
+      evicted.map(async (old) => notifier.notifyAll(await store.evict(old.file, old.generation), old.file)),
+    );
   }
 
-  /**
-   * Reserves a place among the files that hold bytes, and checks the store's memory. Resolves to false when the file
-   * had a reservation already. Throws `relay_busy`.
-   */
-  async reserve(file: FileRef): Promise<boolean> {
-    const { store, memoryPercent } = this.#parts;
-    const isNew = await store.reserve(file);
-    if (isNew && (await store.memoryPercent(file)) > memoryPercent) {
-      await this.release(file.account, [file]);
-      throw new BatonError('relay_busy', 'The relay has no memory now', { retryAfterSeconds: 10 });
-    }
-    return isNew;
-  }
+  return {
+    /**
+     * Reserves a place among the files that hold bytes, and checks the store's memory. Resolves to false when the file
+     * had a reservation already. Throws `relay_busy`.
+     */
+    async reserve(file: FileRef): Promise<boolean> {
+      const isNew = await store.reserve(file);
+      if (isNew && (await store.memoryPercent(file)) > memoryPercent) {
+        await store.release(file.account, [file]);
+        throw new BatonError('relay_busy', 'The relay has no memory now', { retryAfterSeconds: 10 });
+      }
+      return isNew;
+    },
 
-  /** Releases reservations whose bytes are gone or about to go. */
-  async release(account: string, files: readonly FileRef[]): Promise<void> {
-    await this.#parts.store.release(account, files);
-  }
+    /** Releases reservations whose bytes are gone or about to go. */
+    release: store.release,
 
-  /**
-   * Keeps the bytes of a generation without a reservation until newer ones evict them, because its sender has to come
-   * back first.
-   */
-  async keep(file: FileRef, generation: number): Promise<void> {
-    await this.#keep(file, generation, false);
-  }
+    /**
+     * Keeps the bytes of a generation without a reservation until newer ones evict them, because its sender has to come
+     * back first.
+     */
+    keep: (file: FileRef, generation: number): Promise<void> => keep(file, generation, false),
 
-  /**
-   * Keeps the bytes of a delivered file in the same way, and releases its reservation, because its receiver has all of
-   * it.
-   */
-  async releaseDelivered(file: FileRef, generation: number): Promise<void> {
-    await this.#keep(file, generation, true);
-  }
-
-  async #keep(file: FileRef, generation: number, releasesPlace: boolean): Promise<void> {
-    const evicted = await this.#parts.store.keep(file, generation, releasesPlace);
-    await Promise.all(evicted.map((old) => this.#evict(old.file, old.generation)));
-  }
-
-  async #evict(file: FileId, generation: number): Promise<void> {
-    const { store, notifier } = this.#parts;
-    notifier.notifyAll(await store.evict(file, generation), file);
-  }
+    /**
+     * Keeps the bytes of a delivered file in the same way, and releases its reservation, because its receiver has all of
+     * it.
+     */
+    releaseDelivered: (file: FileRef, generation: number): Promise<void> => keep(file, generation, true),
+  };
 }
+
+export type Quota = ReturnType<typeof makeQuota>;

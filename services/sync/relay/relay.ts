@@ -5,8 +5,8 @@ import type { Answer } from './download/receiver.ts';
 import { FairScheduler } from './pacing/fair-scheduler.ts';
 import { Generations } from './generations.ts';
 import type { ByteRange } from './requests/headers.ts';
-import { Notifier, type NotifierParts } from './wakeup/notifier.ts';
-import { Quota } from './quota.ts';
+import { makeNotifier, type NotifierParts } from './wakeup/notifier.ts';
+import { makeQuota } from './quota.ts';
 import type { RelayParts, RelaySettings } from './relay-parts.ts';
 import type { Asked } from './requests/relay-request.ts';
 import { Requests } from './requests/requests.ts';
@@ -26,8 +26,8 @@ export class Relay {
 
   constructor({ memoryPercent, channel, publish, ...settings }: RelayOptions) {
     const requests = new Requests(settings.metrics);
-    const notifier = new Notifier({ channel, publish, onNotified: (name) => requests.notified(name) });
-    const quota = new Quota({ store: settings.store, notifier, memoryPercent });
+    const notifier = makeNotifier({ channel, publish, onNotified: (name) => requests.notified(name) });
+    const quota = makeQuota({ store: settings.store, notifier, memoryPercent });
     const generations = new Generations({ ...settings, notifier, quota });
     this.#parts = { ...settings, requests, notifier, quota, generations, scheduler: new FairScheduler() };
     this.uploads = new Uploads(this.#parts);

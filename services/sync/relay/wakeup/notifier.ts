@@ -11,32 +11,26 @@ export interface NotifierParts {
 }
 
 /** Notifies the requests for a file, on whichever replica they run. */
-export class Notifier {
-  readonly #parts: NotifierParts;
-
-  constructor(parts: NotifierParts) {
-    this.#parts = parts;
-  }
-
+export function makeNotifier({ channel: ownChannel, publish, onNotified }: NotifierParts) {
   /** Makes the token and the channel of a new request of this replica. */
-  newHolder(): Holder {
-    return { token: randomBytes(9).toString('base64url'), channel: this.#parts.channel() };
-  }
-
-  newRequest({ asker, file }: Asked): RelayRequest {
-    return { asker, file, holder: this.newHolder() };
-  }
+  const newHolder = (): Holder => ({ token: randomBytes(9).toString('base64url'), channel: ownChannel() });
 
   /** Notifies the requests for a file on the replica with this channel; does nothing when it is ''. */
-  notify(channel: string, file: FileId): void {
+  function notify(channel: string, file: FileId): void {
     if (channel === '') return;
-    const { onNotified, publish } = this.#parts;
-    if (channel === this.#parts.channel()) return onNotified(nameOf(file));
+    if (channel === ownChannel()) return onNotified(nameOf(file));
     // A lost notification costs a second, because a waiting request checks again by itself.
     publish(channel, payloadOf('relay', nameOf(file))).catch(() => undefined);
   }
 
-  notifyAll(channels: readonly string[], file: FileId): void {
-    for (const channel of channels) this.notify(channel, file);
-  }
+  return {
+    newHolder,
+    newRequest: ({ asker, file }: Asked): RelayRequest => ({ asker, file, holder: newHolder() }),
+    notify,
+    notifyAll(channels: readonly string[], file: FileId): void {
+      for (const channel of channels) notify(channel, file);
+    },
+  };
 }
+
+export type Notifier = ReturnType<typeof makeNotifier>;
