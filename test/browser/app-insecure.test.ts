@@ -59,7 +59,7 @@ withChromium.describe('the app over plain http', () => {
 
     await page.getByRole('link', { name: 'Clipboard' }).click();
     await page.getByRole('button', { name: 'Paste from this device' }).click();
-    await page.getByText('Without https a page may not read the clipboard').waitFor();
+    await page.getByText('Without https a page cannot read the clipboard').waitFor();
     await pasted(app).fill('by hand');
     await page.getByRole('button', { name: 'Put in the clipboard' }).click();
     await page.getByRole('button', { name: 'Copy to this device' }).click();

@@ -48,7 +48,10 @@ withChromium.describe('the keys of the app', () => {
     await page.getByRole('heading', { name: 'Choose a device' }).waitFor();
 
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('Up and down through the devices').waitFor();
+    await page
+      .getByRole('dialog', { name: 'Keyboard shortcuts' })
+      .getByText('Up and down through the devices')
+      .waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });

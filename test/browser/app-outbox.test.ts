@@ -208,7 +208,7 @@ withChromium.describe('what is written in the app waits until the service takes 
     await deviceRow(page, 'Phone').getByText('Not sent').waitFor();
     await deviceRow(page, 'Phone').click();
     await page.locator('.mark.failed', { hasText: 'Not sent' }).waitFor(WITHIN);
-    await page.getByText('It is not there any more.').waitFor();
+    await page.getByText('It no longer exists.').waitFor();
     await page.getByRole('button', { name: 'Remove' }).click();
     await inThread(page).getByText('to nobody').waitFor({ state: 'detached' });
   }, 180_000);

@@ -160,7 +160,7 @@ withChromium.describe('notifications that have come apart', () => {
     const app = await openWithPush();
     await app.context.route('**/api/push/**', (route) => route.abort());
     await restart(app);
-    await app.page.getByText('The service cannot be asked now').waitFor();
+    await app.page.getByText('Baton cannot find out now').waitFor();
     expect(await isOn(app.page).count()).toBe(0);
   });
 
@@ -168,9 +168,9 @@ withChromium.describe('notifications that have come apart', () => {
     const app = await openWithPush();
     await app.context.clearPermissions();
     app.browserHas.now = null;
-    await app.page.getByText(/blocks notifications|wants to be asked again/).waitFor();
+    await app.page.getByText(/blocks notifications|must ask you again/).waitFor();
     await restart(app);
-    await app.page.getByText(/blocks notifications|wants to be asked again/).waitFor();
+    await app.page.getByText(/blocks notifications|must ask you again/).waitFor();
     expect(await listed(push, app)).toEqual([]);
     await app.context.grantPermissions(['notifications']);
     await expectThatPushesArrive(app);

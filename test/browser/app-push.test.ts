@@ -119,7 +119,7 @@ withChromium.describe('notifications of the app', () => {
   test('are not turned on when the person does not permit them, and the settings say how to', async () => {
     const app = await open(null);
     await turnOn(app.page);
-    await app.page.getByText('This browser blocks notifications of this page').waitFor();
+    await app.page.getByText('This browser blocks notifications from Baton').waitFor();
     expect(app.asked).toEqual([]);
     expect(await listed(push, app)).toEqual([]);
     expect(app.reports).toEqual([]);

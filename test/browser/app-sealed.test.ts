@@ -295,7 +295,7 @@ withChromium.describe('keys of the app', () => {
     const digits = (await two.page.locator('.digits').innerText()).replace(/\D/g, '');
     const field = one.page.getByLabel('Type the six digits');
     await field.pressSequentially(digits === '000000' ? '000001' : '000000');
-    await one.page.getByText('These are not its digits').waitFor();
+    await one.page.getByText('These digits are wrong').waitFor();
     await field.pressSequentially(digits);
     await one.page.getByText('It gets the key of this account').waitFor();
     await look(one.page, 'keys-invited');

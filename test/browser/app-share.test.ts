@@ -97,7 +97,7 @@ withChromium.describe('what is shared with the app', () => {
     await page.waitForURL(/#\/share\//);
     await page.goto(`http://${host}:${(elsewhere.address() as AddressInfo).port}`);
     await handOver(page, home(), { text: 'of a stranger', files: ['stranger.txt'] });
-    await page.getByText('Another site wanted to hand something to Baton').waitFor();
+    await page.getByText('Another site tried to share something with Baton').waitFor();
     expect(await kept(page)).toEqual(['mine']);
     expect(await page.getByText(/of a stranger|stranger\.txt/).count()).toBe(0);
     expect(reports).toEqual([]);
@@ -129,7 +129,7 @@ withChromium.describe('what is shared with the app', () => {
     await one.page.getByLabel(/Phone/).check();
     await one.page.locator('.pane').getByRole('button', { name: 'Send' }).click();
     await openThread(other.page, 'Desktop');
-    await inThread(other.page).getByText('the second', { exact: true }).waitFor();
+    await inThread(other.page).locator('.rich-text').getByText('the second', { exact: true }).waitFor();
     await inThread(other.page).getByText('the second.txt').waitFor();
     await one.page.locator('.composer').waitFor();
     expect(await kept(one.page)).toEqual([]);

@@ -174,7 +174,7 @@ withChromium.describe('signing in with the app', () => {
     await desktop.emulateMedia({ colorScheme: 'light' });
     await desktop.screenshot({ path: join(PICTURES, 'digits-1440-light.png') });
     await field.pressSequentially(String((Number(digits) + 1) % 1_000_000).padStart(6, '0'));
-    await desktop.getByText('These are not its digits. 2 tries are left.').waitFor();
+    await desktop.getByText('These digits are wrong. 2 tries are left.').waitFor();
     await field.pressSequentially(digits);
     expect(await desktop.getByRole('radio', { checked: true }).count()).toBe(1);
     expect(await desktop.getByRole('radio', { name: 'until you sign it out' }).isChecked()).toBe(true);
@@ -218,9 +218,9 @@ withChromium.describe('signing in with the app', () => {
     }
     expect(await phone.getByRole('region', { name: 'Signed-in devices' }).count()).toBe(0);
     await phone.screenshot({ path: join(PICTURES, 'guest-settings-390-light.png') });
-    await see('add', 'Guests let no device in');
-    await see(`approve/${encodeURIComponent('/link?r=a&c=b')}`, 'Guests let no device in');
-    await see('clipboard', 'One text for all of your devices');
+    await see('add', 'Guests cannot add devices');
+    await see(`approve/${encodeURIComponent('/link?r=a&c=b')}`, 'Guests cannot add devices');
+    await see('clipboard', 'One text for all your devices');
     await phone.evaluate((hash) => {
       location.hash = hash;
     }, `#/device/${about}`);
@@ -274,8 +274,8 @@ withChromium.describe('signing in with the app', () => {
     expect(new URL(one.page.url()).pathname).toBe('/');
     await one.page.screenshot({ path: join(PICTURES, 'link-390-light.png') });
     await one.page.clock.fastForward(130_000);
-    await one.page.getByRole('heading', { name: 'The time of this code is over' }).waitFor();
-    await one.page.getByText('Show a new code, and scan that one.').waitFor();
+    await one.page.getByRole('heading', { name: 'This code has expired' }).waitFor();
+    await one.page.getByText('Show a new code and scan it.').waitFor();
     expect(await violations(one.page)).toEqual([]);
     await one.page.screenshot({ path: join(PICTURES, 'link-over-390-light.png') });
     expect([...one.reports]).toEqual([]);
@@ -295,7 +295,7 @@ withChromium.describe('signing in with the app', () => {
     expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Not mine' }).click();
     await page.getByRole('heading', { name: 'Denied' }).waitFor();
-    await phone.getByText('The other device has refused').waitFor();
+    await phone.getByText('The other device refused').waitFor();
   }, 120_000);
 
   test('a browser whose user turns back from the login is told what the sign-in is for, and may leave it', async () => {
@@ -323,7 +323,7 @@ withChromium.describe('signing in with the app', () => {
     for (let i = 0; i < 3; i++) await field.pressSequentially(wrong);
     await one.page.getByRole('heading', { name: 'The digits were wrong three times' }).waitFor();
     await one.page.getByRole('link', { name: 'New code' }).waitFor();
-    await two.page.getByText('The other device has refused').waitFor();
+    await two.page.getByText('The other device refused').waitFor();
     expect([...one.reports]).toEqual([]);
   }, 120_000);
 
@@ -340,7 +340,7 @@ withChromium.describe('signing in with the app', () => {
     expect(await desktop.getByRole('radio', { checked: true }).count()).toBe(0);
     await desktop.getByRole('group', { name: 'What is it?' }).waitFor();
     await desktop
-      .getByText('It reads and writes messages, clipboard and files, and sees your name and your devices.')
+      .getByText('It can use messages, the clipboard and files, and sees your name and your devices.')
       .waitFor();
     await desktop.getByText(/Valid for \d+ s/).waitFor();
     await desktop.screenshot({ path: join(PICTURES, 'approve-1440-light.png') });
@@ -352,8 +352,13 @@ withChromium.describe('signing in with the app', () => {
     // Without a choice nothing is decided.
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByRole('button', { name: 'Not mine' }).click();
-    await desktop.getByRole('heading', { name: 'The other device was kept out' }).waitFor();
-    await phone.getByText('The other device has refused').waitFor();
+    await desktop.getByRole('heading', { name: 'The other device was refused' }).waitFor();
+    // The question is over, and its heading with it.
+    expect(await desktop.getByRole('heading', { level: 1 }).allInnerTexts()).toEqual(['Add a device']);
+    await phone.getByText('The other device refused').waitFor();
+    await phone.setViewportSize({ width: 320, height: 568 });
+    const isTooWide = ({ scrollWidth, clientWidth }: Element): boolean => scrollWidth > clientWidth;
+    expect(await phone.locator('.front').evaluate(isTooWide)).toBe(false);
     expect([...one.reports, ...two.reports]).toEqual([]);
   });
 

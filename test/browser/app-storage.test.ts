@@ -14,7 +14,7 @@ import {
 import { randomUser, shownTexts } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
-const SENTENCE = 'This browser stores nothing for Baton now';
+const SENTENCE = 'This browser stores nothing for Baton';
 
 /** What a browser takes away from pages, each as it does it. Runs before anything of the app. */
 const BLOCKS = {

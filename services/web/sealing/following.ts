@@ -37,6 +37,8 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
     if (name === 'keys' && n !== undefined) {
       tell({ ringNumber: n });
       openSoon();
+      // The ring may have a device that was removed before it came.
+      takeOutSoon();
       readDeletionsSoon(true);
     }
     // A device whose session expired keeps its place, because it cannot fetch anything meanwhile.

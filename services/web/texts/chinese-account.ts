@@ -97,7 +97,6 @@ export const chineseAccount: Pick<
     title: '设置',
     thisDevice: '本机',
     rename: '重命名',
-    save: '保存',
     notifications: '通知',
     pushOff: 'Baton 关闭时，也通知我消息和文件。',
     pushOn: '通知已开启。',

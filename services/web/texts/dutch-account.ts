@@ -100,7 +100,6 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
       title: 'Instellingen',
       thisDevice: 'Dit apparaat',
       rename: 'Naam wijzigen',
-      save: 'Opslaan',
       notifications: 'Meldingen',
       pushOff: 'Laat me weten dat er berichten en bestanden zijn terwijl Baton dicht is.',
       pushOn: 'Meldingen staan aan.',

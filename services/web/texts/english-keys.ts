@@ -7,26 +7,26 @@ export const englishKeys = {
   createWhy: (names: string) =>
     `From then on only devices with keys read messages, files and the clipboard. ${
       names === '' ? '' : `These have no keys until you link them: ${names}. `
-    }Programs that send by the address of the service go on unencrypted.`,
+    }Programs that call the service directly send unencrypted.`,
   created: 'Messages, files and the clipboard are encrypted from now on.',
   noKey: 'This account is encrypted, but this browser has no key. What it sends is not encrypted.',
   get: 'Get the key',
-  how: 'Scan this code on a device that has keys, or give it the link: “Add a device”, or “baton approve”.',
+  how: 'On a device that has keys, choose “Add a device” and scan this code, or pass its link to “baton approve”.',
   noneGiven: 'The device that approved this gave no keys. Approve it on a device that has keys.',
-  lost: 'The keys of this browser are gone. What it sends waits until you get the key again, or go on without.',
-  without: 'Go on without',
+  lost: 'The keys of this browser are gone. What it sends waits until you get the key again or go on without it.',
+  without: 'Go on without it',
   on: 'Messages, files and the clipboard are encrypted between the devices with keys.',
   trust: 'The service delivers this app, so a web app protects you only as far as you trust the service.',
   noKeys: 'No key. Choose “Get the key” in its settings, or sign it in again, and approve it here.',
-  gone: 'Not signed in any more',
+  gone: 'No longer signed in',
   words: 'Recovery words',
   replace: 'Replace the key',
   replaceTitle: 'Replace the key of the account?',
-  replaceWhy: 'Devices that are not signed in any more read nothing that is sent from now on.',
+  replaceWhy: 'Devices that are no longer signed in cannot read what is sent from now on.',
   replaced: 'The key of the account was replaced.',
   again: 'Try again',
   keepsPlace:
-    'A device that is not signed in any more keeps its key for 90 days, in case it comes back. If it is lost, replace the key now.',
+    'A device that is no longer signed in keeps its key for 90 days, in case it comes back. If you have lost it, replace the key now.',
   writesLost: 'The keys of this browser are gone. What you write waits.',
   makeAnew: 'Make new keys',
   makeAnewTitle: 'Make new keys for this account?',
@@ -34,13 +34,14 @@ export const englishKeys = {
   startAnewTitle: 'Remove all keys of this account?',
   startAnewWhy: (names: string) =>
     `This browser makes a new key. ${
-      names === '' ? '' : `Link these again, because they lose theirs: ${names}. `
-    }What waits encrypted for a device cannot be opened any more.`,
+      names === '' ? '' : `These lose their keys until you link them again: ${names}. `
+    }Encrypted messages and files that still wait cannot be opened any more.`,
   startAnewLater:
-    'Do this only when no device with keys is left. All devices are told. The keys are removed in 24 hours, unless a device with keys cancels it. What waits encrypted cannot be opened any more.',
-  announced: (when: string) => `All keys of this account are removed: ${when}. A device without keys asked for it.`,
-  announcedErase: (when: string) => `This account is erased: ${when}. A device without keys asked for it.`,
-  keep: 'Keep them',
+    'Do this only if no device with keys is left. All devices are told. The keys are removed in 24 hours, unless a device with keys cancels this. Encrypted messages and files that still wait cannot be opened any more.',
+  announced: (when: string) =>
+    `All keys of this account will be removed on ${when}. A device without keys asked for this.`,
+  announcedErase: (when: string) => `This account will be erased on ${when}. A device without keys asked for this.`,
+  keep: 'Cancel removal',
   kept: 'Nothing is removed.',
   firstByItself: 'This encrypts the account: both devices have keys then, and there is no other one.',
   protection: {
@@ -48,8 +49,8 @@ export const englishKeys = {
     isProtected: 'Protected',
     protectedList: [
       'Nobody but the devices with keys reads messages, files and the clipboard: not in the database of the service, its files and backups, not in its memory and logs, not on the network.',
-      'Nobody else can write in the name of one of your devices. What is not encrypted is named as such.',
-      'A device that you remove reads nothing that is sent after that.',
+      'Nobody else can write in the name of one of your devices. What is not encrypted is marked.',
+      'A device that you remove cannot read what is sent after that.',
     ],
     isNot: 'Not protected',
     notList: [
@@ -72,11 +73,11 @@ export const englishKeys = {
   openMine: 'Not encrypted: the service can read this',
   openThread: 'Not encrypted',
   sendOpen: 'Send unencrypted',
-  gives: 'It gets the key of this account, and can read what is encrypted from now on, and what waits now.',
-  givesNone: 'It gets no key: what it sends and is sent is not encrypted.',
+  gives: 'It gets the key of this account. It can read what is encrypted from now on, and what waits now.',
+  givesNone: 'It gets no key. What it sends and receives is not encrypted.',
   givesNoneAs: 'It gets no key, because only your own devices get one.',
   checkCode: (code: string) => `Check code ${code}. The new device shows the same digits.`,
-  failed: 'The keys are as they were.',
+  failed: 'The keys did not change.',
   /** Beside each message that waits, by the code of the reason. */
   waiting: {
     unkeyed: 'Waits until you have compared the digits.',
@@ -95,9 +96,9 @@ export const englishKeys = {
     keys_gone: 'The service has no keys of this account any more.',
     keys_exist: 'The account is encrypted already. Get the key from a device that has it.',
     keys_unusable: 'This browser cannot keep keys. Use another window or browser.',
-    keys_not_supported: 'This service does not pass on what is encrypted.',
-    not_lasting: 'Only your own device that stays signed in makes keys.',
-    rotation_due: 'The key of the account must be replaced first. The settings do that.',
+    keys_not_supported: 'This service does not support encryption.',
+    not_lasting: 'Only your own device that stays signed in can make keys.',
+    rotation_due: 'Replace the key of the account in the settings first.',
     ring_moved: 'Another device changed the keys at the same time. Try again.',
     ring_full: 'The account has as many devices with keys as it can have. Sign one out first.',
     unkeyed_receiver: 'The other device has no key, so the service could read this.',

@@ -100,7 +100,6 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       title: 'Réglages',
       thisDevice: 'Cet appareil',
       rename: 'Renommer',
-      save: 'Enregistrer',
       notifications: 'Notifications',
       pushOff: 'Me prévenir des messages et fichiers quand Baton est fermé.',
       pushOn: 'Les notifications sont activées.',

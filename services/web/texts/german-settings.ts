@@ -9,7 +9,6 @@ export const germanSettings: Pick<Texts, 'settings'> = {
     title: 'Einstellungen',
     thisDevice: 'Dieses Gerät',
     rename: 'Umbenennen',
-    save: 'Speichern',
     notifications: 'Mitteilungen',
     pushOff: 'Melde mir Nachrichten und Dateien, auch wenn Baton geschlossen ist.',
     pushOn: 'Mitteilungen sind an.',

@@ -102,7 +102,6 @@ export const italianAccount: Pick<
     title: 'Impostazioni',
     thisDevice: 'Questo dispositivo',
     rename: 'Rinomina',
-    save: 'Salva',
     notifications: 'Notifiche',
     pushOff: 'Avvisami di messaggi e file quando Baton è chiuso.',
     pushOn: 'Le notifiche sono attive.',

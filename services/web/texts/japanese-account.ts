@@ -98,7 +98,6 @@ export const japaneseAccount: Pick<
     title: '設定',
     thisDevice: 'この端末',
     rename: '名前を変更',
-    save: '保存',
     notifications: '通知',
     pushOff: 'Baton を閉じているときも、メッセージとファイルを知らせます。',
     pushOn: '通知はオンです。',

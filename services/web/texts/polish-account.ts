@@ -105,7 +105,6 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       title: 'Ustawienia',
       thisDevice: 'To urządzenie',
       rename: 'Zmień nazwę',
-      save: 'Zapisz',
       notifications: 'Powiadomienia',
       pushOff: 'Powiadamiaj mnie o wiadomościach i plikach, gdy Baton jest zamknięty.',
       pushOn: 'Powiadomienia są włączone.',

@@ -102,7 +102,6 @@ export const portugueseAccount: Pick<
     title: 'Configurações',
     thisDevice: 'Este dispositivo',
     rename: 'Renomear',
-    save: 'Salvar',
     notifications: 'Notificações',
     pushOff: 'Avise-me de mensagens e arquivos quando o Baton está fechado.',
     pushOn: 'As notificações estão ativadas.',

@@ -102,7 +102,6 @@ export const spanishAccount: Pick<
     title: 'Ajustes',
     thisDevice: 'Este dispositivo',
     rename: 'Cambiar el nombre',
-    save: 'Guardar',
     notifications: 'Notificaciones',
     pushOff: 'Avísame de mensajes y archivos mientras Baton está cerrado.',
     pushOn: 'Las notificaciones están activadas.',

@@ -5,6 +5,7 @@ import { texts } from '../texts/texts.ts';
 import { threads } from './app-context.ts';
 import { wordsOf } from './item-words.ts';
 import { hrefOf, place } from './navigation.ts';
+import { isolated } from './parts/isolated.ts';
 import { announcement, notify } from './parts/notices.ts';
 
 /** Matches where both columns are shown. */
@@ -42,7 +43,7 @@ export function announceChanges({ history, entry }: App): () => void {
       if (now === undefined || now.unread <= before) return;
       const { announce } = texts.value;
       const isFiles = item?.kind === 'files' && !item.isMine;
-      const said = isFiles ? announce.sends(now.name, wordsOf(item)) : announce.message(now.name);
+      const said = isFiles ? announce.sends(now.name, isolated(wordsOf(item))) : announce.message(now.name);
       announcement.value = said;
       // Where the list of devices is visible, its count is enough for messages. Files wait for an answer.
       const isListed = at.name === 'home' || WIDE.matches;

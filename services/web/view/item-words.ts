@@ -3,6 +3,7 @@ import type { Item } from '../history/database.ts';
 import { isRefused, isSealed, isUnopened } from '../history/history.ts';
 import { bytesText } from '../texts/quantities.ts';
 import { texts } from '../texts/texts.ts';
+import { isolated } from './parts/isolated.ts';
 
 /** More letters than any row shows. */
 const SHOWN_LETTERS = 160;
@@ -25,9 +26,9 @@ export function lastText(item: Item | undefined): string {
   const { list } = texts.value;
   if (item === undefined) return list.nothing;
   const words = wordsOf(item);
-  if (item.isMine) return list.you(words);
+  if (item.isMine) return list.you(isolated(words));
   if (item.kind === 'files' && ['offered', 'active'].includes(item.state)) {
-    return `${list.sends(words)} · ${bytesText(item.totalBytes)}`;
+    return `${list.sends(isolated(words))} · ${bytesText(item.totalBytes)}`;
   }
   return words;
 }

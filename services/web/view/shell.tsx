@@ -142,9 +142,16 @@ function Side() {
         )}
         <ClipboardCard />
         {others.value.length > 0 && (
-          <button type="button" class="button wide" onClick={sendFirst}>
-            <Icon node={SendHorizontal} size={18} /> {send.title}
-          </button>
+          <div class="row both">
+            <button type="button" class="button" onClick={sendFirst}>
+              <Icon node={SendHorizontal} size={18} /> {send.title}
+            </button>
+            {!isGuest.value && (
+              <a class="button narrow" href={hrefOf('add')}>
+                {devices.add}
+              </a>
+            )}
+          </div>
         )}
       </footer>
     </div>

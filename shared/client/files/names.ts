@@ -48,7 +48,7 @@ const cut = (text: string, bytes: number): string =>
   firstOf(lettersOf(text), bytes) || firstOf(Array.from(text), bytes);
 
 /** Splits off the ending of a name, with its dot. A name that begins with its only dot has no ending. */
-function splitEnding(name: string): [stem: string, ending: string] {
+export function splitEnding(name: string): [stem: string, ending: string] {
   const at = name.search(ENDING);
   return at > 0 ? [name.slice(0, at), name.slice(at)] : [name, ''];
 }

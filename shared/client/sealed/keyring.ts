@@ -50,17 +50,25 @@ export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring
   return keyringOf(record, rings, now);
 }
 
-/** Returns those that the newest ring still has. The service never gives the id of a removed device again. */
-function stillMembers(ids: readonly string[] = [], rings: readonly Ring[]): string[] {
-  const ring = rings.at(-1);
-  return ring === undefined ? [] : ids.filter((id) => memberOf(ring, id) !== null);
+/** How many removed devices are kept that were in no ring yet. */
+const MOST_UNKNOWN = 64;
+
+/**
+ * Returns the removed devices that matter: those that the newest ring still has, and those that a later ring may have, because
+ * they were in no ring so far. The service never gives the id of a removed device again.
+ */
+function stillRemoved(ids: readonly string[] = [], rings: readonly Ring[]): string[] {
+  const isIn = (ring: Ring | undefined, id: string): boolean => ring !== undefined && memberOf(ring, id) !== null;
+  const members = ids.filter((id) => isIn(rings.at(-1), id));
+  const unknown = ids.filter((id) => !rings.some((ring) => isIn(ring, id)));
+  return [...members, ...unknown.slice(-MOST_UNKNOWN)];
 }
 
 /** Saves the rings of this account that the device uses from now on. */
 async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
   const kept = rings.slice(-KEPT_RINGS);
   const seen = Math.max(record.seen, kept.at(-1)?.body.n ?? 0);
-  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed: stillMembers(record.removed, kept) };
+  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed: stillRemoved(record.removed, rings) };
   const keyring = await keyringOf(next, kept, now);
   await store.save(next);
   return keyring;
@@ -139,10 +147,10 @@ export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<
 
 /**
  * Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device, also
- * after a restart.
+ * after a restart. The ring that has the device may come later.
  */
 export function noteRemoved(store: KeyStore, keyring: Keyring, deviceId: string): Promise<Keyring> {
-  if (memberOf(keyring.ring, deviceId) === null || keyring.removed.has(deviceId)) return Promise.resolve(keyring);
+  if (keyring.removed.has(deviceId)) return Promise.resolve(keyring);
   return store.lock(async () => {
     const record = await store.load();
     const removed = [...new Set([...(record?.removed ?? []), ...keyring.removed, deviceId])];

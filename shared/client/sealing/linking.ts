@@ -6,7 +6,7 @@ import { makeClient } from '../http/client.ts';
 import { baseOf } from '../http/request.ts';
 import { sealGrant } from '../sealed/link/grant.ts';
 import { checkKeys } from '../sealed/link/link-code.ts';
-import { originOf, ownLink } from '../session/service.ts';
+import { originOf, originsOf, ownLink } from '../session/service.ts';
 import { sessionOf, watchCookies } from '../session/session-answer.ts';
 import type { DeviceType } from '../wire.ts';
 import type { Linking, Rings, SealingStores } from './api.ts';
@@ -69,7 +69,7 @@ export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingSt
       const keep = async (body: SessionAnswer & { sealed?: string }): Promise<void> => {
         await asking.keep(request_id, body.sealed);
         const known = await calls.store.load();
-        const { origins = [originOf(base) ?? ''], service, plain_http } = known ?? {};
+        const { origins = originsOf(originOf(base)), service, plain_http } = known ?? {};
         const made = sessionOf(body, watched.credential(), Date.now());
         await calls.store.save({ ...made, origins, service, plain_http });
       };

@@ -23,10 +23,19 @@ describe('the last words of a thread', () => {
   test.each<[string, Item | undefined, string]>([
     ['nothing', undefined, 'Nothing yet'],
     ['a message over several lines', message({ text: ' one\n\n two ' }), 'one two'],
-    ['what was written here', message({ isMine: true }), 'You: hello'],
-    ['pictures that are offered', files(['a', 'b', 'c'], 'image/png', { state: 'offered' }), 'Sends 3 photos · 3 MB'],
+    ['what was written here', message({ isMine: true }), 'You: \u2068hello\u2069'],
+    [
+      'pictures that are offered',
+      files(['a', 'b', 'c'], 'image/png', { state: 'offered' }),
+      'Sends \u20683 photos\u2069 · 3 MB',
+    ],
     ['pictures and others', files(['a', 'b'], null), '2 files'],
-    ['one file that was sent', files(['report.pdf'], null, { isMine: true }), 'You: report.pdf'],
+    ['one file that was sent', files(['report.pdf'], null, { isMine: true }), 'You: \u2068report.pdf\u2069'],
+    [
+      'what would turn the letters after it',
+      message({ isMine: true, text: '\u202egpj.exe' }),
+      'You: \u2068\ufffdgpj.exe\u2069',
+    ],
   ])('%s', (_, item, words) => expect(lastText(item)).toBe(words));
 });
 

@@ -290,7 +290,7 @@ export function ApprovePane({ link, isInvited }: { link: string; isInvited: bool
   const { client } = useApp();
   const view = useSignal<SignInRequestView | null>(null);
   const end = useSignal<End | null>(null);
-  const { approve, add, qr } = texts.value;
+  const { approve, add, qr, devices } = texts.value;
   const asked = end.value === null ? view.value : null;
   const finish = (how: End) => {
     endLink();
@@ -324,7 +324,7 @@ export function ApprovePane({ link, isInvited }: { link: string; isInvited: bool
   }
   return (
     <Pane
-      title={approve.title}
+      title={end.value === null ? approve.title : devices.add}
       kind="approval"
       actions={
         asked !== null && (

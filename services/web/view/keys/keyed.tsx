@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { Lock, LockOpen } from 'lucide';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { shared } from '../../engine/shared-state.ts';
 import type { KeyedDevice } from '../../sealing/key-account.ts';
 import { failureOf, isKeyProblem } from '../../outbox/verdict.ts';
@@ -13,6 +13,7 @@ import { attempt, notify } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 import { MakeAnew, StartAnew } from './anew.tsx';
 import { GettingKey } from './getting-key.tsx';
+import { makeNewestReading } from './newest-reading.ts';
 
 function DeviceOfRing({ device }: { device: KeyedDevice }) {
   const { name, kind, fingerprint, isMember } = device;
@@ -91,22 +92,20 @@ export function Keyed() {
   const problem = useSignal('');
   const words = keyTexts.value;
   const { devices: listed, ringNumber } = shared.value;
-  const turns = useRef(0);
-  const read = async (): Promise<void> => {
-    devices.value = await (await keys.open()).devices();
-    problem.value = '';
-  };
-  const readAgain = (): void => {
-    turns.current += 1;
-    const turn = turns.current;
-    void read().catch((error: unknown) => {
-      // An older answer may come after a newer one.
-      if (turn !== turns.current) return;
-      const failure = failureOf(error);
-      // A code that is shown for a problem stays, although the service cannot be asked again.
-      if (problem.value === '' || isKeyProblem(failure)) problem.value = failure.code;
-    });
-  };
+  const readNewest = useMemo(() => makeNewestReading(async () => (await keys.open()).devices()), []);
+  const read = (): Promise<void> =>
+    readNewest(
+      (found) => {
+        devices.value = found;
+        problem.value = '';
+      },
+      (error) => {
+        const failure = failureOf(error);
+        // A code that is shown for a problem stays, although the service cannot be asked again.
+        if (problem.value === '' || isKeyProblem(failure)) problem.value = failure.code;
+      },
+    );
+  const readAgain = (): void => void read();
   useEffect(readAgain, [listed, ringNumber]);
   if (problem.value !== '') return <Problem code={problem.value} again={readAgain} />;
   const gone = (devices.value ?? []).filter(

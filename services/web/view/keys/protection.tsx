@@ -13,7 +13,7 @@ export function Protection() {
       {lists.map(([title, list]) => (
         <section key={title}>
           <h3>{title}</h3>
-          <ul>
+          <ul class="stack">
             {list.map((one) => (
               <li key={one}>{one}</li>
             ))}

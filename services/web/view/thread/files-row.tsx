@@ -10,6 +10,7 @@ import { findPeer, useApp } from '../app-context.ts';
 import { wordsOf } from '../item-words.ts';
 import { ItemLock } from '../keys/locks.tsx';
 import { chooseFiles } from '../send/file-input.ts';
+import { FileName } from '../parts/file-name.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
@@ -189,8 +190,12 @@ export function FilesCard({ item }: { item: FilesItem }) {
           <Icon node={item.fileCount === 1 ? FileIcon : Files} />
         </span>
         <div class="files-words">
-          <strong class="file-name" dir="auto" title={item.files[0]?.name}>
-            {isUnopened(item) || isRefused(item) ? <SealedNote words={wordsOf(item)} /> : wordsOf(item)}
+          <strong>
+            {isUnopened(item) || isRefused(item) ? (
+              <SealedNote words={wordsOf(item)} />
+            ) : (
+              <FileName name={wordsOf(item)} />
+            )}
           </strong>
           <div class="item-foot">
             <span class="hint">{bytesText(item.totalBytes)}</span>

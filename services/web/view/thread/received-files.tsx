@@ -6,6 +6,7 @@ import { bytesText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { confirmed } from '../parts/dialog.tsx';
+import { FileName } from '../parts/file-name.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
@@ -51,9 +52,7 @@ function NameRow({ item, file }: { item: FilesItem; file: FilesItem['files'][num
   return (
     <li>
       <Icon node={isSaved ? Check : FileIcon} size={16} />
-      <span class="file-name" dir="auto" title={name}>
-        {name.split('/').at(-1)}
-      </span>
+      <FileName name={name.split('/').at(-1) ?? name} path={name} />
       {isSaved && <span class="unseen">{files.saved}</span>}
       <small>{bytesText(size)}</small>
       {hasCopy && <IconButton node={Download} kind="small" label={files.saveOne(name)} onClick={() => save(index)} />}

@@ -116,16 +116,18 @@ function ThreadActions({ peer }: { peer: Peer }) {
       await history.forgetThread(peer.id);
     }, texts.value.failed.remove);
   const actions: MenuAction[] = [
-    { label: search.title, node: Search, act: () => go('search') },
     ...(peer.kind === 'device' ? [{ label: about.title, node: Info, act: () => go('about', peer.id) }] : []),
     { label: thread.forget, node: Trash2, act: forget, isDanger: true },
   ];
   return (
-    <IconButton
-      node={Ellipsis}
-      label={thread.more}
-      onClick={(event) => openMenu(peer.name, actions, event.currentTarget)}
-    />
+    <>
+      <IconButton node={Search} label={search.title} onClick={() => go('search')} />
+      <IconButton
+        node={Ellipsis}
+        label={thread.more}
+        onClick={(event) => openMenu(peer.name, actions, event.currentTarget)}
+      />
+    </>
   );
 }
 
