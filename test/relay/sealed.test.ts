@@ -48,9 +48,16 @@ async function keyedPair(fetch?: typeof globalThis.fetch) {
   const [laptop, phone] = [await makePerson(devices[0].id), await makePerson(devices[1].id)];
   const first = await firstRing(laptop);
   const rings = [first, await nextRing(first, laptop, { add: [phone.asks] })];
-  const calls: Pick<SealingCalls, 'serverNow' | 'caller'> = { serverNow: () => NOW, caller: null as never };
+  const calls = { serverNow: () => NOW, trustedNow: () => NOW, caller: null as never };
   const filesOf = ({ store }: typeof laptop) =>
-    makeSealedFiles({ calls, store, taken: memoryTaken(), sha256, recordCipher: nodeRecordCipher });
+    makeSealedFiles({
+      calls,
+      rings: { current: () => Promise.resolve(null) },
+      store,
+      taken: memoryTaken(),
+      sha256,
+      recordCipher: nodeRecordCipher,
+    });
   return {
     to: phone.id,
     sending: {

@@ -3,8 +3,8 @@ import { aesKey } from './primitives/aes.ts';
 import { hkdf } from './primitives/hkdf.ts';
 import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
 import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
-import { type Guest, readGuests } from './ring/guests.ts';
-import { memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
+import { type Guest, readGuestList } from './ring/guests.ts';
+import { isGone, memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
 /** The knowledge of a device at one moment: who belongs to the account, and the keys of the device. It does not change. */
@@ -15,10 +15,11 @@ export interface Keyring extends Signer {
   readonly ring: Ring;
   /** The account keys, the one in force first; none for a guest. */
   readonly accountKeys: readonly AccountKey[];
+  /** Also those that were removed, or whose time is over: earlier content may be theirs. {@link keysOf} says who is in. */
   readonly guests: readonly Guest[];
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
-  /** Members that the service reported as removed or logged out. */
+  /** Devices that the service reported as removed or logged out. */
   readonly removed: ReadonlySet<string>;
 }
 
@@ -50,17 +51,26 @@ export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring
   return keyringOf(record, rings, now);
 }
 
-/** Returns those that the newest ring still has. The service never gives the id of a removed device again. */
-function stillMembers(ids: readonly string[] = [], rings: readonly Ring[]): string[] {
+/** The most devices that are kept as removed although no ring has them: a guest stands in none. */
+const MOST_REMOVED = 64;
+
+/**
+ * Returns those that may still count as devices of the account: all that the newest ring has, and the last ones that it does
+ * not have. The service never gives the id of a removed device again.
+ */
+function stillRemoved(ids: readonly string[] = [], rings: readonly Ring[]): string[] {
   const ring = rings.at(-1);
-  return ring === undefined ? [] : ids.filter((id) => memberOf(ring, id) !== null);
+  if (ring === undefined) return [];
+  const isMember = (id: string) => memberOf(ring, id) !== null;
+  const others = ids.filter((id) => !isMember(id)).slice(-MOST_REMOVED);
+  return ids.filter((id) => isMember(id) || others.includes(id));
 }
 
 /** Saves the rings of this account that the device uses from now on. */
 async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
   const kept = rings.slice(-KEPT_RINGS);
   const seen = Math.max(record.seen, kept.at(-1)?.body.n ?? 0);
-  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed: stillMembers(record.removed, kept) };
+  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed: stillRemoved(record.removed, kept) };
   const keyring = await keyringOf(next, kept, now);
   await store.save(next);
   return keyring;
@@ -117,14 +127,27 @@ export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Prom
     const putBack = lostAfter(rings, answer.n);
     const keyring = await keep(store, record, rings, now);
     const hasMore = answer.n > newest;
-    const guests = answer.guests === null || hasMore ? [] : await guestsIn(answer.guests, keyring, now);
+    const guests = answer.guests === null || hasMore ? [] : await guestsIn(answer.guests, keyring);
     return { keyring: { ...keyring, guests }, putBack, hasMore };
   });
 }
 
 /** Reads the guests. A list that no member signed lets nobody in, and blocks nothing else. */
-async function guestsIn(text: string, { ring, account }: Keyring, now: number): Promise<readonly Guest[]> {
-  return readGuests(text, ring, account, now).catch(() => []);
+async function guestsIn(text: string, { ring, account }: Keyring): Promise<readonly Guest[]> {
+  return readGuestList(text, ring, account).then(
+    ({ guests }) => guests,
+    () => [],
+  );
+}
+
+/** Tells whether a device is a guest that was removed, or whose time was over then. */
+export const isOver = ({ ring, removed }: Keyring, { device_id: id, until }: Guest, at: number): boolean =>
+  until <= at || removed.has(id) || isGone(ring, id);
+
+/** Returns the keys of a device that content may be sealed for at this time: a member, or a guest. */
+export function keysOf(keyring: Keyring, id: string, now: number): Pick<Guest, 'enc' | 'sig'> | null {
+  const guest = keyring.guests.find((each) => each.device_id === id && !isOver(keyring, each, now));
+  return memberOf(keyring.ring, id) ?? guest ?? null;
 }
 
 /** Notes the ring number that genuine content named. A newer ring has to be fetched before anything is sealed. */
@@ -138,11 +161,11 @@ export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<
 }
 
 /**
- * Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device, also
- * after a restart.
+ * Notes a `device:removed` with the reason `removed` or `logout`, also for after a restart: nothing is sealed until a ring
+ * without the member, and nothing is sealed for a guest any more.
  */
 export function noteRemoved(store: KeyStore, keyring: Keyring, deviceId: string): Promise<Keyring> {
-  if (memberOf(keyring.ring, deviceId) === null || keyring.removed.has(deviceId)) return Promise.resolve(keyring);
+  if (keyring.removed.has(deviceId)) return Promise.resolve(keyring);
   return store.lock(async () => {
     const record = await store.load();
     const removed = [...new Set([...(record?.removed ?? []), ...keyring.removed, deviceId])];
