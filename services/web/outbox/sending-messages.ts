@@ -17,7 +17,11 @@ const park = (queue: Queue, id: string, error: string): Promise<void> =>
  * Sends a message once: sealed where this browser has keys, unless its user wants it to go unencrypted. It does nothing when
  * the message is not to be sent any more.
  */
-async function sendOne({ client, entry, keys, queue, readiness }: Parts, waiting: Waiting, text: string): Promise<void> {
+async function sendOne(
+  { client, entry, keys, queue, readiness }: Parts,
+  waiting: Waiting,
+  text: string,
+): Promise<void> {
   const { id, to } = waiting;
   const sealing = await keys.toSend();
   const envelope = (await sealing?.seal(waiting, text)) ?? undefined;
