@@ -8,7 +8,6 @@ import { nodeRecordCipher } from '../../shared/client/node/record-cipher.ts';
 import { fileSource, sha256 } from '../../shared/client/node/sources.ts';
 import { folderSink } from '../../shared/client/node/sinks.ts';
 import { makeSealedFiles } from '../../shared/client/sealing/files.ts';
-import type { SealingCalls } from '../../shared/client/sealing/sealing-calls.ts';
 import { memoryTaken } from '../../shared/client/sealing/taken.ts';
 import type { TestDevice } from '../support/device.ts';
 import { firstRing, keyringOf, makePerson, nextRing, NOW } from '../unit/client/sealed/people.ts';

@@ -118,15 +118,18 @@ function haveWraps(members: readonly Member[], wraps: unknown): boolean {
   return areWhole && entries.length === members.length;
 }
 
+/** Checks the fields that a ring may leave out. */
+const hasFitExtras = ({ words, gone_guests }: Record<string, unknown>): boolean =>
+  (words === undefined || isWordsSaid(words)) && (gone_guests === undefined || areGone(gone_guests));
+
 function isBody(value: unknown): value is RingBody {
   if (typeof value !== 'object' || value === null) return false;
   const body = value as Record<string, unknown>;
-  const { v, service, user_id, n, prev_hash, epoch, key_id, members, wraps, older, words, gone_guests } = body;
+  const { v, service, user_id, n, prev_hash, epoch, key_id, members, wraps, older } = body;
   const hasNumbers = v === 1 && isCount(n, 1) && isCount(epoch, 1) && epoch < 2 ** 32;
   const hasTexts = typeof service === 'string' && typeof user_id === 'string' && matches(older, /^[\w-]*$/);
   if (!hasNumbers || !hasTexts || !matches(key_id, HASH)) return false;
-  if (words !== undefined && !isWordsSaid(words)) return false;
-  if (gone_guests !== undefined && !areGone(gone_guests)) return false;
+  if (!hasFitExtras(body)) return false;
   if (n === 1 ? prev_hash !== '' : !matches(prev_hash, HASH)) return false;
   if (!Array.isArray(members) || members.length === 0 || members.length > RING_LIMITS.members) return false;
   return members.every(isMember) && areDistinct(members) && haveWraps(members, wraps);
