@@ -194,3 +194,12 @@ test('what a guest sent within its time is opened afterwards, and what it dates 
     'unkeyed_receiver',
   );
 });
+
+test('a device that hears that a guest was removed seals nothing for it, also after a restart, and goes on with the others', async () => {
+  const { ann, bob, guest, current, send } = await account();
+  await bob.sealing.rings.noteRemoved(guest.id);
+  expect(await codeOf(send(bob, guest.id, 'x'))).toBe('unkeyed_receiver');
+  expect((await bob.stores.keys.load())?.removedGuests).toEqual([guest.id]);
+  expect(await codeOf(send(bob, ann.id, 'x'))).toBe('done');
+  expect(keysOf(await current(ann), guest.id, Date.now())).not.toBeNull();
+});

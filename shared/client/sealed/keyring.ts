@@ -19,9 +19,14 @@ export interface Keyring extends Signer {
   readonly guests: readonly Guest[];
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
-  /** Devices that the service reported as removed or logged out. */
+  /** Members that the service reported as removed or logged out. */
   readonly removed: ReadonlySet<string>;
+  /** Other devices that it reported so: guests, and devices without keys. */
+  readonly removedGuests?: ReadonlySet<string>;
 }
+
+/** The most removed devices that are remembered: as many as a ring has members. */
+const MOST_REMOVED = 80;
 
 async function accountKeysOf(ring: Ring, signer: Signer, now: number): Promise<AccountKey[]> {
   if (memberOf(ring, signer.device_id) === null) return [];
@@ -38,6 +43,7 @@ async function keyringOf(record: KeyRecord, rings: readonly Ring[], now: number)
     ...{ account, device_id, keys, rings, ring, accountKeys, seen },
     guests: [],
     removed: new Set(record.removed),
+    removedGuests: new Set(record.removedGuests),
   };
 }
 
@@ -51,26 +57,17 @@ export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring
   return keyringOf(record, rings, now);
 }
 
-/** The most devices that are kept as removed although no ring has them: a guest stands in none. */
-const MOST_REMOVED = 64;
-
-/**
- * Returns those that may still count as devices of the account: all that the newest ring has, and the last ones that it does
- * not have. The service never gives the id of a removed device again.
- */
-function stillRemoved(ids: readonly string[] = [], rings: readonly Ring[]): string[] {
+/** Returns those that the newest ring still has. The service never gives the id of a removed device again. */
+function stillMembers(ids: readonly string[] = [], rings: readonly Ring[]): string[] {
   const ring = rings.at(-1);
-  if (ring === undefined) return [];
-  const isMember = (id: string) => memberOf(ring, id) !== null;
-  const others = ids.filter((id) => !isMember(id)).slice(-MOST_REMOVED);
-  return ids.filter((id) => isMember(id) || others.includes(id));
+  return ring === undefined ? [] : ids.filter((id) => memberOf(ring, id) !== null);
 }
 
 /** Saves the rings of this account that the device uses from now on. */
 async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
   const kept = rings.slice(-KEPT_RINGS);
   const seen = Math.max(record.seen, kept.at(-1)?.body.n ?? 0);
-  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed: stillRemoved(record.removed, kept) };
+  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed: stillMembers(record.removed, kept) };
   const keyring = await keyringOf(next, kept, now);
   await store.save(next);
   return keyring;
@@ -141,8 +138,8 @@ async function guestsIn(text: string, { ring, account }: Keyring): Promise<reado
 }
 
 /** Tells whether a device is a guest that was removed, or whose time was over then. */
-export const isOver = ({ ring, removed }: Keyring, { device_id: id, until }: Guest, at: number): boolean =>
-  until <= at || removed.has(id) || isGone(ring, id);
+export const isOver = ({ ring, removedGuests }: Keyring, { device_id: id, until }: Guest, at: number): boolean =>
+  until <= at || removedGuests?.has(id) === true || isGone(ring, id);
 
 /** Returns the keys of a device that content may be sealed for at this time: a member, or a guest. */
 export function keysOf(keyring: Keyring, id: string, now: number): Pick<Guest, 'enc' | 'sig'> | null {
@@ -165,12 +162,14 @@ export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<
  * without the member, and nothing is sealed for a guest any more.
  */
 export function noteRemoved(store: KeyStore, keyring: Keyring, deviceId: string): Promise<Keyring> {
-  if (keyring.removed.has(deviceId)) return Promise.resolve(keyring);
+  // The list of guests may not be known now, so whoever is no member is kept as a guest.
+  const field = memberOf(keyring.ring, deviceId) === null ? 'removedGuests' : 'removed';
+  if (keyring[field]?.has(deviceId) === true) return Promise.resolve(keyring);
   return store.lock(async () => {
     const record = await store.load();
-    const removed = [...new Set([...(record?.removed ?? []), ...keyring.removed, deviceId])];
-    if (record !== null) await store.save({ ...record, removed });
-    return { ...keyring, removed: new Set(removed) };
+    const all = [...new Set([...(record?.[field] ?? []), ...(keyring[field] ?? []), deviceId])].slice(-MOST_REMOVED);
+    if (record !== null) await store.save({ ...record, [field]: all });
+    return { ...keyring, [field]: new Set(all) };
   });
 }
 
