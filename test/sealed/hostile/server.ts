@@ -149,8 +149,10 @@ export function makeHostileServer(parts: Parts): HostileServer {
 
   async function getKeys(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
     const answer = await pass();
-    if (server.shownList !== null)
-      return Response.json({ ...((await answer.json()) as KeysBody), guests: server.shownList });
+    if (server.shownList !== null) {
+      const body = { ...((await answer.json()) as KeysBody), guests: server.shownList };
+      return Response.json(body, { headers: { date: answer.headers.get('date') ?? '' } });
+    }
     if (!server.isHostile || answer.status !== 200) return answer;
     const isBehind = id === server.keptBehind;
     if (!isBehind && chance.is(0.5)) return answer;
