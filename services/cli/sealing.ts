@@ -37,6 +37,10 @@ export interface Keyed {
   readonly keyring: Keyring;
 }
 
+/** Tells whether this device has the key of the account. A guest has keys of its own alone. */
+export const isMember = ({ keyring: { ring, device_id: own } }: Pick<Keyed, 'keyring'>): boolean =>
+  ring.body.members.some(({ device_id }) => device_id === own);
+
 /** Returns the ring as the service has it now; null where this device has no keys in its account. */
 export async function keyedAt(context: Own, url: string): Promise<Keyed | null> {
   if (!hasFiles(context)) return null;

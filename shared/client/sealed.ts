@@ -20,6 +20,7 @@ export {
   adoptRing,
   checkMaySeal,
   type Keyring,
+  keysOf,
   loadKeyring,
   noteRemoved,
   noteSeen,
@@ -28,6 +29,7 @@ export {
 } from './sealed/keyring.ts';
 export {
   type Account,
+  type GoneGuest,
   hashOf,
   type Member,
   memberOf,
@@ -39,7 +41,7 @@ export {
 export type { AccountKey } from './sealed/ring/account-keys.ts';
 export { makeFirstRing, makeNextRing, type NewMember, type RingChange } from './sealed/ring/change.ts';
 export { type KeysAnswer, readBack, walkChain } from './sealed/ring/chain.ts';
-export { type Guest, type GuestList, readGuests, signGuests } from './sealed/ring/guests.ts';
+export { type Guest, type GuestList, hashOfGuests, readGuests, signGuests } from './sealed/ring/guests.ts';
 export {
   hasStated,
   keysOfWords,

@@ -83,6 +83,8 @@ export interface SignInRequestView {
   keys?: { enc: string; sig: string };
   age_seconds: number;
   expires_at: number;
+  /** True: the device is signed in already, asks for keys, and keeps its access. */
+  relink?: boolean;
   allowed_scopes: Scope[];
   allowed_persist: Persist[];
 }

@@ -15,9 +15,13 @@ export const jsonOf = async (terminal: Terminal, ...args: string[]): Promise<Lin
   jsonLines((await terminal.ok([...args, '--json'])).stdout);
 
 /** Lets a device in whose login, or request for keys, `asking` is; gives the check codes of both. */
-export async function approve(approver: Terminal, asking: ReturnType<Terminal['run']>): Promise<[string, string]> {
+export async function approve(
+  approver: Terminal,
+  asking: ReturnType<Terminal['run']>,
+  ...options: string[]
+): Promise<[string, string]> {
   const [link] = await asking.says(/http:\/\/\S+\/link\?\S+/);
-  const { stdout } = await approver.ok(['approve', link, '--yes']);
+  const { stdout } = await approver.ok(['approve', link, '--yes', ...options]);
   expect([await asking.status, asking.stderr()]).toEqual([0, expect.any(String)]);
   const codeIn = (text: string) => /Check code: (\d{4})/.exec(text)?.[1] ?? '';
   return [codeIn(stdout), codeIn(asking.stdout())];

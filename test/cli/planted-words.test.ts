@@ -9,7 +9,7 @@ import { startWatchedSite, type WatchedSite } from '../support/sealed/watched-si
 import { findWords, rareWord } from '../support/sealed/word-search.ts';
 import { isInstalled } from '../edge/edges.ts';
 import { skipUnless } from '../support/runner/skips.ts';
-import { devicesWithKeys, jsonOf } from './keyed-devices.ts';
+import { approve, devicesWithKeys, jsonOf } from './keyed-devices.ts';
 import { makeTerminals, type Terminal } from './terminal.ts';
 
 /*
@@ -22,6 +22,7 @@ let terminals: ReturnType<typeof makeTerminals>;
 
 const KINDS = [
   ...['cliMessage', 'cliToAll', 'cliClipboard', 'cliFolder', 'cliFile', 'cliBytes', 'cliPipedName', 'cliPiped'],
+  ...['guestMessage', 'guestFile', 'guestBytes', 'guestBack'],
   ...['libMessage', 'libToAll', 'libClipboard', 'libFile', 'libType', 'libBytes', 'libOffer', 'libAnswer', 'preview'],
 ] as const;
 type Words = Record<(typeof KINDS)[number], string>;
@@ -74,6 +75,22 @@ async function plantWithProgram(laptop: Terminal, words: Words): Promise<void> {
   writeFileSync(join(laptop.folder, words.cliFolder, words.cliFile), words.cliBytes);
   await laptop.ok(['send', words.cliFolder, '--to', 'Phone', '--leave']);
   await laptop.ok(['send', '-', '--to', 'Phone', '--leave', '--name', words.cliPipedName], { input: words.cliPiped });
+}
+
+/** Leaves a text and a file for a device that is here for an hour, and one of its own for the phone. */
+async function plantForGuest(laptop: Terminal, guest: Terminal, words: Words): Promise<void> {
+  await laptop.ok(['message', 'Visitor', words.guestMessage]);
+  mkdirSync(join(laptop.folder, 'guest'));
+  writeFileSync(join(laptop.folder, 'guest', words.guestFile), words.guestBytes);
+  await laptop.ok(['send', 'guest', '--to', 'Visitor', '--leave']);
+  await guest.ok(['message', 'Phone', words.guestBack]);
+}
+
+/** Signs in a device for an hour. */
+async function visitorOf(laptop: Terminal): Promise<Terminal> {
+  const visitor = terminals.terminal();
+  await approve(laptop, visitor.run(['login', site.url, '--name', 'Visitor']), '--once');
+  return visitor;
 }
 
 /** Subscribes a device to pushes with a preview of the text. */
@@ -145,12 +162,13 @@ async function plantFile(
   return [...names, text];
 }
 
-async function plant([laptop, phone, robot]: readonly Terminal[], isKeyed: boolean): Promise<Words> {
+async function plant([laptop, phone, robot, visitor]: readonly Terminal[], isKeyed: boolean): Promise<Words> {
   const words = makeWords();
   const [here, there] = [libraryOf(robot as Terminal, words, isKeyed), libraryOf(phone as Terminal, words, isKeyed)];
   await subscribe(there, phone as Terminal);
   await plantTexts(here, words, isKeyed);
   await plantWithProgram(laptop as Terminal, words);
+  await plantForGuest(laptop as Terminal, visitor as Terminal, words);
   expect(await plantFile(here, there, words, isKeyed)).toEqual([
     words.libFile,
     `text/x-${words.libType}`,
@@ -170,7 +188,8 @@ skipUnless(isInstalled('nginx'), 'needs nginx').describe('what passes through', 
   });
 
   test('is found word by word in what an installation keeps, where the devices have no keys', async () => {
-    const words = await plant(await terminals.devices('Laptop', 'Phone', 'Robot'), false);
+    const devices = await terminals.devices('Laptop', 'Phone', 'Robot');
+    const words = await plant([...devices, await visitorOf(devices[0] as Terminal)], false);
     const found = findWords(words, await site.places());
     const missed = Object.entries(found).filter(([, places]) => places.length === 0);
     expect(missed).toEqual([]);
@@ -181,13 +200,22 @@ skipUnless(isInstalled('nginx'), 'needs nginx').describe('what passes through', 
 
   test('is found nowhere where the devices have keys, and arrives', async () => {
     const devices = await devicesWithKeys(terminals, ['Laptop', 'Phone', 'Robot']);
-    const words = await plant(devices, true);
+    const visitor = await visitorOf(devices[0] as Terminal);
+    const words = await plant([...devices, visitor], true);
     const found = findWords(words, await site.places());
     expect(found).toEqual(Object.fromEntries(KINDS.map((kind) => [kind, []])));
 
     const [, phone] = devices as [Terminal, Terminal];
     const texts = (await jsonOf(phone, 'inbox')).map(({ content }) => content);
-    expect(texts).toEqual([words.libMessage, words.libToAll, words.preview, words.cliMessage, words.cliToAll]);
+    expect(texts).toEqual([
+      words.libMessage,
+      words.libToAll,
+      words.preview,
+      words.cliMessage,
+      words.cliToAll,
+      words.guestBack,
+    ]);
+    expect((await jsonOf(visitor, 'inbox')).map(({ content }) => content)).toContain(words.guestMessage);
     expect(await jsonOf(phone, 'paste')).toMatchObject([{ content: words.cliClipboard, sealed: true }]);
     for (let left = 2; left > 0; left -= 1) await phone.ok(['receive', '--yes', '--once', '--dir', 'in']);
     expect(readFileSync(join(phone.folder, 'in', words.cliFolder, words.cliFile), 'utf8')).toBe(words.cliBytes);

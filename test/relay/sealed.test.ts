@@ -8,7 +8,6 @@ import { nodeRecordCipher } from '../../shared/client/node/record-cipher.ts';
 import { fileSource, sha256 } from '../../shared/client/node/sources.ts';
 import { folderSink } from '../../shared/client/node/sinks.ts';
 import { makeSealedFiles } from '../../shared/client/sealing/files.ts';
-import type { SealingCalls } from '../../shared/client/sealing/sealing-calls.ts';
 import { memoryTaken } from '../../shared/client/sealing/taken.ts';
 import type { TestDevice } from '../support/device.ts';
 import { firstRing, keyringOf, makePerson, nextRing, NOW } from '../unit/client/sealed/people.ts';
@@ -48,9 +47,16 @@ async function keyedPair(fetch?: typeof globalThis.fetch) {
   const [laptop, phone] = [await makePerson(devices[0].id), await makePerson(devices[1].id)];
   const first = await firstRing(laptop);
   const rings = [first, await nextRing(first, laptop, { add: [phone.asks] })];
-  const calls: Pick<SealingCalls, 'serverNow' | 'caller'> = { serverNow: () => NOW, caller: null as never };
+  const calls = { serverNow: () => NOW, trustedNow: () => NOW, caller: null as never };
   const filesOf = ({ store }: typeof laptop) =>
-    makeSealedFiles({ calls, store, taken: memoryTaken(), sha256, recordCipher: nodeRecordCipher });
+    makeSealedFiles({
+      calls,
+      rings: { current: () => Promise.resolve(null) },
+      store,
+      taken: memoryTaken(),
+      sha256,
+      recordCipher: nodeRecordCipher,
+    });
   return {
     to: phone.id,
     sending: {

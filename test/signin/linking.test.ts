@@ -129,6 +129,19 @@ describe('a device that is signed in', () => {
     expect((await again.ask(site.two, { path: '/api/me' })).status).toBe(200);
   });
 
+  test('and is a guest, or is here for an hour, is shown as that to whoever approves it', async () => {
+    const laptop = await site.signIn();
+    const [hour, guest, lasting] = [
+      await site.signIn(laptop.user, { persist: 'once' }),
+      await site.signIn(laptop.user, { scope: 'guest', persist: 'once' }),
+      await site.signIn(laptop.user),
+    ];
+    const shown = async (device: SignedIn) => (await look(laptop, await relink(device))).body;
+    expect(await shown(hour)).toMatchObject({ allowed_scopes: ['full'], allowed_persist: ['once'] });
+    expect(await shown(guest)).toMatchObject({ allowed_scopes: ['guest'], allowed_persist: ['once'] });
+    expect(await shown(lasting)).toMatchObject({ allowed_scopes: ['full'], allowed_persist: ['persist'] });
+  });
+
   test('is approved by its own account alone', async () => {
     const [phone, stranger] = [await site.signIn(), await site.signIn()];
     const asked = await relink(phone);

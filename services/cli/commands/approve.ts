@@ -2,11 +2,13 @@ import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { asApprover, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
-import { type Keyed, keyedAt, LOCK } from '../sealing.ts';
+import { isMember, type Keyed, keyedAt, LOCK } from '../sealing.ts';
 import type { LinkKey } from '../../../shared/client/sealed.ts';
 import {
   type BatonClient,
+  type Persist,
   readSignInLink,
+  type Scope,
   type SignInLink,
   type SignInRequestView,
 } from '../../../shared/client/index.ts';
@@ -26,10 +28,29 @@ async function linkOf(text: string): Promise<{ link: SignInLink; key: LinkKey | 
   return { link: { request_id: parts[1] as string, approval_code: parts[2] as string }, key: null };
 }
 
+/** What a new device gets: a place in the ring, a place among the guests, or no keys. */
+type Given = 'member' | 'guest' | 'nothing';
+
+/** Finds out what the device gets. A device that is signed in already keeps its access, whatever was asked for. */
+export async function givenTo(
+  keyed: Keyed | null,
+  view: SignInRequestView,
+  { hasKey, ...access }: { hasKey: boolean; scope: Scope; persist: Persist },
+): Promise<Given> {
+  if (keyed === null || !hasKey || !isMember(keyed)) return 'nothing';
+  const { accessOf, isMemberBy } = await import('../../../shared/client/sealing.ts');
+  if (isMemberBy(accessOf(view, access))) return 'member';
+  // The web app does not use the keys of a guest.
+  return view.device_type === 'browser' ? 'nothing' : 'guest';
+}
+
 /** Says what the new device gets; null where this device does not encrypt. */
-export function givenAway(keyed: Keyed | null, gives: boolean): string | null {
+export function givenAway(keyed: Keyed | null, given: Given): string | null {
   if (keyed === null) return null;
-  if (!gives) return 'It gets no keys: what it sends and is sent is not encrypted.';
+  if (given === 'nothing') return 'It gets no keys: what it sends and is sent is not encrypted.';
+  if (given === 'guest') {
+    return `${LOCK} It gets no key of this account. It can read only messages and files that are sent to it, and they are encrypted for it alone. It cannot read the encrypted clipboard.`;
+  }
   return `${LOCK} It gets the key of this account: it can read everything that is encrypted for the account from now on, and what waits now. Let in only a device that is in front of you.`;
 }
 
@@ -65,23 +86,24 @@ export async function approve(context: Context, text: string, { guest, once, den
       await asApprover(baton.signIns.deny(link, { signal }));
       return output.result({ decision: 'denied' }, 'Refused.');
     }
-    await describe(context, baton, link);
+    const view = await describe(context, baton, link);
     const scope = guest ? 'guest' : 'full';
     const persist = once ? 'once' : 'persist';
     const kind = `${scope === 'guest' ? 'a guest' : 'a device of this account'}${once ? ', for an hour' : ''}`;
     const keyed = await keyedAt(context, url);
-    const wanted = keyed !== null && !guest && !once ? key : null;
-    const given = givenAway(keyed, wanted !== null);
-    if (given !== null) output.note(given);
+    const given = await givenTo(keyed, view, { hasKey: key !== null, scope, persist });
+    const said = givenAway(keyed, given);
+    if (said !== null) output.note(said);
     if (!yes && !(await askYesNo(`Let it in as ${kind}?`, signal))) {
       await asApprover(baton.signIns.deny(link, { signal }));
       return output.result({ decision: 'denied' }, 'Refused.');
     }
-    if (keyed !== null && wanted !== null) {
+    if (keyed !== null && key !== null && given !== 'nothing') {
       const parts = typeof link === 'string' ? readSignInLink(link) : link;
       if (parts === null) throw usageError('This is no sign-in link.');
-      const { checkCode } = await asApprover(keyed.sealing.linking.letIn(parts, wanted, { signal }));
-      const result = { decision: 'approved', scope, persist, keyed: true, check_code: checkCode };
+      const letIn = keyed.sealing.linking.letIn(parts, key, { signal, scope, persist });
+      const { checkCode, isMember: member } = await asApprover(letIn);
+      const result = { decision: 'approved', scope, persist, keyed: true, member, check_code: checkCode };
       return output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);
     }
     await asApprover(baton.signIns.approve(link, { scope, persist }, { signal }));

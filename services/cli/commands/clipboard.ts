@@ -6,7 +6,10 @@ import { systemClipboard } from '../clipboard/system.ts';
 import { type Context, untilOver } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { deviceNameOf } from '../output.ts';
-import { type Keyed, keyedAt, LOCK } from '../sealing.ts';
+import { isMember, type Keyed, keyedAt, LOCK } from '../sealing.ts';
+
+const GUESTS_CANNOT =
+  'This device is a guest, and only devices with the key of the account read the encrypted clipboard.';
 
 /** No system tells all programs when its clipboard changes, so it is read this often. */
 const LOOK_MS = 1_000;
@@ -18,7 +21,8 @@ function makeRing(context: Context, baton: BatonClient, url: string) {
   let known: Promise<Keyed> | null = null;
   async function load(): Promise<Keyed> {
     const keyed = await keyedAt(context, url);
-    if (keyed !== null) return keyed;
+    if (keyed !== null && isMember(keyed)) return keyed;
+    if (keyed !== null) throw new CliError(GUESTS_CANNOT, { status: EXIT.refused, code: 'guest_clipboard' });
     const says = 'Only an encrypted clipboard is watched, and this device has no keys. `baton keys` says what to do.';
     throw new CliError(says, { status: EXIT.refused, code: 'not_encrypted' });
   }

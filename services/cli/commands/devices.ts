@@ -1,7 +1,7 @@
 import type { Device } from '../../../shared/client/index.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { colours, durationOf, oneLine, tableOf } from '../output.ts';
-import { keyedAt } from '../sealing.ts';
+import { isMember, keyedAt } from '../sealing.ts';
 
 function seenOf({ online, current, last_seen_at: seen }: Device): string {
   if (online) return colours.green('online');
@@ -78,8 +78,9 @@ export async function remove(context: Context, name: string) {
     // The ring changes first, so that a removed device has no key in force. If the command is interrupted here, the same
     // command completes it.
     const keyed = device.current ? null : await keyedAt(context, url);
-    const n = keyed?.keyring.ring.body.n;
-    const rotated = keyed !== null && (await keyed.sealing.linking.remove([device.device_id])).ring.body.n !== n;
+    const epoch = keyed?.keyring.ring.body.epoch;
+    const isKeyed = keyed !== null && isMember(keyed);
+    const rotated = isKeyed && (await keyed.sealing.linking.remove([device.device_id])).ring.body.epoch !== epoch;
     if (rotated) output.note('The key of the account was replaced.');
     const everywhere = await baton.devices.remove(device.device_id, { signal });
     output.result({ removed: device.device_id, everywhere, rotated }, `Removed ${oneLine(device.name)}.`);

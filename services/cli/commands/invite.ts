@@ -1,5 +1,5 @@
 import { renderUnicodeCompact } from 'uqr';
-import type { BatonClient } from '../../../shared/client/index.ts';
+import type { BatonClient, Persist, Scope } from '../../../shared/client/index.ts';
 import {
   inviteDigits,
   type InvitedRequest,
@@ -13,7 +13,7 @@ import { askText } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { asApprover, CliError, failureOf, usageError } from '../failure.ts';
 import { type Keyed, keyedAt } from '../sealing.ts';
-import { describe, givenAway } from './approve.ts';
+import { describe, givenAway, givenTo } from './approve.ts';
 
 const MOST_TRIES = 3;
 
@@ -60,17 +60,18 @@ async function digitsOf(secret: string, requestId: string, keys: PublicKeys | nu
     );
 }
 
-/** Lets the device in, and gives it the key of the account. Returns the check code that both devices show. */
+/** Lets the device in with its keys. Returns the check code that both devices show, and whether it has the account's key. */
 async function letInWithKeys(
   { signal }: Context,
   { sealing }: Keyed,
   { request, secret, keys }: { request: InvitedRequest; secret: string; keys: PublicKeys },
-): Promise<string> {
+  access: { scope: Scope; persist: Persist },
+) {
   const { fingerprintOfKeys, inviteSecretIn } = await import('../../../shared/client/sealed.ts');
   // The digits have proved these keys, so that no other keys may come with the approval.
   const key = { fingerprint: await fingerprintOfKeys(keys), secret: inviteSecretIn(`1.${secret}`) };
   const { request_id, approval_code } = request;
-  return (await asApprover(sealing.linking.letIn({ request_id, approval_code }, key, { signal }))).checkCode;
+  return asApprover(sealing.linking.letIn({ request_id, approval_code }, key, { signal, ...access }));
 }
 
 function show({ output }: Context, link: string, expires_at: number): void {
@@ -86,7 +87,7 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
   if (!process.stdin.isTTY) throw usageError('The digits of the new device are typed here: this needs a terminal.');
   await context.withClient(async (baton, url) => {
     baton.start();
-    const keyed = guest || once ? null : await keyedAt(context, url);
+    const keyed = await keyedAt(context, url);
     await baton.untilOnline();
     const made = await baton.signIns.invite({ signal });
     const secret = newSecret();
@@ -94,16 +95,17 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
     const request = await scanned(baton, made.expires_at, signal);
     const view = await describe(context, baton, request);
     const keys = keyed === null ? null : (view.keys ?? null);
-    const given = givenAway(keyed, keys !== null);
-    if (given !== null) output.note(given);
+    const grant = { scope: guest ? 'guest' : 'full', persist: once ? 'once' : 'persist' } as const;
+    const given = await givenTo(keyed, view, { hasKey: keys !== null, ...grant });
+    const said = givenAway(keyed, given);
+    if (said !== null) output.note(said);
     if (!(await hasDigits(context, await digitsOf(secret, request.request_id, keys)))) {
       await baton.signIns.deny(request, { signal });
       throw new CliError('The digits were wrong three times. The other device was kept out.', { code: 'wrong_digits' });
     }
-    const grant = { scope: guest ? 'guest' : 'full', persist: once ? 'once' : 'persist' } as const;
-    if (keyed !== null && keys !== null) {
-      const checkCode = await letInWithKeys(context, keyed, { request, secret, keys });
-      const result = { decision: 'approved', ...grant, keyed: true, check_code: checkCode };
+    if (keyed !== null && keys !== null && given !== 'nothing') {
+      const { checkCode, isMember } = await letInWithKeys(context, keyed, { request, secret, keys }, grant);
+      const result = { decision: 'approved', ...grant, keyed: true, member: isMember, check_code: checkCode };
       return output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);
     }
     await asApprover(baton.signIns.approve(request, grant, { signal }));

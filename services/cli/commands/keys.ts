@@ -5,17 +5,19 @@ import { askYesNo } from '../ask.ts';
 import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
-import { keyedOnly, LOCK, sealingAt } from '../sealing.ts';
+import { isMember, keyedOnly, LOCK, sealingAt } from '../sealing.ts';
 import { makeWords, recover } from './words.ts';
 
 /** A device, as `keys` lists it. */
 interface KeyedDevice {
   readonly device_id: string;
   readonly name: string | null;
-  /** Null: the device has no keys. */
+  /** Null: the device has no keys. `guest`: it has keys of its own, and no key of the account. */
   readonly kind: string | null;
   readonly fingerprint: string | null;
   readonly current: boolean;
+  /** When the keys of a guest end. Unix milliseconds. */
+  readonly until?: number;
 }
 
 async function fingerprintOf(own: { enc: string; sig: string }): Promise<string> {
@@ -24,17 +26,29 @@ async function fingerprintOf(own: { enc: string; sig: string }): Promise<string>
   return (hex.match(/.{4}/g) ?? []).join(' ');
 }
 
-async function listed({ ring, device_id: own }: Keyring, devices: readonly Device[]): Promise<KeyedDevice[]> {
+async function listed(keyring: Keyring, devices: readonly Device[]): Promise<KeyedDevice[]> {
+  const { ring, device_id: own } = keyring;
+  const { keysOf } = await import('../../../shared/client/sealed.ts');
   const members = ring.body.members.map(async ({ device_id, kind, enc, sig }) => ({
     ...{ device_id, kind, current: device_id === own },
     name: devices.find((each) => each.device_id === device_id)?.name ?? null,
     fingerprint: await fingerprintOf({ enc, sig }),
   }));
   const ids = new Set(ring.body.members.map(({ device_id }) => device_id));
+  const letIn = keyring.guests.filter(({ device_id: id }) => !ids.has(id) && keysOf(keyring, id, Date.now()) !== null);
+  const guests = letIn.flatMap(({ device_id, enc, sig, until }) => {
+    const name = devices.find((each) => each.device_id === device_id)?.name;
+    const about = { device_id, kind: 'guest', until, current: device_id === own };
+    return name === undefined ? [] : [{ ...about, name, keys: { enc, sig } }];
+  });
+  const shown = guests.map(async ({ keys: { enc, sig }, ...guest }) => ({
+    ...guest,
+    fingerprint: await fingerprintOf({ enc, sig }),
+  }));
   const unkeyed = devices
-    .filter(({ device_id }) => !ids.has(device_id))
+    .filter(({ device_id }) => !ids.has(device_id) && guests.every((guest) => guest.device_id !== device_id))
     .map(({ device_id, name, current }) => ({ device_id, name, kind: null, fingerprint: null, current }));
-  return [...(await Promise.all(members)), ...unkeyed];
+  return [...(await Promise.all(members)), ...(await Promise.all(shown)), ...unkeyed];
 }
 
 const nameOf = ({ name, device_id, kind }: KeyedDevice): string =>
@@ -42,7 +56,7 @@ const nameOf = ({ name, device_id, kind }: KeyedDevice): string =>
     ? 'recovery words'
     : name === null
       ? `${oneLine(device_id)} (not signed in any more)`
-      : oneLine(name);
+      : `${oneLine(name)}${kind === 'guest' ? ' (guest)' : ''}`;
 
 /** Returns the most important advice; null where there is none. */
 function adviceOn(all: readonly KeyedDevice[]): string | null {
@@ -131,10 +145,14 @@ async function takeLink(context: Context, url: string): Promise<boolean> {
   const { rings } = await sealingAt(context, url);
   const linked = await rings.takeGrant();
   if (linked === null) return false;
-  const { checkCode, approver } = linked;
+  const { checkCode, approver, keyring } = linked;
+  const member = isMember({ keyring });
+  const has = member
+    ? 'This device has the key of the account.'
+    : 'This device is a guest: messages and files that are sent to it are encrypted for it alone, and it has no key of the account.';
   output.result(
-    { keyed: true, check_code: checkCode, approver },
-    `${LOCK} This device has the key of the account. Check code: ${checkCode}. The device that approved it shows the same; else run \`baton logout\`.`,
+    { keyed: true, member, check_code: checkCode, approver },
+    `${LOCK} ${has} Check code: ${checkCode}. The device that approved it shows the same; else run \`baton logout\`.`,
   );
   return true;
 }

@@ -93,7 +93,7 @@ export async function login(
   const name = made.device?.name ?? deviceName;
   const result = { device: made.device, user: made.user, scope: made.scope, persist: made.persist, url: baseUrl };
   output.result(result, `Signed in as ${oneLine(name)}, of ${oneLine(made.user.name)}, at ${baseUrl}.`);
-  if (made.scope === 'full' && made.persist === 'persist') await takeLinkAfterLogin(context, baseUrl);
+  await takeLinkAfterLogin(context, baseUrl);
 }
 
 /** The errors of a `BATON_URL` that belongs to another service, or is no address. */

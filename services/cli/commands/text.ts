@@ -25,7 +25,9 @@ async function copySealed({ output, signal }: Context, baton: BatonClient, { sea
   );
   const names = unkeyed.map(({ name }) => oneLine(name)).join(', ');
   if (unkeyed.length > 0)
-    output.note(`Without keys, and cannot read it: ${names}. \`--plain\` lets everybody, the service too.`);
+    output.note(
+      `Without the key of the account, and cannot read it: ${names}. \`--plain\` lets everybody, the service too.`,
+    );
   output.note(`${LOCK} Encrypted.`);
   output.result({ ...entry, bytes: Buffer.byteLength(text), sealed: true }, null);
 }

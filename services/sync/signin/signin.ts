@@ -59,7 +59,7 @@ interface SigninParts {
   polls: Polls;
   /** Null without an auth broker, and then nothing can make a session. */
   consume: Consume | null;
-  grants: Pick<Grants, 'check' | 'offered'>;
+  grants: Pick<Grants, 'check' | 'offered' | 'heldBy'>;
   publicUrl: string;
   requestSeconds: number;
   ownDevice: (caller: Pick<Caller, 'account' | 'deviceId'>) => Promise<DeviceRef | null>;
@@ -194,7 +194,13 @@ export function makeSignin(parts: SigninParts) {
     /** Throws `not_found` (or a wrong code), `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
     async read(caller: Caller, requestId: string, code: string): Promise<LoginRequestView> {
       const read = await store.read(known(requestId), digest(code), caller.account);
-      return { ...viewOf(requestId, read), allowed_persist: await grants.offered(approverOf(caller)) };
+      const offered = await grants.offered(approverOf(caller));
+      const view = { ...viewOf(requestId, read), allowed_persist: offered };
+      const held = view.relink === true ? await grants.heldBy(caller.userId, view.device_id) : null;
+      if (held === null) return view;
+      // Such a device keeps what it has. Its approver has to know whether that is a guest.
+      const allowed_persist = offered.filter((persist) => persist === held.persist);
+      return { ...view, allowed_scopes: [held.scope], ...(allowed_persist.length > 0 && { allowed_persist }) };
     },
 
     /**

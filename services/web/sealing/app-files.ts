@@ -7,7 +7,7 @@ import {
   type RunningTransfer,
   type SendSettings,
 } from '../../../shared/client/index.ts';
-import { type Keyring, sealedSizeOf } from '../../../shared/client/sealed.ts';
+import { keysOf, sealedSizeOf } from '../../../shared/client/sealed.ts';
 import type { ReceivedFiles, SealedFiles } from '../../../shared/client/sealing.ts';
 import { sealedRuns } from '../files/paths.ts';
 import type { Waiting } from '../outbox/queue.ts';
@@ -35,9 +35,6 @@ async function digestOfAll(sources: readonly FileSource[]): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-const isMember = ({ ring, guests }: Keyring, deviceId: string): boolean =>
-  [...ring.body.members, ...guests].some(({ device_id }) => device_id === deviceId);
-
 /** Keeps who seals the signals of a transfer, from before it runs until it is over. */
 function keepRun(transferId: string, files: SealedFiles): { until: (running: RunningTransfer) => void } {
   sealedRuns.set(transferId, files);
@@ -56,7 +53,7 @@ const makeSending = ({ client, isOpenTo }: FileParts, ring: OwnRing) => ({
    */
   async wayTo(to: string): Promise<'sealed' | 'open'> {
     const keyring = await ring.current();
-    if (!isMember(keyring, to) && (await isOpenTo(to))) return 'open';
+    if (keysOf(keyring, to, Date.now()) === null && (await isOpenTo(to))) return 'open';
     ring.sealing().files.check(keyring, to);
     return 'sealed';
   },

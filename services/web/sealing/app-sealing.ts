@@ -1,4 +1,5 @@
 import type { BatonClient, ClipboardEntry } from '../../../shared/client/index.ts';
+import { keysOf } from '../../../shared/client/sealed.ts';
 import type { History } from '../history/history.ts';
 import type { Waiting } from '../outbox/queue.ts';
 import '../texts/key-texts.ts';
@@ -29,9 +30,8 @@ const makeSending = ({ history }: SealingParts, ring: OwnRing) => ({
   /** Seals a message for its receiver, the same way for each attempt. Null: the user wants it to go unencrypted. */
   async seal({ id, to, envelope }: Waiting, text: string): Promise<Envelope | null> {
     const keyring = await ring.current();
-    const { epoch, members } = keyring.ring.body;
-    const isKeyed = members.some(({ device_id }) => device_id === to);
-    if (!isKeyed && (await isOpenTo(history, to))) return null;
+    const { epoch } = keyring.ring.body;
+    if (keysOf(keyring, to, Date.now()) === null && (await isOpenTo(history, to))) return null;
     if (envelope?.epoch === epoch) return envelope;
     // The text keeps its id, so that a receiver shows it once although both envelopes may arrive.
     return { epoch, sealed: await ring.sealing().texts.seal(keyring, { id, to, text }) };

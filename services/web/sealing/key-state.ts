@@ -50,7 +50,7 @@ export function goOnWithoutKeys(deviceId: string): void {
   keepKeyState({ kind: 'none' });
 }
 
-/** The ids of the devices with keys, as far as they are known here; null without keys. */
+/** The ids of the devices with keys, guests among them, as far as they are known here; null without keys. */
 export const members = signal<ReadonlySet<string> | null>(null);
 
 const OWNER = 'baton-keys-of';

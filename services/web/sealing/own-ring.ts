@@ -1,5 +1,5 @@
 import { BatonClientError, type BatonClient, cookieSession, type Device } from '../../../shared/client/index.ts';
-import { type Keyring, sealedError } from '../../../shared/client/sealed.ts';
+import { type Keyring, keysOf, sealedError } from '../../../shared/client/sealed.ts';
 import { makeSealing, type ReceivedText, type Sealing, type TakenTexts } from '../../../shared/client/sealing.ts';
 import { shared } from '../engine/shared-state.ts';
 import { keptWords } from '../kept-words.ts';
@@ -29,7 +29,8 @@ async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
 }
 
 function noted(keyring: Keyring): Keyring {
-  members.value = new Set(keyring.ring.body.members.map(({ device_id }) => device_id));
+  const ids = [...keyring.ring.body.members, ...keyring.guests].map(({ device_id }) => device_id);
+  members.value = new Set(ids.filter((id) => keysOf(keyring, id, Date.now()) !== null));
   return keyring;
 }
 

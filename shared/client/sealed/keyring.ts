@@ -3,8 +3,8 @@ import { aesKey } from './primitives/aes.ts';
 import { hkdf } from './primitives/hkdf.ts';
 import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
 import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
-import { type Guest, readGuests } from './ring/guests.ts';
-import { memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
+import { type Guest, readGuestList } from './ring/guests.ts';
+import { isGone, memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
 /** The knowledge of a device at one moment: who belongs to the account, and the keys of the device. It does not change. */
@@ -15,12 +15,18 @@ export interface Keyring extends Signer {
   readonly ring: Ring;
   /** The account keys, the one in force first; none for a guest. */
   readonly accountKeys: readonly AccountKey[];
+  /** Also those that were removed, or whose time is over: earlier content may be theirs. {@link keysOf} says who is in. */
   readonly guests: readonly Guest[];
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
   /** Members that the service reported as removed or logged out. */
   readonly removed: ReadonlySet<string>;
+  /** Other devices that it reported so: guests, devices without keys, and members of a ring that has not come. */
+  readonly removedGuests?: ReadonlySet<string>;
 }
+
+/** The most removed devices that are remembered: as many as a ring has members. */
+const MOST_REMOVED = 80;
 
 async function accountKeysOf(ring: Ring, signer: Signer, now: number): Promise<AccountKey[]> {
   if (memberOf(ring, signer.device_id) === null) return [];
@@ -37,6 +43,7 @@ async function keyringOf(record: KeyRecord, rings: readonly Ring[], now: number)
     ...{ account, device_id, keys, rings, ring, accountKeys, seen },
     guests: [],
     removed: new Set(record.removed),
+    removedGuests: new Set(record.removedGuests),
   };
 }
 
@@ -50,25 +57,17 @@ export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring
   return keyringOf(record, rings, now);
 }
 
-/** How many removed devices are kept that were in no ring yet. */
-const MOST_UNKNOWN = 64;
-
-/**
- * Returns the removed devices that matter: those that the newest ring still has, and those that a later ring may have, because
- * they were in no ring so far. The service never gives the id of a removed device again.
- */
-function stillRemoved(ids: readonly string[] = [], rings: readonly Ring[]): string[] {
-  const isIn = (ring: Ring | undefined, id: string): boolean => ring !== undefined && memberOf(ring, id) !== null;
-  const members = ids.filter((id) => isIn(rings.at(-1), id));
-  const unknown = ids.filter((id) => !rings.some((ring) => isIn(ring, id)));
-  return [...members, ...unknown.slice(-MOST_UNKNOWN)];
-}
+/** Returns the reported devices that this ring still has. The service never gives the id of a removed device again. */
+const stillMembers = ({ removed = [], removedGuests = [] }: KeyRecord, ring: Ring): string[] =>
+  [...new Set([...removed, ...removedGuests])].filter((id) => memberOf(ring, id) !== null);
 
 /** Saves the rings of this account that the device uses from now on. */
 async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
   const kept = rings.slice(-KEPT_RINGS);
-  const seen = Math.max(record.seen, kept.at(-1)?.body.n ?? 0);
-  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed: stillRemoved(record.removed, rings) };
+  const newest = kept.at(-1);
+  const seen = Math.max(record.seen, newest?.body.n ?? 0);
+  const removed = newest === undefined ? [] : stillMembers(record, newest);
+  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed };
   const keyring = await keyringOf(next, kept, now);
   await store.save(next);
   return keyring;
@@ -125,14 +124,27 @@ export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Prom
     const putBack = lostAfter(rings, answer.n);
     const keyring = await keep(store, record, rings, now);
     const hasMore = answer.n > newest;
-    const guests = answer.guests === null || hasMore ? [] : await guestsIn(answer.guests, keyring, now);
+    const guests = answer.guests === null || hasMore ? [] : await guestsIn(answer.guests, keyring);
     return { keyring: { ...keyring, guests }, putBack, hasMore };
   });
 }
 
 /** Reads the guests. A list that no member signed lets nobody in, and blocks nothing else. */
-async function guestsIn(text: string, { ring, account }: Keyring, now: number): Promise<readonly Guest[]> {
-  return readGuests(text, ring, account, now).catch(() => []);
+async function guestsIn(text: string, { ring, account }: Keyring): Promise<readonly Guest[]> {
+  return readGuestList(text, ring, account).then(
+    ({ guests }) => guests,
+    () => [],
+  );
+}
+
+/** Tells whether a device is a guest that was removed, or whose time was over then. */
+export const isOver = ({ ring, removedGuests }: Keyring, { device_id: id, until }: Guest, at: number): boolean =>
+  until <= at || removedGuests?.has(id) === true || isGone(ring, id);
+
+/** Returns the keys of a device that content may be sealed for at this time: a member, or a guest. */
+export function keysOf(keyring: Keyring, id: string, now: number): Pick<Guest, 'enc' | 'sig'> | null {
+  const guest = keyring.guests.find((each) => each.device_id === id && !isOver(keyring, each, now));
+  return memberOf(keyring.ring, id) ?? guest ?? null;
 }
 
 /** Notes the ring number that genuine content named. A newer ring has to be fetched before anything is sealed. */
@@ -146,16 +158,18 @@ export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<
 }
 
 /**
- * Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device, also
- * after a restart. The ring that has the device may come later.
+ * Notes a `device:removed` with the reason `removed` or `logout`, also for after a restart: nothing is sealed until a ring
+ * without the member, and nothing is sealed for a guest any more. The ring that has the device may come later.
  */
 export function noteRemoved(store: KeyStore, keyring: Keyring, deviceId: string): Promise<Keyring> {
-  if (keyring.removed.has(deviceId)) return Promise.resolve(keyring);
+  // Neither the list of guests nor a newer ring may be known now, so whoever is no member is kept apart.
+  const field = memberOf(keyring.ring, deviceId) === null ? 'removedGuests' : 'removed';
+  if (keyring[field]?.has(deviceId) === true) return Promise.resolve(keyring);
   return store.lock(async () => {
     const record = await store.load();
-    const removed = [...new Set([...(record?.removed ?? []), ...keyring.removed, deviceId])];
-    if (record !== null) await store.save({ ...record, removed });
-    return { ...keyring, removed: new Set(removed) };
+    const all = [...new Set([...(record?.[field] ?? []), ...(keyring[field] ?? []), deviceId])].slice(-MOST_REMOVED);
+    if (record !== null) await store.save({ ...record, [field]: all });
+    return { ...keyring, [field]: new Set(all) };
   });
 }
 

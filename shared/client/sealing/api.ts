@@ -14,7 +14,7 @@ import type { Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import type { LinkKey } from '../sealed/link/link-code.ts';
 import type { RingChange } from '../sealed/ring/change.ts';
-import type { ClipboardEntry, Device, Message, MessageAccepted, MessageTarget } from '../wire.ts';
+import type { ClipboardEntry, Device, Message, MessageAccepted, MessageTarget, Persist, Scope } from '../wire.ts';
 
 /**
  * The result of an approval, with the secret of the code that was shown. It is kept until the ring that it names is pinned.
@@ -64,7 +64,7 @@ export interface SentText {
   /** One id, or one for each device where not all devices have keys. */
   readonly messageIds: readonly string[];
   readonly to: readonly SealedTarget[];
-  /** Devices without keys, which got nothing. */
+  /** Devices without keys, and guests whose time is over, which got nothing. */
   readonly unkeyed: readonly Pick<Device, 'device_id' | 'name'>[];
 }
 
@@ -253,20 +253,27 @@ export interface KeyRequest {
   approved(): Promise<boolean>;
 }
 
+/** How a device is let in. Default: with full access, for good. */
+export interface LetInSettings extends CallSettings {
+  readonly scope?: Scope | undefined;
+  readonly persist?: Persist | undefined;
+}
+
 /** Lets devices into the ring, and gets this device into it. */
 export interface Linking {
   /**
-   * Puts the asking device into the ring, and lets it in for good with full access. Returns the four digits that both
-   * devices show. Throws `other_keys` where somebody has replaced the keys of the code.
+   * Lets the asking device in with its keys: into the ring with full access for good, and else on the list of guests, who
+   * hold no key of the account. Returns the four digits that both devices show. Throws `other_keys` where somebody has
+   * replaced the keys of the code. A device that is signed in already keeps its access.
    */
   letIn(
     link: { request_id: string; approval_code: string },
     key: LinkKey,
-    settings?: CallSettings,
-  ): Promise<{ checkCode: string; keyring: Keyring }>;
+    settings?: LetInSettings,
+  ): Promise<{ checkCode: string; keyring: Keyring; isMember: boolean }>;
   /** Asks for keys, as a device that is signed in. */
   askForKeys(settings?: CallSettings): Promise<KeyRequest>;
-  /** Takes devices out of the ring, which replaces the key of the account. */
+  /** Takes devices out of the ring, which replaces the key of the account. A guest has no key, so it stays. */
   remove(deviceIds: readonly string[]): Promise<Keyring>;
 }
 

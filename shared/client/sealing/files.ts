@@ -5,14 +5,13 @@ import type { FileSource } from '../files/files.ts';
 import { scriptSha256 } from '../files/sha256.ts';
 import { keyIn, keyText, type MakeRecordCipher, makeRecords, sealedSizeOf } from '../sealed/content/records.ts';
 import { type OpenedDescription, openTransfer, sealTransfer } from '../sealed/content/transfers.ts';
-import type { Keyring } from '../sealed/keyring.ts';
+import { type Keyring, keysOf } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import type { Bytes } from '../sealed/primitives/bytes.ts';
-import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Transfer, TransferFile } from '../wire.ts';
-import type { SealedFiles } from './api.ts';
-import { checkReady, judge } from './judgement.ts';
+import type { Rings, SealedFiles } from './api.ts';
+import { checkReady, judge, withNewest } from './judgement.ts';
 import { openingSink } from './opening-sink.ts';
 import { sealingError } from './problem.ts';
 import { sealedPeerToPeer } from './sealed-signals.ts';
@@ -24,8 +23,9 @@ import type { TakenTexts } from './taken.ts';
 const TYPE_LENGTH = 255;
 
 interface Parts {
-  readonly calls: Pick<SealingCalls, 'serverNow' | 'caller'>;
+  readonly calls: Pick<SealingCalls, 'serverNow' | 'trustedNow' | 'caller'>;
   readonly store: KeyStore;
+  readonly rings: Pick<Rings, 'current'>;
   readonly taken: TakenTexts;
   readonly sha256: BatonClientOptions['sha256'];
   readonly recordCipher: MakeRecordCipher | undefined;
@@ -80,7 +80,14 @@ function filesIn({ files }: OpenedDescription, transfer: Transfer): TransferFile
 }
 
 /** Seals files before the service gets them, and opens what other devices have sealed. */
-export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, recordCipher }: Parts): SealedFiles {
+export function makeSealedFiles({
+  calls,
+  store,
+  rings,
+  taken,
+  sha256 = scriptSha256,
+  recordCipher,
+}: Parts): SealedFiles {
   const never = new AbortController().signal;
 
   /** The keys of the running transfers, for their signals. */
@@ -100,7 +107,12 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
   /** Returns the offer with the key in it. Opens only what was not taken as another transfer before. */
   async function opened(keyring: Keyring, offer: IncomingTransfer) {
     const { transfer, id } = offer;
-    const description = await openTransfer(keyring, { sealed: transfer.sealed ?? '', from: transfer.sender.device_id });
+    const { sealed, sender: from } = transfer;
+    const description = await withNewest(
+      keyring,
+      () => rings.current(),
+      (known) => openTransfer(known, { sealed: sealed ?? '', from: from.device_id }),
+    );
     const files = filesIn(description, transfer);
     const before = await taken.messageOf(description.id);
     if (before !== null && before.messageId !== id) throw sealingError('sent_before');
@@ -127,9 +139,8 @@ export function makeSealedFiles({ calls, store, taken, sha256 = scriptSha256, re
   }
 
   const check: SealedFiles['check'] = (keyring, to) => {
-    checkReady(keyring);
-    const isKeyed = memberOf(keyring.ring, to) !== null || keyring.guests.some(({ device_id }) => device_id === to);
-    if (!isKeyed) throw sealingError('unkeyed_receiver');
+    checkReady(keyring, calls.trustedNow());
+    if (keysOf(keyring, to, calls.trustedNow()) === null) throw sealingError('unkeyed_receiver');
   };
 
   return {

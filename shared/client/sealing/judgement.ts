@@ -1,8 +1,7 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { NewerRing } from '../sealed/content/body.ts';
-import { checkMaySeal, type Keyring, noteSeen } from '../sealed/keyring.ts';
+import { checkMaySeal, type Keyring, keysOf, noteSeen } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
-import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 
 /** The problems that another link, an update, or the next ring can solve. */
@@ -16,6 +15,27 @@ export const problemOf = (error: unknown): BatonClientError => {
   if (error instanceof BatonClientError) return error;
   throw error;
 };
+
+/**
+ * Makes an attempt, and repeats it with the newest list of guests where the sender is not known: a guest may have come since,
+ * and its coming changes no ring. Where that list cannot be had, the content waits.
+ */
+export async function withNewest<T>(
+  keyring: Keyring,
+  newest: () => Promise<Keyring | null>,
+  attempt: (keyring: Keyring) => Promise<T>,
+): Promise<T> {
+  try {
+    return await attempt(keyring);
+  } catch (error) {
+    if (!(error instanceof BatonClientError) || error.code !== 'not_a_member') throw error;
+    const found = await newest().catch((cause: unknown) => {
+      throw sealedError('unknown_key', cause);
+    });
+    if (found === null) throw error;
+    return attempt(found);
+  }
+}
 
 /**
  * Judges content that could not be opened. The number of a newer ring is kept first: until this device has that ring,
@@ -33,9 +53,9 @@ export async function judge(
 
 /**
  * Throws where nothing may be sealed, such as where a removed device has a key in force. A member that is only not listed
- * does not matter: its session expired, and it keeps its place.
+ * does not matter: its session expired, and it keeps its place. A guest seals while the list of guests has it.
  */
-export function checkReady(keyring: Keyring): void {
-  if (memberOf(keyring.ring, keyring.device_id) === null) throw sealedError('unkeyed');
+export function checkReady(keyring: Keyring, now: number): void {
+  if (keysOf(keyring, keyring.device_id, now) === null) throw sealedError('unkeyed');
   checkMaySeal(keyring);
 }

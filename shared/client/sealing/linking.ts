@@ -8,9 +8,13 @@ import { sealGrant } from '../sealed/link/grant.ts';
 import { checkKeys } from '../sealed/link/link-code.ts';
 import { originOf, originsOf, ownLink } from '../session/service.ts';
 import { sessionOf, watchCookies } from '../session/session-answer.ts';
-import type { DeviceType } from '../wire.ts';
+import { type Access, accessOf, isMemberBy } from './access.ts';
+import type { DeviceType, SignInRequestView } from '../wire.ts';
+import type { PublicKeys } from '../sealed/keys/device-keys.ts';
+import type { Keyring } from '../sealed/keyring.ts';
 import type { Linking, Rings, SealingStores } from './api.ts';
 import { makeAsking } from './asking.ts';
+import type { GuestList } from './guest-list.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
 /** The kind of a member in a ring, by the type of its device. */
@@ -23,28 +27,52 @@ const KIND_OF: Readonly<Record<DeviceType, string>> = {
 
 const AGAIN_MS = 1_000;
 
-/** Lets devices into the ring, and gets this device into it. */
-export function makeLinking(calls: SealingCalls, rings: Rings, stores: SealingStores): Linking {
+/** How long a guest is one: a `once` session lasts an hour, and begins within the two minutes of its request. */
+const ONCE_MS = 3_720_000;
+/** A guest whose session is renewed has its place for as long as an absent member. */
+const RENEWED_MS = 90 * 86_400_000;
+
+/** Lets devices into the ring, or in as guests, and gets this device into the ring. */
+export function makeLinking(
+  calls: SealingCalls,
+  rings: Rings & { readonly guests: GuestList },
+  stores: SealingStores,
+): Linking {
   const { caller } = calls;
+
+  /** Puts a device into the ring, or on the list of guests. */
+  function admit(view: SignInRequestView, keys: PublicKeys, access: Access): Promise<Keyring> {
+    const { device_id, device_type } = view;
+    const { enc, sig } = keys;
+    if (isMemberBy(access)) {
+      return rings.change({ add: [{ device_id, kind: KIND_OF[device_type] ?? 'cli', enc, sig }] });
+    }
+    const until = calls.trustedNow() + (access.persist === 'once' ? ONCE_MS : RENEWED_MS);
+    return rings.guests.add({ device_id, enc, sig, until });
+  }
+
   return {
-    async letIn(link, key, settings = {}) {
+    async letIn(link, key, { scope, persist, ...settings } = {}) {
       const { body: view } = await caller.call('readLogin', { query: link, ...settings });
       const { keys, device_id, request_id } = view;
       if (keys === undefined)
         throw new BatonClientError('other_keys', 'The service does not say which keys the device has');
       await checkKeys(keys, key);
-      const member = { device_id, kind: KIND_OF[view.device_type] ?? 'cli', ...keys };
-      const keyring = await rings.change({ add: [member] });
+      const access = accessOf(view, { scope, persist });
+      const isMember = isMemberBy(access);
+      const keyring = await admit(view, keys, access);
       const { sealed, checkCode } = await sealGrant(keyring, { request_id, device_id, keys }, key.secret);
-      const body = { ...link, scope: 'full', persist: 'persist', sealed } as const;
+      const body = { ...link, ...access, sealed };
       await caller.call('approveLogin', { body, ...settings }).catch(async (error: unknown) => {
-        // A refused device leaves the ring. Where the outcome is unknown it stays, because the ring decides who belongs to
-        // the account.
+        // A refused device leaves again. Where the outcome is unknown it stays, because the ring decides who belongs to the
+        // account.
         const isRefused = error instanceof BatonClientError && error.status !== null && error.status < 500;
-        if (isRefused && view.relink !== true) await rings.change({ remove: [device_id] });
+        if (isRefused && view.relink !== true) {
+          await (isMember ? rings.change({ remove: [device_id] }) : rings.guests.takeBack(device_id));
+        }
         throw error;
       });
-      return { checkCode, keyring };
+      return { checkCode, keyring, isMember };
     },
 
     async askForKeys(settings = {}) {

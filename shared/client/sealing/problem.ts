@@ -7,6 +7,9 @@ const SENTENCES = {
   keys_exist: 'This account is encrypted already: link this device on one that has keys',
   keys_not_supported: 'This service does not pass on what devices seal',
   not_lasting: 'Only a device with full access that stays signed in can make the keys of an account',
+  guest_clipboard:
+    'The encrypted clipboard is for devices that have the key of the account, and a guest does not have it',
+  for_members: 'This is for devices that have the key of the account, and this one does not have it',
   unkeyed_receiver: 'The other device has no keys: the service could read what is sent to it',
   nobody_can_read: 'No other device of this account has keys: the service could read what is sent to them',
   sent_before: 'This was sent before, and is not shown again: somebody on the way repeated it',

@@ -36,6 +36,11 @@ export function makeRingCalls({ caller }: Pick<SealingCalls, 'caller'>) {
       await caller.call('putKeys', { body: { ring: text }, headers: { 'If-Match': `"${n - 1}"` } });
     },
 
+    /** Puts a list of guests in the place of the one with this hash; `''`: of none. */
+    async putGuests(text: string, replaces: string): Promise<void> {
+      await caller.call('putGuests', { body: { guests: text }, headers: { 'If-Match': `"${replaces}"` } });
+    },
+
     /** Returns the account of the session as a ring names it. */
     async accountOf({ device, user }: Session): Promise<KeyedAccount> {
       if (device === null) throw sealingError('not_lasting');

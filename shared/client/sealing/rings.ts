@@ -4,12 +4,13 @@ import { publicKeysOf } from '../sealed/keys/device-keys.ts';
 import { openGrant } from '../sealed/link/grant.ts';
 import { fromBase64url } from '../sealed/primitives/bytes.ts';
 import { makeFirstRing, makeNextRing, type RingChange } from '../sealed/ring/change.ts';
-import { memberOf, readRing } from '../sealed/ring/ring.ts';
+import { isGone, memberOf, readRing } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Session } from '../session/session.ts';
 import type { Linked, Rings, SealingStores } from './api.ts';
 import type { Device } from '../wire.ts';
 import { noteListed } from './gone.ts';
+import { type GuestList, makeGuestList } from './guest-list.ts';
 import { sealingError } from './problem.ts';
 import { isCode, makeRingCalls } from './ring-calls.ts';
 import type { SealingCalls } from './sealing-calls.ts';
@@ -20,8 +21,12 @@ const MOST_RACES = 8;
 const MOST_PAGES = 200;
 
 /** The rings of the account, as this device knows and changes them. */
-export function makeRings(calls: SealingCalls, { keys: store, asking, grant: grants }: SealingStores): Rings {
-  const { serverNow } = calls;
+export function makeRings(
+  calls: SealingCalls,
+  { keys: store, asking, grant: grants }: SealingStores,
+): Rings & { guests: GuestList } {
+  const { serverNow, trustedNow } = calls;
+  const guestList = makeGuestList(calls, { current });
   const { fetchKeys, fetchNewest, put, accountOf } = makeRingCalls(calls);
 
   async function putBack(texts: readonly string[], first: number): Promise<void> {
@@ -133,14 +138,29 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     return isOf(record, session) ? walk(await pinOf(record)) : null;
   }
 
+  /** Returns the members and guests that leave with a change. */
+  function leaving(
+    { ring, guests }: Keyring,
+    { remove = [] }: RingChange,
+  ): Required<Pick<RingChange, 'remove' | 'removeGuests'>> {
+    const now = trustedNow();
+    return {
+      remove: remove.filter((id) => memberOf(ring, id) !== null),
+      removeGuests: guests.filter(
+        ({ device_id: id, until }) => remove.includes(id) && until > now && !isGone(ring, id),
+      ),
+    };
+  }
+
   /** Signs the next ring and puts it, and retries where another device was faster. */
   async function change(wanted: RingChange): Promise<Keyring> {
     for (let races = 0; races < MOST_RACES; races += 1) {
       const keyring = await current();
       if (keyring === null) throw sealedError('unkeyed');
-      const remove = wanted.remove?.filter((id) => memberOf(keyring.ring, id) !== null) ?? [];
-      if (remove.length === 0 && (wanted.add ?? []).length === 0) return keyring;
-      const next = await makeNextRing(keyring.ring, keyring, { ...wanted, remove }, serverNow());
+      const { remove, removeGuests } = leaving(keyring, wanted);
+      if (remove.length + removeGuests.length + (wanted.add ?? []).length === 0) return keyring;
+      if (remove.length > 0) await guestList.keepWithout(keyring, remove);
+      const next = await makeNextRing(keyring.ring, keyring, { ...wanted, remove, removeGuests }, serverNow());
       const { n } = next.body;
       try {
         await put(next.text, n);
@@ -149,7 +169,7 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
         throw error;
       }
       const answer = { rings: [next.text], n, guests: null };
-      return (await takeKeys(store, answer, serverNow())).keyring;
+      return { ...(await takeKeys(store, answer, serverNow())).keyring, guests: keyring.guests };
     }
     throw sealedError('ring_moved');
   }
@@ -158,6 +178,7 @@ export function makeRings(calls: SealingCalls, { keys: store, asking, grant: gra
     takeGrant,
     current,
     change,
+    guests: guestList,
 
     isEncrypted: async (): Promise<boolean> => (await fetchKeys(0)) !== null,
 

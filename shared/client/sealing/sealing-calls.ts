@@ -15,7 +15,14 @@ export interface SealingCalls {
   session(): Promise<Session | null>;
   /** Returns the service's time, to a second or two. The clock of this machine may be wrong by minutes. */
   serverNow(): number;
+  /**
+   * Returns the time that decides who still is a guest: the service's, as far as it is within 10 minutes of this machine's
+   * clock. Otherwise a service could prolong the hour of a guest.
+   */
+  trustedNow(): number;
 }
+
+const TRUSTED_MS = 600_000;
 
 /** Makes calls as the device whose session `store` has. The store may be shared with a client, because renewals lock it. */
 export function makeSealingCalls({
@@ -44,5 +51,6 @@ export function makeSealingCalls({
     ...{ baseUrl, fetch, store },
     session: () => keeper.current(),
     serverNow: () => Date.now() + aheadMs,
+    trustedNow: () => Date.now() + Math.min(TRUSTED_MS, Math.max(-TRUSTED_MS, aheadMs)),
   };
 }

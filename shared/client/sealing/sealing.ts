@@ -37,8 +37,8 @@ export function makeSealing({
   const rings = makeRings(calls, stores);
   return {
     rings,
-    texts: makeTexts(calls, stores.keys, taken),
-    files: makeSealedFiles({ calls, store: stores.keys, taken, sha256, recordCipher }),
+    texts: makeTexts(calls, { store: stores.keys, taken, rings }),
+    files: makeSealedFiles({ calls, store: stores.keys, rings, taken, sha256, recordCipher }),
     linking: makeLinking(calls, rings, stores),
     recovery: makeRecovery(calls, rings, stores),
     deletions: makeDeletions(calls, rings),

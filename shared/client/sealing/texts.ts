@@ -2,7 +2,7 @@ import { makeSendOrder } from '../account/send-order.ts';
 import type { CallSettings, OnceSettings } from '../api.ts';
 import { openClipboard, sealClipboard } from '../sealed/content/clipboard.ts';
 import { openMessage, type OpenedMessage, sealMessage } from '../sealed/content/messages.ts';
-import type { Keyring } from '../sealed/keyring.ts';
+import { type Keyring, keysOf } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import { toBase64url } from '../sealed/primitives/bytes.ts';
 import { sha256 } from '../sealed/primitives/hkdf.ts';
@@ -11,8 +11,8 @@ import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Message, MessageAccepted } from '../wire.ts';
 import { sealingError } from './problem.ts';
-import type { SealedTarget, SealedTexts, SentText, TextToSend } from './api.ts';
-import { checkReady, judge, problemOf } from './judgement.ts';
+import type { Rings, SealedTarget, SealedTexts, SentText, TextToSend } from './api.ts';
+import { checkReady, judge, problemOf, withNewest } from './judgement.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 import type { TakenTexts } from './taken.ts';
 
@@ -22,14 +22,24 @@ async function bodyIdOf({ account, device_id }: Keyring, to: string, id: string)
   return toBase64url((await sha256(said)).subarray(0, 16));
 }
 
+/** The beginning of an envelope under the key of the account, as base64url. */
+const UNDER_ACCOUNT_KEY = 'AQ';
+
 /** The devices that can have sealed a text: those of the known rings, and guests. */
 const sendersOf = ({ rings, guests }: Keyring): string[] => [
   ...new Set([...rings.toReversed().flatMap(({ body }) => body.members), ...guests].map(({ device_id }) => device_id)),
 ];
 
+interface TextsParts {
+  readonly store: KeyStore;
+  readonly taken: TakenTexts;
+  readonly rings: Pick<Rings, 'current'>;
+}
+
 /** Seals and opens messages and the clipboard. */
-export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenTexts): SealedTexts {
-  const { caller, serverNow } = calls;
+export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsParts): SealedTexts {
+  const { caller, serverNow, trustedNow } = calls;
+  const isKeyed = (keyring: Keyring, id: string): boolean => keysOf(keyring, id, trustedNow()) !== null;
   const inOrder = makeSendOrder();
 
   async function post(id: string, body: { content: string } | { sealed: string }, settings: OnceSettings) {
@@ -41,7 +51,8 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
 
   /** Seals for one device, or for all. A device without keys could not read it. */
   async function sealFor(keyring: Keyring, { to, text, id }: Omit<TextToSend, 'devices'>): Promise<string> {
-    if (to !== '*' && memberOf(keyring.ring, to) === null) throw sealingError('unkeyed_receiver');
+    if (to === '*' && memberOf(keyring.ring, keyring.device_id) === null) throw sealingError('for_members');
+    if (to !== '*' && !isKeyed(keyring, to)) throw sealingError('unkeyed_receiver');
     const bodyId = id === undefined ? {} : { id: await bodyIdOf(keyring, to, id) };
     return sealMessage(keyring, { to, text, t: serverNow(), ...bodyId });
   }
@@ -52,21 +63,22 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     settings: CallSettings,
   ): Promise<SentText> {
     const others = devices.filter(({ device_id }) => device_id !== keyring.device_id);
-    const keyed = others.filter(({ device_id }) => memberOf(keyring.ring, device_id) !== null);
+    const keyed = others.filter(({ device_id }) => isKeyed(keyring, device_id));
     const unkeyed = others.filter((device) => !keyed.includes(device));
     if (keyed.length === 0 && unkeyed.length > 0 && !plain) throw sealingError('nobody_can_read');
-    if (unkeyed.length === 0) {
+    // Only members have the key under which one text is sealed for all.
+    if ([keyring, ...others].every(({ device_id }) => memberOf(keyring.ring, device_id) !== null)) {
       const sealed = await sealFor(keyring, { to: '*', text, id: own });
       const { body } = await caller.call('sendMessage', { body: { to: '*', sealed }, ...settings });
       return { messageIds: [body.message_id], to: marked(body, true), unkeyed: [] };
     }
     const [messageIds, to]: [string[], SealedTarget[]] = [[], []];
     for (const { device_id: id } of plain ? others : keyed) {
-      const isKeyed = memberOf(keyring.ring, id) !== null;
-      const body = isKeyed ? { sealed: await sealFor(keyring, { to: id, text, id: own }) } : { content: text };
+      const isSealed = keyed.some(({ device_id }) => device_id === id);
+      const body = isSealed ? { sealed: await sealFor(keyring, { to: id, text, id: own }) } : { content: text };
       const accepted = await post(id, body, settings);
       messageIds.push(accepted.message_id);
-      to.push(...marked(accepted, isKeyed));
+      to.push(...marked(accepted, isSealed));
     }
     return { messageIds, to, unkeyed: plain ? [] : unkeyed };
   }
@@ -76,11 +88,19 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     const { from_device_id: from } = message;
     // Only a device can sign.
     if (from === null) throw sealedError('wrong_signer');
-    return openedFrom(keyring, sealed, from);
+    return withNewest(
+      keyring,
+      () => rings.current(),
+      (known) => openedFrom(known, sealed, from),
+    );
   }
 
   async function openedFrom(keyring: Keyring, sealed: string, from: string): Promise<OpenedMessage> {
     const own = keyring.device_id;
+    const isShared = sealed.startsWith(UNDER_ACCOUNT_KEY);
+    if (isShared && memberOf(keyring.ring, own) === null && keyring.accountKeys.length === 0) {
+      throw sealingError('for_members');
+    }
     return openMessage(keyring, { sealed, from, to: own }).catch((error: unknown) => {
       // The service does not say whether the message was for all devices.
       if (problemOf(error).code !== 'cannot_open') throw error;
@@ -90,7 +110,7 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
 
   return {
     async seal(keyring, text) {
-      checkReady(keyring);
+      checkReady(keyring, trustedNow());
       return sealFor(keyring, text);
     },
 
@@ -111,12 +131,12 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     send(keyring, wanted, settings = {}) {
       const { to, text, plain = false } = wanted;
       return inOrder(to, settings.signal, async () => {
-        checkReady(keyring);
+        checkReady(keyring, trustedNow());
         if (to === '*') return sendToAll(keyring, wanted, { signal: settings.signal });
-        const isKeyed = memberOf(keyring.ring, to) !== null;
-        const body = isKeyed || !plain ? { sealed: await sealFor(keyring, wanted) } : { content: text };
+        const isSealed = isKeyed(keyring, to);
+        const body = isSealed || !plain ? { sealed: await sealFor(keyring, wanted) } : { content: text };
         const accepted = await post(to, body, settings);
-        return { messageIds: [accepted.message_id], to: marked(accepted, isKeyed), unkeyed: [] };
+        return { messageIds: [accepted.message_id], to: marked(accepted, isSealed), unkeyed: [] };
       });
     },
 
@@ -144,7 +164,8 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
     },
 
     async setClipboard(keyring, text, settings = {}) {
-      checkReady(keyring);
+      checkReady(keyring, trustedNow());
+      if (memberOf(keyring.ring, keyring.device_id) === null) throw sealingError('guest_clipboard');
       const sealed = await sealClipboard(keyring, { text, t: serverNow() });
       const body = { sealed, content_type: 'text/plain' };
       return (await caller.call('setClipboard', { body, ...settings })).body;
@@ -156,8 +177,10 @@ export function makeTexts(calls: SealingCalls, store: KeyStore, taken: TakenText
       if (keyring === null) return { kind: 'waits', problem: sealedError('unkeyed') };
       try {
         if (from === null) throw sealedError('wrong_signer');
+        if (memberOf(keyring.ring, keyring.device_id) === null) throw sealingError('guest_clipboard');
         const newest = await taken.clipboardOf(from);
         const { text, t, sender } = await openClipboard(keyring, { sealed, from, now: serverNow(), newest });
+        if (sender.kind === 'guest') throw sealingError('guest_clipboard');
         if (t > newest) await taken.addClipboard(from, t);
         return { kind: 'opened', text, t, sender };
       } catch (error) {

@@ -56,8 +56,10 @@ const StartedLogin = Type.Object({
 export const LoginRequestView = Type.Object({
   ...Asking,
   age_seconds: Type.Integer({ minimum: 0 }),
-  allowed_scopes: Type.Array(Scope),
-  allowed_persist: Type.Array(Persist, { description: 'What the caller may grant: a `once` session only `once`.' }),
+  allowed_scopes: Type.Array(Scope, { description: 'With `relink` the scope that the device has.' }),
+  allowed_persist: Type.Array(Persist, {
+    description: 'What the caller may grant: a `once` session only `once`. With `relink` what the device has.',
+  }),
 });
 export type LoginRequestView = Static<typeof LoginRequestView>;
 

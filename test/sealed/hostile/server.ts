@@ -40,6 +40,12 @@ export interface HostileServer {
   removedSig: string;
   /** The device that is told that nothing has followed the ring that it has; null: none. */
   keptBehind: string | null;
+  /** All lists of guests that any device has put. */
+  readonly lists: readonly string[];
+  /** The list of guests that the server shows instead of its own; null: its own. */
+  shownList: string | null;
+  /** How far the server's clock is from the right time, as its answers tell it. */
+  clockMs: number;
   fetchFor(device: TestDevice): Fetch;
 }
 
@@ -137,11 +143,16 @@ export function makeHostileServer(parts: Parts): HostileServer {
   const { chance, replica } = parts;
   const rings: string[] = [];
   const posted: Posted[] = [];
+  const lists: string[] = [];
   let lastStatus = 0;
   let granted: string | undefined;
 
   async function getKeys(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
     const answer = await pass();
+    if (server.shownList !== null) {
+      const body = { ...((await answer.json()) as KeysBody), guests: server.shownList };
+      return Response.json(body, { headers: { date: answer.headers.get('date') ?? '' } });
+    }
     if (!server.isHostile || answer.status !== 200) return answer;
     const isBehind = id === server.keptBehind;
     if (!isBehind && chance.is(0.5)) return answer;
@@ -190,12 +201,22 @@ export function makeHostileServer(parts: Parts): HostileServer {
     removedSigner: null,
     removedSig: '',
     keptBehind: null,
+    lists,
+    shownList: null,
+    clockMs: 0,
     fetchFor: (device) => async (address, init) => {
       const url = new URL(address);
       const headers = new Headers(init.headers);
       for (const [name, value] of Object.entries(device.headers)) headers.set(name, value);
       headers.delete('authorization');
-      const pass = () => fetch(`${replica.url}${url.pathname}${url.search}`, { ...init, headers });
+      const pass = async () => {
+        const answer = await fetch(`${replica.url}${url.pathname}${url.search}`, { ...init, headers });
+        if (server.clockMs === 0) return answer;
+        const shown = new Headers(answer.headers);
+        shown.set('date', new Date(Date.now() + server.clockMs).toUTCString());
+        const body = answer.status === 204 ? null : await answer.text();
+        return new Response(body, { status: answer.status, headers: shown });
+      };
       const sent = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, string>) : {};
       const [from, sealed = ''] = [device.id, sent['sealed']];
       const to = sent['to_device_id'] ?? sent['to'] ?? '';
@@ -204,6 +225,9 @@ export function makeHostileServer(parts: Parts): HostileServer {
           return getKeys(from, url, pass);
         case 'PUT /api/keys':
           return putKeys(sent['ring'] ?? '', pass);
+        case 'PUT /api/keys/guests':
+          lists.push(sent['guests'] ?? '');
+          return pass();
         case 'GET /api/auth/qr/request':
           return Response.json(server.asking);
         case 'POST /api/auth/qr/approve':

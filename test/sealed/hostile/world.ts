@@ -3,6 +3,7 @@ import { openMessage, sealMessage } from '../../../shared/client/sealed/content/
 import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { hashOf, memberOf } from '../../../shared/client/sealed/ring/ring.ts';
+import type { LetInSettings } from '../../../shared/client/sealing/api.ts';
 import { makeAsking, readKeyedLink } from '../../../shared/client/sealing/asking.ts';
 import type { Device, Message } from '../../../shared/client/wire.ts';
 import { makeDevice, randomUser } from '../../support/device.ts';
@@ -78,7 +79,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
   }
 
   /** Lets a device in with its code, as two users do. The server may show other keys. */
-  async function link(approver: Party, asking: Party): Promise<boolean> {
+  async function link(approver: Party, asking: Party, access: LetInSettings = {}): Promise<boolean> {
     const made = await makeAsking(asking.stores);
     await admit(asking, 'asking');
     const [request_id, approval_code] = ['r'.repeat(22), 'c'.repeat(22)];
@@ -99,7 +100,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const allowed = { allowed_scopes: ['full'], allowed_persist: ['persist'] };
     server.asking = { ...view, source, ...allowed, device_id: asking.id, keys };
     const key = code?.key ?? fail('no key in the code');
-    const letIn = await unlessRefused(approver.sealing.linking.letIn({ request_id, approval_code }, key));
+    const letIn = await unlessRefused(approver.sealing.linking.letIn({ request_id, approval_code }, key, access));
     if (letIn === null) return false;
     check(!isSwapped, 'a device was let in with the keys of somebody else');
     const isSpoilt = server.isHostile && chance.is(0.3);
@@ -314,7 +315,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
   }
 
   return {
-    ...{ chance, server, seen, ann, bob, mallory, dan, members, account, admitted, replica },
+    ...{ chance, server, attacker, seen, ann, bob, mallory, dan, members, account, admitted, replica },
     acts,
     link,
     write,

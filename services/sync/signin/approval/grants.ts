@@ -67,6 +67,12 @@ export function makeGrants({ broker, isRevoked, isForeign, believesCallers }: Gr
   return {
     find,
 
+    /** Resolves to what a device that is signed in has; null where the auth broker lists no session of it. */
+    async heldBy(user: string, deviceId: string): Promise<Pick<BrokerSession, 'scope' | 'persist'> | null> {
+      const listed = (await broker?.list(user)) ?? [];
+      return listed.find(({ meta }) => meta === deviceId) ?? null;
+    },
+
     /**
      * Checks an approval. The grant is checked again when the session is made. Throws `tier_exceeded`, also for an approver
      * without a known session, and `broker_unavailable`, `broker_contract`.

@@ -14,7 +14,7 @@ import { padmeLength } from '../primitives/padme.ts';
 import type { Part } from '../primitives/parts.ts';
 import { hasSigned, sign, SIGNATURE_BYTES } from '../primitives/signature.ts';
 import { pointIn } from '../keys/device-keys.ts';
-import type { Keyring } from '../keyring.ts';
+import { isOver, type Keyring } from '../keyring.ts';
 import { memberOf, type Ring } from '../ring/ring.ts';
 import { sealedError } from '../sealed-error.ts';
 
@@ -23,7 +23,7 @@ export interface Sender {
   readonly device_id: string;
   /** The {@link Member.kind}, or `guest`. */
   readonly kind: string;
-  /** True: the device does not belong to the account any more. */
+  /** True: the device does not belong to the account any more, or did not when the sender says that it wrote. */
   readonly isRemoved: boolean;
 }
 
@@ -99,7 +99,11 @@ function ringNamed({ rings }: Keyring, n: number, hash: Bytes): Ring {
 }
 
 /** Returns the key of the claimed sender, as that ring has it. */
-function signerIn(keyring: Keyring, named: Ring, from: string): { sig: string; sender: Sender } {
+function signerIn(
+  keyring: Keyring,
+  named: Ring,
+  { from, t }: { from: string; t: number },
+): { sig: string; sender: Sender } {
   const member = memberOf(named, from);
   if (member !== null) {
     const isRemoved = memberOf(keyring.ring, from)?.sig !== member.sig;
@@ -107,7 +111,7 @@ function signerIn(keyring: Keyring, named: Ring, from: string): { sig: string; s
   }
   const guest = keyring.guests.find(({ device_id }) => device_id === from);
   if (guest === undefined) throw sealedError('not_a_member');
-  return { sig: guest.sig, sender: { device_id: from, kind: 'guest', isRemoved: false } };
+  return { sig: guest.sig, sender: { device_id: from, kind: 'guest', isRemoved: isOver(keyring, guest, t) } };
 }
 
 /** Reads a body, and proves who sent it. */
@@ -134,7 +138,7 @@ export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes):
     throw sealedError('unknown_key', isGenuine ? new NewerRing(n) : undefined);
   }
   const named = ringNamed(keyring, n, padded.slice(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES));
-  const { sig, sender } = signerIn(keyring, named, letter.from);
+  const { sig, sender } = signerIn(keyring, named, { from: letter.from, t });
   if (!(await isSignedBy(sig))) throw sealedError('wrong_signer');
   const id = toBase64url(padded.subarray(0, ID_BYTES));
   return { id, t, n, epoch: named.body.epoch, sender, content: padded.slice(HEAD_BYTES, end) };

@@ -1,5 +1,4 @@
 import { checkMaySeal, contentKey, type Keyring } from '../keyring.ts';
-import { pointIn } from '../keys/device-keys.ts';
 import { aesKey, aesOpen, aesSeal, NONCE_BYTES, TAG_BYTES } from '../primitives/aes.ts';
 import {
   type Bytes,
@@ -13,9 +12,8 @@ import {
   viewOf,
 } from '../primitives/bytes.ts';
 import { sha256 } from '../primitives/hkdf.ts';
-import { HPKE_FIRST, hpkeOpen, hpkeSeal, readEnc } from '../primitives/hpke.ts';
+import { HPKE_FIRST, hpkeOpen } from '../primitives/hpke.ts';
 import { parts } from '../primitives/parts.ts';
-import { WORDS_KIND } from '../ring/words-member.ts';
 import { sealedError } from '../sealed-error.ts';
 import { type Letter, letterParts, makeBody, type Opened, readBody } from './body.ts';
 import { envelopeIn, epochIn, openUnder, sealUnder } from './envelope.ts';
@@ -46,25 +44,14 @@ const keyInfo = (keyring: Keyring, from: string, epoch: number): Bytes =>
 
 const hintOf = async (enc: Bytes): Promise<Bytes> => (await sha256(enc)).slice(0, HINT_BYTES);
 
-async function wrapsOf(keyring: Keyring, epoch: number, secret: Bytes): Promise<Bytes> {
-  const { accountKeys, ring, guests, device_id } = keyring;
-  const info = keyInfo(keyring, device_id, epoch);
-  const isMember = accountKeys.length > 0;
-  const members = isMember ? [] : ring.body.members.filter(({ kind }) => kind !== WORDS_KIND);
-  const wraps: Bytes[] = [];
-  if (isMember) {
-    const nonce = randomBytes(NONCE_BYTES);
-    wraps.push(concat(nonce, await aesSeal(await contentKey(keyring, epoch, 'clip'), nonce, info, secret)));
-  }
-  for (const each of [...members, ...guests]) {
-    const point = pointIn(each.enc) ?? new Uint8Array();
-    const envelope = await hpkeSeal(await readEnc(point), info, secret);
-    wraps.push(concat(await hintOf(point), envelope.subarray(1)));
-  }
-  return concat(...wraps);
+/** Wraps the key of the entry for the members. Guests have no part in the clipboard. */
+async function wrapOf(keyring: Keyring, epoch: number, secret: Bytes): Promise<Bytes> {
+  const nonce = randomBytes(NONCE_BYTES);
+  const info = keyInfo(keyring, keyring.device_id, epoch);
+  return concat(nonce, await aesSeal(await contentKey(keyring, epoch, 'clip'), nonce, info, secret));
 }
 
-/** Opens the key of the entry with the wrap for this device. */
+/** Opens the key of the entry with the wrap for the members, or for this device, as the format has it. */
 async function unwrap(keyring: Keyring, from: string, epoch: number, wraps: Bytes): Promise<Bytes> {
   const info = keyInfo(keyring, from, epoch);
   const first = wraps.length % DEVICE_WRAP;
@@ -91,7 +78,7 @@ const aadOf = async (keyring: Keyring, letter: Letter, epoch: number, wraps: Byt
 
 /**
  * Seals a text for the clipboard of the account: `sealed` of `PUT /api/clipboard`. The entry has a key of its own, wrapped
- * for the members and for each guest: `envelope || wraps || length of the wraps, u32`.
+ * for the members: `envelope || wraps || length of the wraps, u32`. Throws `not_a_member` for a guest.
  */
 export async function sealClipboard(keyring: Keyring, { text, t }: { text: string; t: number }): Promise<string> {
   checkMaySeal(keyring);
@@ -100,7 +87,7 @@ export async function sealClipboard(keyring: Keyring, { text, t }: { text: strin
   const { epoch } = keyring.ring.body;
   const letter = letterFrom(keyring.device_id);
   const secret = randomBytes(KEY_BYTES);
-  const wraps = await wrapsOf(keyring, epoch, secret);
+  const wraps = await wrapOf(keyring, epoch, secret);
   const body = await makeBody(keyring, letter, { content, t });
   const envelope = await sealUnder(await aesKey(secret), epoch, await aadOf(keyring, letter, epoch, wraps), body);
   const sealed = concat(envelope, wraps, u32(wraps.length));

@@ -1,10 +1,9 @@
-import { contentKey, type Keyring } from '../keyring.ts';
+import { contentKey, type Keyring, keysOf } from '../keyring.ts';
 import { pointIn } from '../keys/device-keys.ts';
 import { aesOpen, aesSeal, NONCE_BYTES, TAG_BYTES } from '../primitives/aes.ts';
 import { type Bytes, concat, fromBase64url, randomBytes, u32, viewOf } from '../primitives/bytes.ts';
 import { HPKE_FIRST, hpkeOpen, hpkeSeal, readEnc } from '../primitives/hpke.ts';
 import { parts } from '../primitives/parts.ts';
-import { memberOf } from '../ring/ring.ts';
 import { sealedError } from '../sealed-error.ts';
 import { type Letter, letterParts } from './body.ts';
 
@@ -49,16 +48,15 @@ export async function sealForAccount(keyring: Keyring, letter: Letter, kind: 'ms
 }
 
 /** Returns the public key of a device of the account: a member, or a guest. Throws `not_a_member`. */
-function encOf({ ring, guests }: Keyring, deviceId: string): Bytes {
-  const found = memberOf(ring, deviceId) ?? guests.find(({ device_id }) => device_id === deviceId);
-  const point = found === undefined ? null : pointIn(found.enc);
+function encOf(keyring: Keyring, deviceId: string, now: number): Bytes {
+  const point = pointIn(keysOf(keyring, deviceId, now)?.enc);
   if (point === null) throw sealedError('not_a_member');
   return point;
 }
 
-/** Seals for one device alone. */
-export async function sealForDevice(keyring: Keyring, letter: Letter, body: Bytes): Promise<Bytes> {
-  const to = await readEnc(encOf(keyring, letter.target));
+/** Seals for one device alone. `t`: the time at which a guest has to be let in. */
+export async function sealForDevice(keyring: Keyring, letter: Letter, body: Bytes, t: number): Promise<Bytes> {
+  const to = await readEnc(encOf(keyring, letter.target, t));
   return hpkeSeal(to, parts(letterParts(keyring, letter)), body);
 }
 

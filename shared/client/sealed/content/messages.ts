@@ -27,7 +27,7 @@ export async function sealMessage(
   const letter = { label: LABEL, from: keyring.device_id, target: to };
   const body = await makeBody(keyring, letter, { content, t, id });
   const isShared = keyring.accountKeys.length > 0 && (to === '*' || memberOf(keyring.ring, to) !== null);
-  const seal = isShared ? sealForAccount(keyring, letter, 'msg', body) : sealForDevice(keyring, letter, body);
+  const seal = isShared ? sealForAccount(keyring, letter, 'msg', body) : sealForDevice(keyring, letter, body, t);
   return toBase64url(await seal);
 }
 

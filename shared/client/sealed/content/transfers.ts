@@ -48,7 +48,7 @@ export async function sealTransfer(
   const listed = files.map(fileOf);
   const content = utf8(JSON.stringify({ key: toBase64url(key), files: listed }));
   const letter = { label: LABEL, from: keyring.device_id, target: to };
-  const sealed = await sealForDevice(keyring, letter, await makeBody(keyring, letter, { content, t }));
+  const sealed = await sealForDevice(keyring, letter, await makeBody(keyring, letter, { content, t }), t);
   if (sealed.length > DESCRIPTION_BYTES) throw sealedError('too_long');
   return { sealed: toBase64url(sealed), key };
 }

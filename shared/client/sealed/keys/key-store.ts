@@ -19,6 +19,8 @@ export interface KeyRecord {
   readonly seen: number;
   /** The members that the service reported as removed or logged out. A record of an earlier version has none. */
   readonly removed?: readonly string[] | undefined;
+  /** The other devices that it reported so. */
+  readonly removedGuests?: readonly string[] | undefined;
   /** Since when the service does not list a member, by its id, in Unix milliseconds. */
   readonly away?: Readonly<Record<string, number>> | undefined;
 }

@@ -4,9 +4,11 @@ import { sealedError } from '../sealed-error.ts';
 import { type AccountKey, keyIdOf, OLDER_MS, openAccountKeys, sealOlder, wrapFor } from './account-keys.ts';
 import {
   type Account,
+  type GoneGuest,
   hashOf,
   memberOf,
   type Member,
+  MOST_GONE,
   type Ring,
   type Signer,
   signRing,
@@ -24,6 +26,8 @@ export interface NewMember extends PublicKeys {
 export interface RingChange {
   readonly add?: readonly NewMember[];
   readonly remove?: readonly string[];
+  /** Guests to remove before their time is over. They have no account key, so it stays. */
+  readonly removeGuests?: readonly GoneGuest[];
   /** What new recovery words have signed. */
   readonly words?: WordsSaid;
 }
@@ -66,6 +70,13 @@ function wordsAfter({ body }: Ring, members: readonly Member[], said: WordsSaid 
   return words === undefined || now === undefined ? {} : { words: now };
 }
 
+/** Returns the removed guests of the next ring. Where there are too many, those whose time ends first are left out. */
+function goneAfter({ body }: Ring, { removeGuests = [] }: RingChange): { gone_guests?: GoneGuest[] } {
+  const all = [...(body.gone_guests ?? []), ...removeGuests];
+  const kept = all.toSorted((one, other) => other.until - one.until).slice(0, MOST_GONE);
+  return kept.length === 0 ? {} : { gone_guests: kept.map(({ device_id, until }) => ({ device_id, until })) };
+}
+
 const hasLost = ({ body }: Ring, members: readonly Member[]): boolean =>
   body.members.some(({ enc, sig }) => !members.some((member) => member.enc === enc && member.sig === sig));
 
@@ -89,6 +100,7 @@ export async function makeNextRing(before: Ring, signer: Signer, change: RingCha
   const tail = {
     ...{ wraps: Object.fromEntries(members.map(wrapOf)), older: await sealOlder(before.body, key, replaced) },
     ...wordsAfter(before, members, change.words),
+    ...goneAfter(before, change),
   };
   return signRing({ ...head, epoch: key.epoch, key_id: await keyIdOf(key.key), members, ...tail }, signer.keys);
 }

@@ -1,8 +1,20 @@
 import { pointIn } from '../keys/device-keys.ts';
 import type { Bytes } from '../primitives/bytes.ts';
-import { utf8 } from '../primitives/bytes.ts';
+import { toBase64url, utf8 } from '../primitives/bytes.ts';
+import { sha256 } from '../primitives/hkdf.ts';
 import { sealedError } from '../sealed-error.ts';
-import { type Account, jsonIn, type Ring, signBytes, type Signer, signerOf, splitSigned } from './ring.ts';
+import { OLDER_MS } from './account-keys.ts';
+import {
+  type Account,
+  isGone,
+  jsonIn,
+  type Member,
+  type Ring,
+  signBytes,
+  type Signer,
+  signerOf,
+  splitSigned,
+} from './ring.ts';
 
 /** A device without an account key. Content for it is sealed to it alone. */
 export interface Guest {
@@ -17,6 +29,13 @@ export interface Guest {
 export interface GuestList {
   readonly n: number;
   readonly guests: readonly Guest[];
+}
+
+/** A list of guests that was read. */
+export interface ReadGuests {
+  /** Also those whose time is over, by whose keys earlier content is proved. */
+  readonly guests: readonly Guest[];
+  readonly signer: Member;
 }
 
 const LABEL = 'baton/1 guests';
@@ -38,24 +57,46 @@ function listIn(bytes: Bytes): GuestList | null {
   return size === guests.length * 3 ? { n: value.n as number, guests } : null;
 }
 
-/** Signs the list of guests, without the expired ones. */
-export function signGuests({ body }: Ring, guests: readonly Guest[], { keys }: Signer, now: number): Promise<string> {
-  const kept = guests.filter(({ until }) => until > now);
-  if (kept.length > MOST_GUESTS) return Promise.reject(sealedError('ring_full'));
-  return signBytes(LABEL, body, keys, utf8(JSON.stringify({ n: body.n, guests: kept })));
+/** Returns each device once, as the entry with the latest end has it. */
+function distinct(guests: readonly Guest[]): Guest[] {
+  const latestFirst = guests.toSorted((one, other) => other.until - one.until);
+  return latestFirst.filter(({ device_id: id }, at) => latestFirst.findIndex((each) => each.device_id === id) === at);
 }
 
 /**
- * Reads the guests that are let in now. A member of the ring in force must have signed the list. Throws `unknown_key` for a
- * list that names a newer ring than the known one: fetch the rings first.
+ * Signs the list of guests. A guest whose time is over stays for 8 days, because what it sent may be opened later; it makes
+ * room for others.
  */
-export async function readGuests(text: string, ring: Ring, account: Account, now: number): Promise<readonly Guest[]> {
+export function signGuests({ body }: Ring, guests: readonly Guest[], { keys }: Signer, now: number): Promise<string> {
+  const all = distinct(guests).filter(({ until }) => until > now - OLDER_MS);
+  if (all.filter(({ until }) => until > now).length > MOST_GUESTS) return Promise.reject(sealedError('ring_full'));
+  return signBytes(LABEL, body, keys, utf8(JSON.stringify({ n: body.n, guests: all.slice(0, MOST_GUESTS) })));
+}
+
+/**
+ * Reads the guests that a member of the ring in force has signed. Throws `unknown_key` for a list that names a newer ring than
+ * the known one: fetch the rings first.
+ */
+export async function readGuestList(text: string, ring: Ring, account: Account): Promise<ReadGuests> {
   const split = splitSigned(text);
   const list = split === null ? null : listIn(split[0]);
   if (split === null || list === null) throw sealedError('bad_ring');
   if (list.n > ring.body.n) throw sealedError('unknown_key');
-  if ((await signerOf(LABEL, account, split, ring.body.members)) === null) throw sealedError('wrong_signer');
+  const signer = await signerOf(LABEL, account, split, ring.body.members);
+  if (signer === null) throw sealedError('wrong_signer');
   const members = new Set(ring.body.members.flatMap(({ device_id, enc, sig }) => [`id ${device_id}`, enc, sig]));
   const isApart = ({ device_id, enc, sig }: Guest) => ![`id ${device_id}`, enc, sig].some((each) => members.has(each));
-  return list.guests.filter((guest) => guest.until > now && isApart(guest));
+  return { guests: list.guests.filter(isApart), signer };
+}
+
+/** Reads the guests that are let in now. Throws the errors of {@link readGuestList}. */
+export async function readGuests(text: string, ring: Ring, account: Account, now: number): Promise<readonly Guest[]> {
+  const { guests } = await readGuestList(text, ring, account);
+  return guests.filter(({ device_id: id, until }) => until > now && !isGone(ring, id));
+}
+
+/** Returns the hash of a list by which its replacement names it; `''` for none. */
+export async function hashOfGuests(text: string | null): Promise<string> {
+  const [bytes] = text === null ? [] : (splitSigned(text) ?? []);
+  return bytes === undefined ? '' : toBase64url(await sha256(bytes));
 }

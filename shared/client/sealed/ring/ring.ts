@@ -36,6 +36,15 @@ export interface RingBody extends Account {
   readonly older: string;
   /** What the recovery words signed when they were made; left out without words. */
   readonly words?: WordsSaid;
+  /** Guests that were removed before their time was over; left out without any. */
+  readonly gone_guests?: readonly GoneGuest[];
+}
+
+/** A guest that was removed. The ring says so, because a device never takes an older ring than it knows. */
+export interface GoneGuest {
+  readonly device_id: string;
+  /** When its time would be over. Unix milliseconds. */
+  readonly until: number;
 }
 
 /** The statement of the recovery words about the first ring. Whoever recovers believes only a chain that begins with it. */
@@ -61,6 +70,8 @@ export interface Signer {
 }
 
 const RING_LIMITS = { members: 80, characters: 65_536 } as const;
+/** The most removed guests in a ring. With 80 members it stays below its limit. */
+export const MOST_GONE = 64;
 /** The bytes of `02`, the encapsulated key, 32 bytes and the tag. */
 const WRAP_BYTES = 114;
 const HASH = /^[\w-]{43}$/;
@@ -83,6 +94,14 @@ function isWordsSaid(value: unknown): boolean {
   return isCount(n, 1) && matches(signature, /^[\w-]{86}$/);
 }
 
+function areGone(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > MOST_GONE) return false;
+  return value.every((each: unknown) => {
+    const { device_id, until } = (each ?? {}) as Partial<Record<keyof GoneGuest, unknown>>;
+    return matches(device_id, ID) && Number.isSafeInteger(until);
+  });
+}
+
 /** Tells whether no id and no key occurs twice. Otherwise the signature of one device could pass as that of another. */
 function areDistinct(members: readonly Member[]): boolean {
   const { size } = new Set(members.flatMap(({ device_id, enc, sig }) => [`id ${device_id}`, enc, sig]));
@@ -99,14 +118,18 @@ function haveWraps(members: readonly Member[], wraps: unknown): boolean {
   return areWhole && entries.length === members.length;
 }
 
+/** Checks the fields that a ring may leave out. */
+const hasFitExtras = ({ words, gone_guests }: Record<string, unknown>): boolean =>
+  (words === undefined || isWordsSaid(words)) && (gone_guests === undefined || areGone(gone_guests));
+
 function isBody(value: unknown): value is RingBody {
   if (typeof value !== 'object' || value === null) return false;
   const body = value as Record<string, unknown>;
-  const { v, service, user_id, n, prev_hash, epoch, key_id, members, wraps, older, words } = body;
+  const { v, service, user_id, n, prev_hash, epoch, key_id, members, wraps, older } = body;
   const hasNumbers = v === 1 && isCount(n, 1) && isCount(epoch, 1) && epoch < 2 ** 32;
   const hasTexts = typeof service === 'string' && typeof user_id === 'string' && matches(older, /^[\w-]*$/);
   if (!hasNumbers || !hasTexts || !matches(key_id, HASH)) return false;
-  if (words !== undefined && !isWordsSaid(words)) return false;
+  if (!hasFitExtras(body)) return false;
   if (n === 1 ? prev_hash !== '' : !matches(prev_hash, HASH)) return false;
   if (!Array.isArray(members) || members.length === 0 || members.length > RING_LIMITS.members) return false;
   return members.every(isMember) && areDistinct(members) && haveWraps(members, wraps);
@@ -178,6 +201,10 @@ export const hashOf = ({ hash }: Ring): string => toBase64url(hash);
 /** Returns the member with this id, or null. */
 export const memberOf = ({ body }: Pick<Ring, 'body'>, id: string): Member | null =>
   body.members.find(({ device_id }) => device_id === id) ?? null;
+
+/** Tells whether a ring says that this guest was removed. An older list of guests, which a service may show, still has it. */
+export const isGone = ({ body }: Pick<Ring, 'body'>, id: string): boolean =>
+  body.gone_guests?.some(({ device_id }) => device_id === id) === true;
 
 const hasSameKeys = (one: Member, other: Member): boolean => one.enc === other.enc && one.sig === other.sig;
 

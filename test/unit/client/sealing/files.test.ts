@@ -39,9 +39,16 @@ beforeAll(async () => {
   const [laptop, phone] = [await makePerson('laptop-1'), await makePerson('phone-1')];
   const first = await firstRing(laptop);
   const rings = [first, await nextRing(first, laptop, { add: [phone.asks] })];
-  const calls = { serverNow: () => NOW, caller: null as never };
+  const calls = { trustedNow: () => NOW, serverNow: () => NOW, caller: null as never };
   const made = (store: (typeof laptop)['store']) =>
-    makeSealedFiles({ calls, store, taken: memoryTaken(), sha256: undefined, recordCipher: undefined });
+    makeSealedFiles({
+      calls,
+      rings: { current: () => Promise.resolve(null) },
+      store,
+      taken: memoryTaken(),
+      sha256: undefined,
+      recordCipher: undefined,
+    });
   const [own, theirs] = [await keyringOf(laptop, rings), await keyringOf(phone, rings)];
   pair = { own, theirs, laptop: made(laptop.store), phone: made(phone.store) };
 });

@@ -37,7 +37,12 @@ const noGrant = { load: () => Promise.resolve(null), save: () => Promise.resolve
 /** A device that is signed in. */
 function deviceOf(service: Service, device_id: string) {
   const session = { device: { device_id }, user: { user_id: ACCOUNT.user_id }, scope: 'full', persist: 'persist' };
-  const calls = { caller: service, serverNow: () => NOW, session: () => Promise.resolve(session) };
+  const calls = {
+    caller: service,
+    serverNow: () => NOW,
+    trustedNow: () => NOW,
+    session: () => Promise.resolve(session),
+  };
   const stores = { keys: memoryKeys(), asking: memoryKeys(), grant: noGrant };
   const rings = makeRings(calls as unknown as SealingCalls, stores);
   return { rings, stores, recovery: makeRecovery(calls as unknown as SealingCalls, rings, stores) };

@@ -18,6 +18,9 @@ interface Sent {
   content?: string;
 }
 
+/** Devices whose list of guests is not read again. */
+const NO_RINGS = { current: () => Promise.resolve(null) };
+
 const deviceOf = (device_id: string) => ({ device_id, name: device_id }) as Device;
 
 async function makePair() {
@@ -32,15 +35,15 @@ async function makePair() {
       return Promise.resolve({ status: 201, body: { message_id: `m${sent.length}`, to, created_at: NOW } });
     },
   };
-  const calls = { caller, serverNow: () => NOW } as unknown as SealingCalls;
+  const calls = { caller, serverNow: () => NOW, trustedNow: () => NOW } as unknown as SealingCalls;
   const [own, theirs] = [await keyringOf(laptop, rings), await keyringOf(phone, rings.slice(1)).catch(() => null)];
   return {
     own,
     theirs: theirs ?? (await keyringOf(phone, rings)),
     sent,
     store: laptop.store,
-    laptop: makeTexts(calls, laptop.store, memoryTaken()),
-    phone: makeTexts(calls, phone.store, memoryTaken()),
+    laptop: makeTexts(calls, { store: laptop.store, taken: memoryTaken(), rings: NO_RINGS }),
+    phone: makeTexts(calls, { store: phone.store, taken: memoryTaken(), rings: NO_RINGS }),
     devices: [deviceOf('laptop-1'), deviceOf('phone-1')],
   };
 }
@@ -126,8 +129,8 @@ test('a text that was sealed again after a rotation is shown once, and one that 
   const first = await firstRing(laptop);
   const before = [first, await nextRing(first, laptop, { add: [phone.asks, third.asks] })];
   const after = [...before, await nextRing(before[1] as Ring, laptop, { remove: ['third-1'] })];
-  const calls = { caller: null, serverNow: () => NOW } as unknown as SealingCalls;
-  const texts = makeTexts(calls, laptop.store, memoryTaken());
+  const calls = { caller: null, serverNow: () => NOW, trustedNow: () => NOW } as unknown as SealingCalls;
+  const texts = makeTexts(calls, { store: laptop.store, taken: memoryTaken(), rings: NO_RINGS });
   const about = { to: 'phone-1', text: 'once', id: 'item 1' };
   const sealed = await texts.seal(await keyringOf(laptop, before), about);
   const again = await texts.seal(await keyringOf(laptop, after), about);
@@ -138,7 +141,11 @@ test('a text that was sealed again after a rotation is shown once, and one that 
     [sealed, again],
     [again, sealed],
   ] as const) {
-    const taking = makeTexts(calls, (await makePerson('phone-1')).store, memoryTaken());
+    const taking = makeTexts(calls, {
+      store: (await makePerson('phone-1')).store,
+      taken: memoryTaken(),
+      rings: NO_RINGS,
+    });
     const theirs = await keyringOf(phone, after);
     expect(await taking.open(theirs, messageOf(one))).toMatchObject({ kind: 'opened', text: 'once' });
     await taking.shown(theirs, messageOf(one));
@@ -163,12 +170,12 @@ describe('a text that names a newer ring', () => {
     const third = await nextRing(known[1] as (typeof known)[0], laptop, { add: [(await makePerson('tablet-1')).asks] });
     const { enc, sig } = guest.asks;
     const guests = await signGuests(third, [{ device_id: 'guest-1', enc, sig, until: NOW + 1 }], laptop.signer, NOW);
-    const calls = { caller: null as never, serverNow: () => NOW } as unknown as SealingCalls;
+    const calls = { caller: null as never, serverNow: () => NOW, trustedNow: () => NOW } as unknown as SealingCalls;
     const [ofLaptop, ofPhone] = [await keyringOf(laptop, [...known, third]), await keyringOf(phone, known)];
     const take = () => takeKeys(phone.store, { rings: [], n: 2, guests: null }, NOW);
     return {
       ...{ phone, guest, known, third, guests, ofLaptop, ofPhone, take },
-      texts: makeTexts(calls, phone.store, memoryTaken()),
+      texts: makeTexts(calls, { store: phone.store, taken: memoryTaken(), rings: NO_RINGS }),
     };
   }
 
