@@ -1,0 +1,175 @@
+import { Duplex } from 'node:stream';
+import type { Happening, Owner } from './clock.ts';
+import { SimulatedTimer } from './timers.ts';
+import type { World } from './world.ts';
+
+/** Who gets what comes over a line. */
+export interface Receiver {
+  readonly owner: Owner;
+  arrives(chunk: Buffer): void;
+  ends(): void;
+  breaks(): void;
+}
+
+/** Usual and rare time of a chunk on its way. */
+const QUICK_US = [50, 1_500] as const;
+const SLOW_US = [5_000, 60_000] as const;
+const SLOW_CHANCE = 0.01;
+
+export function drawDelayUs({ random }: World): number {
+  return random.between(...(random.next() < SLOW_CHANCE ? SLOW_US : QUICK_US));
+}
+
+/** One direction of a connection: everything arrives in its order, each after a time that is drawn. */
+export class Line {
+  readonly #world: World;
+  readonly #to: Receiver;
+  #under: Happening[] = [];
+  #latestUs = 0;
+  #isOver = false;
+
+  constructor(world: World, to: Receiver) {
+    this.#world = world;
+    this.#to = to;
+  }
+
+  send(chunk: Buffer): void {
+    this.#pass(() => this.#to.arrives(chunk));
+  }
+
+  end(): void {
+    this.#pass(() => this.#to.ends());
+  }
+
+  /** The other end learns that the connection is gone, after what is on its way. */
+  reset(): void {
+    this.#pass(() => this.#to.breaks());
+    this.#isOver = true;
+  }
+
+  /** A part of what is on its way is lost, from some point on, and everything later. */
+  lose(): void {
+    const left = this.#under.filter(({ run }) => run !== null);
+    const kept = Math.floor(this.#world.random.next() * (left.length + 1));
+    for (const happening of left.slice(kept)) happening.run = null;
+    this.reset();
+  }
+
+  #pass(run: () => void): void {
+    if (this.#isOver) return;
+    const { clock } = this.#world;
+    this.#latestUs = Math.max(this.#latestUs, clock.nowUs + Math.round(drawDelayUs(this.#world)));
+    const happening = this.#world.after(this.#latestUs - clock.nowUs, this.#to.owner, () => {
+      happening.run = null;
+      run();
+    });
+    this.#under = [...this.#under.filter((one) => one.run !== null), happening];
+  }
+}
+
+const broken = (code: string): Error => Object.assign(new Error(code), { code });
+
+/** One end of a connection inside this process, with what users of `net.Socket` call on it. */
+export class SimulatedSocket extends Duplex implements Receiver {
+  readonly owner: Owner;
+  readonly remoteAddress = '127.0.0.1';
+  readonly remotePort = 1;
+  connecting = true;
+  bytesRead = 0;
+  bytesWritten = 0;
+  /** The line to the other end. Set before anything is written. */
+  line: Line | null = null;
+  #silence: SimulatedTimer | null = null;
+  #silenceMs = 0;
+
+  constructor(owner: Owner, { allowHalfOpen = false } = {}) {
+    super({ allowHalfOpen });
+    this.owner = owner;
+  }
+
+  connected(): void {
+    if (this.destroyed) return;
+    this.connecting = false;
+    this.emit('connect');
+    this.emit('ready');
+  }
+
+  arrives(chunk: Buffer): void {
+    if (this.destroyed) return;
+    this.bytesRead += chunk.length;
+    this.#silence?.refresh();
+    this.push(chunk);
+  }
+
+  ends(): void {
+    if (!this.destroyed) this.push(null);
+  }
+
+  breaks(): void {
+    this.destroy(broken('ECONNRESET'));
+  }
+
+  refuse(): void {
+    this.destroy(broken('ECONNREFUSED'));
+  }
+
+  setTimeout(ms: number, run?: () => void): this {
+    this.#silence?.clear();
+    this.#silence = null;
+    this.#silenceMs = ms;
+    if (run) this.once('timeout', run);
+    if (ms > 0) this.#silence = new SimulatedTimer({ run: () => this.emit('timeout'), words: [], us: ms * 1_000 });
+    return this;
+  }
+
+  get timeout(): number {
+    return this.#silenceMs;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+
+  override _read(): void {
+    // What comes is pushed when it comes.
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    if (this.connecting) {
+      this.once('connect', () => this._writev(chunks, done));
+      return;
+    }
+    const bytes = Buffer.concat(chunks.map(({ chunk }) => chunk));
+    this.bytesWritten += bytes.length;
+    this.#silence?.refresh();
+    this.line?.send(bytes);
+    done();
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (this.connecting) {
+      this.once('connect', () => this._final(done));
+      return;
+    }
+    this.line?.end();
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#silence?.clear();
+    if (!this.writableFinished) this.line?.end();
+    done(error);
+  }
+}
