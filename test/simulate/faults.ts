@@ -46,7 +46,8 @@ function makeDeeds({ world, fleet, store }: FaultsParts): Record<FaultName, Deed
     'pause-long': pause,
     async 'lost-pushes'({ holdMs, variant }, { name, owner }) {
       const losesBefore = store.losesPush;
-      store.losesPush = (replica) => (replica === owner && world.random.next() < variant) || losesBefore(replica);
+      store.losesPush = (replica) =>
+        (replica === owner && world.random.next() < 0.2 + 0.6 * variant) || losesBefore(replica);
       await wait(holdMs);
       store.losesPush = losesBefore;
       return { replica: name };
@@ -60,7 +61,12 @@ function makeDeeds({ world, fleet, store }: FaultsParts): Record<FaultName, Deed
     },
     'cut-store': (_, member) => Promise.resolve(cutNow(store.cut(member.owner), member)),
     'cut-subscriber': (_, member) =>
-      Promise.resolve(cutNow(store.cut(member.owner, ({ isSubscriber }) => isSubscriber), member)),
+      Promise.resolve(
+        cutNow(
+          store.cut(member.owner, ({ isSubscriber }) => isSubscriber),
+          member,
+        ),
+      ),
     async 'cut-clients'({ holdMs, variant }, member) {
       let hit = 0;
       for (let leftMs = holdMs; leftMs >= 0; leftMs -= REPLY_EVERY_MS) {

@@ -14,16 +14,19 @@ export interface Options {
   /** Where the log is written to. */
   log: string | null;
   shrink: boolean;
+  /** Ends with the first seed that fails. */
+  stops: boolean;
 }
 
 const NUMBERS = ['replicas', 'devices', 'seconds', 'rate'] as const;
 
-export const USAGE = `npm run test:simulate -- [options]
+const USAGE = `npm run test:simulate -- [options]
   --seed <text>      runs this seed, twice, and compares the logs
   --seeds <n>        runs so many seeds, from --from (1) on
   --from <n>
   --corpus           runs the seeds of the corpus
   --log <file>       writes the log of the last seed there
+  --stop             ends with the first seed that fails
   --shrink           makes the plan of a seed that fails smaller, as long as it fails
 These replace a part of the plan, as a shrunk seed says:
   --only <n,n>       only these faults of the plan, by their number; none: no faults
@@ -38,18 +41,27 @@ export function readOptions(argv: string[]): Options {
     options: {
       ...{ seed: text, seeds: text, from: text, log: text, only: { type: 'string' as const } },
       ...{ replicas: text, devices: text, seconds: text, rate: text },
-      ...{ corpus: flag, shrink: flag, help: flag },
+      ...{ corpus: flag, shrink: flag, stop: flag, help: flag },
     },
   });
   if (values.help) throw new Error(USAGE);
   const numberOf = (name: (typeof NUMBERS)[number] | 'seeds' | 'from'): number => {
     const number = Number(values[name]);
-    if (!(Number.isInteger(number) && number > 0)) throw new Error(`--${name} ${values[name]} is not a whole number above 0`);
+    if (!(Number.isInteger(number) && number > 0))
+      throw new Error(`--${name} ${values[name]} is not a whole number above 0`);
     return number;
   };
-  const overrides = Object.fromEntries(NUMBERS.filter((name) => values[name] !== '').map((name) => [name, numberOf(name)]));
-  const only = values.only === undefined ? null : values.only.split(',').filter((word) => word !== '' && word !== 'none').map(Number);
-  const shared = { overrides, only, log: values.log || null, shrink: values.shrink };
+  const overrides = Object.fromEntries(
+    NUMBERS.filter((name) => values[name] !== '').map((name) => [name, numberOf(name)]),
+  );
+  const only =
+    values.only === undefined
+      ? null
+      : values.only
+          .split(',')
+          .filter((word) => word !== '' && word !== 'none')
+          .map(Number);
+  const shared = { overrides, only, log: values.log || null, shrink: values.shrink, stops: values.stop };
   if (values.seed !== '') return { ...shared, seeds: [values.seed], twice: 1 };
   if (values.corpus) return { ...shared, seeds: CORPUS, twice: 2 };
   if (values.seeds === '') throw new Error(USAGE);

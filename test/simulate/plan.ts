@@ -31,8 +31,8 @@ const KINDS = {
     'pause-long': [7_500, 13_000],
   },
   ways: {
-    'lost-pushes': [200, 4_000],
-    'lost-replies': [0, 3_000],
+    'lost-pushes': [1_000, 6_000],
+    'lost-replies': [500, 3_000],
     'cut-store': [0, 0],
     'cut-subscriber': [0, 0],
     'cut-clients': [0, 2_000],
@@ -66,7 +66,7 @@ export function drawPlan(random: Random): Plan {
     replicas: random.next() < 0.5 ? 2 : 3,
     devices: 6,
     perAccount: random.next() < 0.5 ? 2 : 3,
-    rate: Math.round(random.between(2, 12)),
+    rate: Math.round(random.between(8, 24)),
     seconds,
     faults: tracks.flat().toSorted((a, b) => a.atMs - b.atMs),
   };

@@ -14,5 +14,6 @@ register('../chaos/typescript-hooks.mjs', import.meta.url);
 const { installFakes } = await import('./world/fakes.ts');
 // Before any code of a replica is loaded, because libraries keep some functions of the machine when they are loaded.
 installFakes();
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 const { runSimulations } = await import('./simulate.ts');
 await runSimulations({ argv: process.argv.slice(2), redisServer });

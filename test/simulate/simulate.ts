@@ -41,27 +41,35 @@ function firstDifference({ log: { lines: one } }: Outcome, { log: { lines: other
 interface SeedRun {
   seed: string;
   options: Options;
-  process: StoreProcess;
-  isTwice: boolean;
+  store: StoreProcess;
+  /** For a second run, to compare: the secrets of another process are others. */
+  other: StoreProcess | null;
 }
 
 /** Runs one seed and says what came of it. Resolves to whether every promise was kept. */
-async function runSeed({ seed, options, process: store, isTwice }: SeedRun): Promise<boolean> {
+async function runSeed({ seed, options, store, other }: SeedRun): Promise<boolean> {
   const { drawn, plan } = planOf(seed, options);
-  const run = (one: Plan) => simulate({ seed, plan: one, process: store });
+  const run = (one: Plan, on = store) => simulate({ seed, plan: one, process: on });
   const began = performance.now();
   const outcome = await run(plan);
   const { log, history, verdict } = outcome;
-  const difference = isTwice ? firstDifference(outcome, await run(plan)) : null;
+  const difference = other === null ? null : firstDifference(outcome, await run(plan, other));
   if (options.log !== null) writeFileSync(options.log, `${log.lines.join('\n')}\n`);
   const broken = brokenOf(verdict);
   const isOk = broken.length === 0 && difference === null;
   const took = `${((performance.now() - began) / 1_000).toFixed(1)} s`;
-  say(`${isOk ? 'ok  ' : 'FAIL'}  seed ${seed}: ${log.lines.length} lines, ${log.digest()}${isTwice ? ', twice' : ''}, ${took}`);
+  say(
+    `${isOk ? 'ok  ' : 'FAIL'}  seed ${seed}: ${log.lines.length} lines, ${log.digest()}${other === null ? '' : ', twice'}, ${took}`,
+  );
   if (difference !== null) say(difference);
   if (isOk) return true;
-  const faults = plan.faults.map(({ kind, atMs, holdMs }) => `${drawn.faults.findIndex((one) => one.atMs === atMs && one.kind === kind)} ${kind} at ${atMs} for ${holdMs} ms`);
-  say([`faults: ${faults.join('; ') || 'none'}`, describeCounts(history), describeVerdict(verdict, history)].join('\n'));
+  const faults = plan.faults.map(
+    ({ kind, atMs, holdMs }) =>
+      `${drawn.faults.findIndex((one) => one.atMs === atMs && one.kind === kind)} ${kind} at ${atMs} for ${holdMs} ms`,
+  );
+  say(
+    [`faults: ${faults.join('; ') || 'none'}`, describeCounts(history), describeVerdict(verdict, history)].join('\n'),
+  );
   say(`again: ${commandOf(seed, drawn, plan)}`);
   if (!options.shrink || broken.length === 0) return false;
   const stillFails = async (smaller: Plan) => {
@@ -87,17 +95,23 @@ export async function runSimulations({ argv, redisServer }: Run): Promise<void> 
     process.exitCode = 2;
     return;
   }
-  const store = await startStoreProcess(redisServer);
+  const stores = [await startStoreProcess(redisServer)];
+  const [store] = stores as [StoreProcess];
+  if (options.twice > 0) stores.push(await startStoreProcess(redisServer));
+  const other = stores[1] ?? null;
+  let passed = 0;
   const failed: string[] = [];
   try {
     for (const [i, seed] of options.seeds.entries()) {
-      const isOk = await runSeed({ seed, options, process: store, isTwice: i < options.twice });
-      if (!isOk) failed.push(seed);
+      const isOk = await runSeed({ seed, options, store, other: i < options.twice ? other : null });
+      if (isOk) passed += 1;
+      else failed.push(seed);
+      if (!isOk && options.stops) break;
     }
   } finally {
-    await store.stop();
+    await Promise.all(stores.map((one) => one.stop()));
   }
   if (failed.length > 0) say(`failed: ${failed.map((seed) => `--seed ${seed}`).join(', ')}`);
-  say(`${options.seeds.length - failed.length} passed, ${failed.length} failed`);
+  say(`${passed} passed, ${failed.length} failed`);
   process.exitCode = failed.length === 0 ? 0 : 1;
 }

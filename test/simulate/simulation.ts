@@ -18,7 +18,11 @@ import { World } from './world/world.ts';
 const MOST_MS = 300_000;
 
 /** A lost announcement is found by the sweep at the latest: let that be soon. */
-const SETTINGS = { APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS), APP_HUB_SWEEP_SECONDS: '8', APP_CLIPBOARD_TTL_SECONDS: '20' };
+const SETTINGS = {
+  APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
+  APP_HUB_SWEEP_SECONDS: '8',
+  APP_CLIPBOARD_TTL_SECONDS: '20',
+};
 
 export interface Outcome {
   readonly log: EventLog;

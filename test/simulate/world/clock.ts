@@ -1,3 +1,6 @@
+/** The wall clock of every simulation begins here. */
+export const BEGINS_AT_MS = Date.UTC(2026, 0, 1);
+
 /** Somebody to whom events happen: a replica, the store, the network, or the driver with its devices. */
 export class Owner {
   readonly name: string;

@@ -21,4 +21,5 @@ export class EventLog {
 }
 
 /** Returns a short name of bytes, to tell contents apart in a log. */
-export const nameOfBytes = (bytes: Buffer | string): string => createHash('sha1').update(bytes).digest('hex').slice(0, 10);
+export const nameOfBytes = (bytes: Buffer | string): string =>
+  createHash('sha1').update(bytes).digest('hex').slice(0, 10);

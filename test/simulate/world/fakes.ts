@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import netModule from 'node:net';
 import timersModule from 'node:timers';
 import timersPromises from 'node:timers/promises';
-import { BEGINS_AT_MS } from './begin.ts';
+import { BEGINS_AT_MS } from './clock.ts';
 import { here } from './world.ts';
 import { openServer } from './servers.ts';
 import { SimulatedTimer } from './timers.ts';
@@ -26,7 +26,8 @@ function replace<K extends string>(where: Record<K, unknown>, name: K, fake: (..
 
 function fakeTimers(): void {
   const timers = {
-    setTimeout: (run: () => void, ms = 1, ...words: []) => new SimulatedTimer({ run, words, us: Math.max(1, ms) * 1_000 }),
+    setTimeout: (run: () => void, ms = 1, ...words: []) =>
+      new SimulatedTimer({ run, words, us: Math.max(1, ms) * 1_000 }),
     setInterval: (run: () => void, ms = 1, ...words: []) =>
       new SimulatedTimer({ run, words, us: Math.max(1, ms) * 1_000, repeats: true }),
     setImmediate: (run: () => void, ...words: []) => new SimulatedTimer({ run, words, us: ROUND_US, isExact: true }),
@@ -39,7 +40,9 @@ function fakeTimers(): void {
     }
   }
   const wait = <T>(ms: number, value: T) =>
-    new Promise<T>((resolve) => new SimulatedTimer({ run: () => resolve(value), words: [], us: Math.max(1, ms) * 1_000 }));
+    new Promise<T>(
+      (resolve) => new SimulatedTimer({ run: () => resolve(value), words: [], us: Math.max(1, ms) * 1_000 }),
+    );
   replace(timersPromises as unknown as Record<string, unknown>, 'setTimeout', wait as AnyFunction);
 }
 
@@ -88,7 +91,7 @@ function fill<T extends ArrayBufferView>(view: T): T {
 function fakeRandomness(): void {
   replace(Math as unknown as Record<string, unknown>, 'random', () => here()?.world.random.next());
   const node = cryptoModule as unknown as Record<string, unknown>;
-  replace(node, 'randomBytes', ((length: number) => Buffer.from(drawnBytes(new Uint8Array(length)))) as AnyFunction);
+  replace(node, 'randomBytes', (length: number) => Buffer.from(drawnBytes(new Uint8Array(length))));
   replace(node, 'randomFillSync', fill as AnyFunction);
   replace(node, 'randomUUID', drawnUuid);
   replace(node, 'randomInt', drawnInt as AnyFunction);

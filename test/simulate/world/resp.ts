@@ -7,7 +7,7 @@ const BULK = new Set(['$', '=', '!']);
 const MANY: Record<string, number> = { '*': 1, '~': 1, '>': 1, '%': 2, '|': 2 };
 
 /** Returns where the value that begins at `from` ends; -1 when it is not complete. */
-export function endOfValue(bytes: Buffer, from = 0): number {
+function endOfValue(bytes: Buffer, from = 0): number {
   const lineEnd = bytes.indexOf(LINE_END, from);
   if (lineEnd === -1) return -1;
   const type = String.fromCharCode(bytes[from] as number);

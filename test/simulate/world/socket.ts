@@ -16,8 +16,10 @@ const QUICK_US = [50, 1_500] as const;
 const SLOW_US = [5_000, 60_000] as const;
 const SLOW_CHANCE = 0.01;
 
+/** Draws how long a chunk is on its way, in microseconds. */
 export function drawDelayUs({ random }: World): number {
-  return random.between(...(random.next() < SLOW_CHANCE ? SLOW_US : QUICK_US));
+  const [from, to] = random.next() < SLOW_CHANCE ? SLOW_US : QUICK_US;
+  return random.between(from, to);
 }
 
 /** One direction of a connection: everything arrives in its order, each after a time that is drawn. */

@@ -1,8 +1,7 @@
-import type { Owner } from './clock.ts';
-import { BEGINS_AT_MS } from './begin.ts';
+import { BEGINS_AT_MS, type Owner } from './clock.ts';
 import { nameOfBytes } from './event-log.ts';
 import { RedisLink } from './redis-link.ts';
-import { wordsOf, ValueReader } from './resp.ts';
+import { commandOf, wordsOf, ValueReader } from './resp.ts';
 import { drawDelayUs, Line, type Receiver, SimulatedSocket } from './socket.ts';
 import type { StoreProcess } from './store-process.ts';
 import type { World } from './world.ts';
@@ -12,6 +11,14 @@ const UNTOLD = new Set(['HELLO', 'INFO', 'CLIENT', 'CONFIG', 'AUTH']);
 
 /** Time between a command's arrival and its turn. */
 const TURN_US = [1, 200] as const;
+
+interface ConnectionParts {
+  replica: Owner;
+  number: number;
+  execute: (connection: StoreConnection, command: Buffer) => Promise<void>;
+  /** Has the store forget the connection at once. */
+  close: (connection: StoreConnection) => Promise<void>;
+}
 
 /** One connection of a replica: what it sends is carried out command by command on a real connection of its own. */
 class StoreConnection implements Receiver {
@@ -24,23 +31,20 @@ class StoreConnection implements Receiver {
   clientId = '';
   isSubscriber = false;
   isClosed = false;
-  /** Replies that are lost, and the connection with them. */
+  /** Whether the reply to the next command that announces something is lost, and the connection with it. */
   losesReply = false;
   readonly #world: World;
+  readonly #parts: ConnectionParts;
   readonly #reader = new ValueReader();
-  readonly #execute: (connection: StoreConnection, command: Buffer) => Promise<void>;
   #latestUs = 0;
 
-  constructor(
-    world: World,
-    { replica, number, execute }: { replica: Owner; number: number; execute: StoreConnection['#execute'] },
-  ) {
+  constructor(world: World, parts: ConnectionParts) {
     this.#world = world;
-    this.#execute = execute;
+    this.#parts = parts;
     this.owner = world.network;
-    this.replica = replica;
-    this.number = number;
-    this.socket = new SimulatedSocket(replica);
+    this.replica = parts.replica;
+    this.number = parts.number;
+    this.socket = new SimulatedSocket(this.replica);
     this.socket.line = new Line(world, this);
     this.toReplica = new Line(world, this.socket);
   }
@@ -54,7 +58,7 @@ class StoreConnection implements Receiver {
       const { clock, random } = this.#world;
       this.#latestUs = Math.max(this.#latestUs, clock.nowUs + Math.round(random.between(...TURN_US)));
       this.#world.after(this.#latestUs - clock.nowUs, this.owner, () => {
-        if (!this.isClosed) this.#world.wait(() => this.#execute(this, command));
+        if (!this.isClosed) this.#world.wait(() => this.#parts.execute(this, command));
       });
     }
   }
@@ -62,7 +66,7 @@ class StoreConnection implements Receiver {
   ends(): void {
     const { clock } = this.#world;
     // After the commands that came before.
-    this.#world.after(this.#latestUs - clock.nowUs, this.owner, () => this.#world.wait(() => this.close()));
+    this.#world.after(this.#latestUs - clock.nowUs, this.owner, () => this.#world.wait(() => this.#parts.close(this)));
   }
 
   breaks(): void {
@@ -73,9 +77,6 @@ class StoreConnection implements Receiver {
     this.link = await RedisLink.open(port);
     this.clientId = /\d+/.exec((await this.link.command('CLIENT', 'ID')).toString())?.[0] ?? '';
   }
-
-  /** Set by the adapter, which has the store forget the connection at once. */
-  close: () => Promise<void> = () => Promise.resolve();
 }
 
 /** The store as the replicas of one simulation reach it. */
@@ -105,9 +106,12 @@ export class StoreAdapter {
   connect(replica: Owner): SimulatedSocket {
     this.#opened += 1;
     const world = this.#world;
-    const execute = (one: StoreConnection, command: Buffer) => this.#execute(one, command);
-    const connection = new StoreConnection(world, { replica, number: this.#opened, execute });
-    connection.close = () => this.#close(connection);
+    const connection = new StoreConnection(world, {
+      replica,
+      number: this.#opened,
+      execute: (one, command) => this.#execute(one, command),
+      close: (one) => this.#close(one),
+    });
     this.#connections.push(connection);
     world.after(drawDelayUs(world), world.network, () => {
       world.wait(async () => {
@@ -129,7 +133,7 @@ export class StoreAdapter {
     return hit.length;
   }
 
-  /** The next reply on a connection for commands is lost, and the connection with it. */
+  /** The reply to the next command that announces something is lost, and the connection with it. */
   loseReply(replica: Owner): void {
     for (const one of this.#connections) if (one.replica === replica && !one.isSubscriber) one.losesReply = true;
   }
@@ -154,31 +158,45 @@ export class StoreAdapter {
     this.#setClock();
     const words = wordsOf(command);
     const name = (words[0] ?? '').toUpperCase();
-    const isSubscription = /SUBSCRIBE$/.test(name);
+    const isSubscription = name.endsWith('SUBSCRIBE');
     connection.isSubscriber ||= isSubscription;
-    const reply = isSubscription ? await link.subscribe(command, words.length - 1) : await link.ask(command);
+    const reply = await this.#replyTo(link, words, command);
     const told = UNTOLD.has(name) ? '' : nameOfBytes(reply);
     this.#world.note('store', connection.name, describe(words), nameOfBytes(command), told);
-    if (connection.losesReply && !isSubscription) {
-      connection.losesReply = false;
-      this.#world.note('lost reply', connection.name);
-      connection.toReplica.reset();
-      await this.#close(connection);
-    } else connection.toReplica.send(reply);
-    await this.#passPushes();
+    const announced = await this.#passPushes();
+    if (!connection.losesReply || announced === 0) return connection.toReplica.send(reply);
+    connection.losesReply = false;
+    this.#world.note('lost reply', connection.name);
+    connection.toReplica.reset();
+    await this.#close(connection);
   }
 
-  /** Hands on what the command announced: a reply after it on the same connection shows that all of it has come. */
-  async #passPushes(): Promise<void> {
+  async #replyTo(link: RedisLink, words: string[], command: Buffer): Promise<Buffer> {
+    const [name = '', key = '', count = ''] = words;
+    if (/SUBSCRIBE$/i.test(name)) return link.subscribe(command, words.length - 1);
+    if (!/^SRANDMEMBER$/i.test(name)) return link.ask(command);
+    // The store hashes with a secret of its own and draws by itself, so the draw is made here.
+    const members = wordsOf(await link.command('SMEMBERS', key)).toSorted();
+    return Buffer.from(commandOf(...this.#world.random.shuffled(members).slice(0, Number(count))));
+  }
+
+  /**
+   * Hands on what the command announced: a reply after it on the same connection shows that all of it has come. Resolves
+   * to how many replicas were told.
+   */
+  async #passPushes(): Promise<number> {
+    let announced = 0;
     const subscribers = this.#connections.filter(({ link, isSubscriber }) => link !== null && isSubscriber);
-    await Promise.all(subscribers.map(({ link }) => link?.command('PING')));
+    await Promise.all(subscribers.flatMap(({ link }) => (link === null ? [] : [link.command('PING')])));
     for (const one of subscribers) {
       for (const push of one.link?.takePushes() ?? []) {
         const isLost = this.losesPush(one.replica);
         this.#world.note(isLost ? 'lost push' : 'push', one.name, nameOfBytes(push));
+        announced += 1;
         if (!isLost) one.toReplica.send(push);
       }
     }
+    return announced;
   }
 
   /** Closes a connection so that the store knows at once. */
@@ -198,6 +216,7 @@ export class StoreAdapter {
 /** Returns what a command is called in the log: a script by its hash and first key. */
 function describe(words: string[]): string {
   const [name = '', first = '', count = '', key = ''] = words;
-  if (/^EVAL/i.test(name)) return `${name.toUpperCase()} ${first.slice(0, 8).replaceAll(/\s/g, '_')} ${Number(count) > 0 ? key : ''}`;
+  if (/^EVAL/i.test(name))
+    return `${name.toUpperCase()} ${first.slice(0, 8).replaceAll(/\s/g, '_')} ${Number(count) > 0 ? key : ''}`;
   return [name.toUpperCase(), ...words.slice(1, 3)].join(' ').slice(0, 80).replaceAll(/\s+/g, ' ');
 }

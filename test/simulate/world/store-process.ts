@@ -43,11 +43,20 @@ export async function startStoreProcess(redisServer: string): Promise<StoreProce
   const port = await freePort();
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
   const { LD_PRELOAD } = fakeTimeEnv(library, 1);
-  const clock = { LD_PRELOAD, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1', TZ: 'UTC' };
+  const clock = {
+    LD_PRELOAD,
+    FAKETIME_TIMESTAMP_FILE: file,
+    FAKETIME_NO_CACHE: '1',
+    DONT_FAKE_MONOTONIC: '1',
+    TZ: 'UTC',
+  };
   const child: ChildProcess = spawn(redisServer, [...settings, ...PACKED], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH, ...clock },
   });
+  // However this process ends, the store ends with it.
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
   await new Promise<void>((resolve, reject) => {
     child.once('close', () => reject(new Error('redis-server ended')));
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -61,6 +70,7 @@ export async function startStoreProcess(redisServer: string): Promise<StoreProce
     setClock,
     async stop() {
       admin.close();
+      process.off('exit', kill);
       const closed = once(child, 'close');
       child.kill('SIGKILL');
       await closed;
