@@ -1,4 +1,6 @@
 import type { Fault } from '../chaos/history.ts';
+import type { ChaosDevice } from '../chaos/load/chaos-device.ts';
+import type { Load } from '../chaos/load/load.ts';
 import { wait } from '../chaos/wait.ts';
 import type { Fleet, Member } from './fleet.ts';
 import type { FaultName, PlannedFault } from './plan.ts';
@@ -22,13 +24,16 @@ interface Damage {
 
 type Deed = (fault: PlannedFault, member: Member) => Promise<Damage>;
 
+const isAt = ({ history }: ChaosDevice, { name }: Member): boolean => history.connections.at(-1)?.replica === name;
+
 interface FaultsParts {
   world: World;
+  load: Load;
   fleet: Fleet;
   store: StoreAdapter;
 }
 
-function makeDeeds({ world, fleet, store }: FaultsParts): Record<FaultName, Deed> {
+function makeDeeds({ world, fleet, store, load }: FaultsParts): Record<FaultName, Deed> {
   const pause: Deed = async ({ kind, holdMs }, member) => {
     fleet.pause(member, holdMs);
     await wait(holdMs);
@@ -36,8 +41,12 @@ function makeDeeds({ world, fleet, store }: FaultsParts): Record<FaultName, Deed
   };
   const cutNow = (hit: number, { name }: Member): Damage => ({ replica: name, target: `${name}, ${hit} cut` });
   return {
-    async kill({ holdMs }, member) {
+    async kill({ holdMs, variant }, member) {
+      const lids = load.devices.filter((device) => device.isOpen && isAt(device, member)).slice(0, 1);
+      // A device that leaves just then is known to nobody but the dead.
+      const leaving = variant < 0.5 ? lids.map((device) => device.leave()) : [];
       fleet.kill(member);
+      await Promise.all(leaving);
       await wait(holdMs);
       await fleet.start();
       return { replica: member.name };

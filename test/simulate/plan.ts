@@ -20,6 +20,10 @@ export interface Plan {
   rate: number;
   /** How long devices and faults do something. */
   seconds: number;
+  /** Files that go by the relay. */
+  files: number;
+  /** Whether everybody comes back before the quiet moment in which all must be right, or whoever is away stays away. */
+  recalls: boolean;
   faults: PlannedFault[];
 }
 
@@ -68,6 +72,8 @@ export function drawPlan(random: Random): Plan {
     perAccount: random.next() < 0.5 ? 2 : 3,
     rate: Math.round(random.between(8, 24)),
     seconds,
+    recalls: random.next() < 0.5,
+    files: Math.floor(random.between(0, 4)),
     faults: tracks.flat().toSorted((a, b) => a.atMs - b.atMs),
   };
 }

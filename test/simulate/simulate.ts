@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { makeRandom } from '../chaos/random.ts';
 import { describeCounts, describeVerdict } from '../chaos/report.ts';
-import { type Options, readOptions } from './options.ts';
+import { NUMBERS, type Options, readOptions } from './options.ts';
 import { drawPlan, type Plan } from './plan.ts';
 import { brokenOf, shrink } from './shrink.ts';
 import { type Outcome, simulate } from './simulation.ts';
@@ -25,7 +25,7 @@ function commandOf(seed: string, drawn: Plan, plan: Plan): string {
     const kept = plan.faults.map((fault) => drawn.faults.indexOf(fault));
     words.push(`--only ${kept.join(',') || 'none'}`);
   }
-  for (const name of ['replicas', 'devices', 'seconds', 'rate'] as const) {
+  for (const name of NUMBERS) {
     if (plan[name] !== drawn[name]) words.push(`--${name} ${plan[name]}`);
   }
   return words.join(' ');

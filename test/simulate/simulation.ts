@@ -4,10 +4,12 @@ import { makeCheckpoints } from '../chaos/checkpoint.ts';
 import { emptyHistory, type History } from '../chaos/history.ts';
 import { HEARTBEAT_MS } from '../chaos/load/chaos-device.ts';
 import { Load } from '../chaos/load/load.ts';
+import type { Random } from '../chaos/random.ts';
 import { wait } from '../chaos/wait.ts';
 import { makeFaults } from './faults.ts';
 import { dropRandomPool, Fleet } from './fleet.ts';
 import type { Plan } from './plan.ts';
+import { RelayLoad } from './relay-load.ts';
 import { EventLog } from './world/event-log.ts';
 import { StoreAdapter } from './world/store-adapter.ts';
 import { placeStore } from './world/store-socket.ts';
@@ -22,7 +24,11 @@ const SETTINGS = {
   APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
   APP_HUB_SWEEP_SECONDS: '8',
   APP_CLIPBOARD_TTL_SECONDS: '20',
+  // Less than a file, so that senders and receivers wait for each other.
+  APP_RELAY_WINDOW_BYTES: String(256 * 1_024),
 };
+
+const RELAYED = 'a relayed file arrives whole';
 
 export interface Outcome {
   readonly log: EventLog;
@@ -42,31 +48,44 @@ interface Scene {
   store: StoreAdapter;
   plan: Plan;
   history: History;
+  relayed: Violation[];
 }
 
-async function act({ world, store, plan, history }: Scene): Promise<void> {
+/** Relays files, each from a time that is drawn. */
+async function relayFiles(relays: RelayLoad, { files, seconds }: Plan, random: Random): Promise<void> {
+  const one = async (number: number): Promise<void> => {
+    await wait(random.between(0, seconds * 1_000));
+    await relays.relay(number);
+  };
+  await Promise.all(Array.from({ length: files }, (_, number) => one(number)));
+}
+
+async function act({ world, store, plan, history, relayed }: Scene): Promise<void> {
   dropRandomPool();
   const { random } = world;
   const now = () => world.nowMs;
   const fleet = new Fleet({ world, store, random: random.fork('balancer'), settings: SETTINGS });
   for (let i = 0; i < plan.replicas; i += 1) await fleet.start();
   const load = new Load({ fleet, history, options: plan, random, now });
-  const fault = makeFaults({ world, fleet, store });
+  const fault = makeFaults({ world, fleet, store, load });
   const take = makeCheckpoints({
     ...{ load, fleet, now },
     peek: () => Promise.resolve(''),
     say: (text) => world.note(text),
   });
+  const relays = new RelayLoad({ fleet, random: random.fork('relays'), now, violations: relayed });
   await load.begin();
   load.start();
+  const relaying = relayFiles(relays, plan, random.fork('files'));
   const faults = plan.faults.map(async (planned) => {
     await wait(planned.atMs);
     history.faults.push(await fault(planned));
   });
   await Promise.all([...faults, wait(plan.seconds * 1_000)]);
-  load.recall();
+  if (plan.recalls) load.recall();
   history.checkpoints.push(await take(1));
-  await load.stop();
+  await Promise.all([load.stop(), relaying]);
+  await Promise.all(load.devices.map((device) => device.leave()));
 }
 
 /** Runs one seed. Its log is the same for the same seed, plan and commit. */
@@ -74,6 +93,7 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
   const log = new EventLog();
   const world = new World(seed, log);
   const history = emptyHistory();
+  const relayed: Violation[] = [];
   const store = new StoreAdapter(world, storeProcess);
   placeStore(world, store);
   await store.begin();
@@ -84,12 +104,12 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
   };
   process.on('uncaughtException', onError);
   try {
-    await world.run(() => act({ world, store, plan, history }), MOST_MS);
+    await world.run(() => act({ world, store, plan, history, relayed }), MOST_MS);
   } catch (error) {
     onError(error);
   } finally {
     process.off('uncaughtException', onError);
     await store.end();
   }
-  return { log, history, verdict: check(history) };
+  return { log, history, verdict: { ...check(history), [RELAYED]: relayed } };
 }

@@ -21,5 +21,5 @@ export class EventLog {
 }
 
 /** Returns a short name of bytes, to tell contents apart in a log. */
-export const nameOfBytes = (bytes: Buffer | string): string =>
+export const nameOfBytes = (bytes: Uint8Array | string): string =>
   createHash('sha1').update(bytes).digest('hex').slice(0, 10);

@@ -112,7 +112,9 @@ export function installFakes(): void {
   fakeTimers();
   fakeClocks();
   fakeRandomness();
-  replace(netModule as unknown as Record<string, unknown>, 'createConnection', connectToStore as AnyFunction);
+  for (const name of ['connect', 'createConnection']) {
+    replace(netModule as unknown as Record<string, unknown>, name, connectToStore as AnyFunction);
+  }
   const createServer = httpModule.createServer as AnyFunction;
   replace(httpModule as unknown as Record<string, unknown>, 'createServer', (...words) =>
     openServer(createServer(...words) as httpModule.Server),

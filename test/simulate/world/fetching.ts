@@ -14,7 +14,7 @@ export function fetchHere(url: string, { method = 'GET', headers, body, signal }
   const { world } = at;
   const { hostname, port, pathname, search } = new URL(url);
   const sent = Object.fromEntries(new Headers(headers));
-  const text = typeof body === 'string' ? body : '';
+  const text = typeof body === 'string' || body instanceof Uint8Array ? body : '';
   const what = `${method} ${pathname} at ${port} for ${sent['x-dev-device']}`;
   world.note('http', what, nameOfBytes(text));
   return new Promise((resolve, reject) => {

@@ -1,3 +1,4 @@
+import type { OnReadOpts } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Happening, Owner } from './clock.ts';
 import { SimulatedTimer } from './timers.ts';
@@ -84,9 +85,17 @@ export class SimulatedSocket extends Duplex implements Receiver {
   #silence: SimulatedTimer | null = null;
   #silenceMs = 0;
 
-  constructor(owner: Owner, { allowHalfOpen = false } = {}) {
+  /** Takes what comes instead of the stream, as the option `onread` of `net.connect` does. */
+  readonly #onRead: OnReadOpts | null;
+  #held: Buffer[] = [];
+  #isHeld = false;
+
+  constructor(owner: Owner, { allowHalfOpen = false, onRead = null as OnReadOpts | null } = {}) {
     super({ allowHalfOpen });
     this.owner = owner;
+    this.#onRead = onRead;
+    // Nothing is read from the stream itself but its end.
+    if (onRead !== null) super.resume();
   }
 
   connected(): void {
@@ -100,7 +109,9 @@ export class SimulatedSocket extends Duplex implements Receiver {
     if (this.destroyed) return;
     this.bytesRead += chunk.length;
     this.#silence?.refresh();
-    this.push(chunk);
+    if (this.#onRead === null) return void this.push(chunk);
+    this.#held.push(chunk);
+    this.#feed(this.#onRead);
   }
 
   ends(): void {
@@ -126,6 +137,32 @@ export class SimulatedSocket extends Duplex implements Receiver {
 
   get timeout(): number {
     return this.#silenceMs;
+  }
+
+  override pause(): this {
+    if (this.#onRead === null) return super.pause();
+    this.#isHeld = true;
+    return this;
+  }
+
+  override resume(): this {
+    if (this.#onRead === null) return super.resume();
+    this.#isHeld = false;
+    this.#feed(this.#onRead);
+    return this;
+  }
+
+  /** Hands on what has come, in parts as large as the reader's memory, until the reader pauses. */
+  #feed({ buffer, callback }: OnReadOpts): void {
+    while (!this.#isHeld && !this.destroyed) {
+      const chunk = this.#held.shift();
+      if (chunk === undefined) return;
+      const memory = typeof buffer === 'function' ? buffer() : buffer;
+      const part = chunk.subarray(0, memory.length);
+      memory.set(part);
+      if (part.length < chunk.length) this.#held.unshift(chunk.subarray(part.length));
+      if (!callback(part.length, memory)) this.#isHeld = true;
+    }
   }
 
   setNoDelay(): this {

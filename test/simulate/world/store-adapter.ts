@@ -1,3 +1,4 @@
+import type { OnReadOpts } from 'node:net';
 import { BEGINS_AT_MS, type Owner } from './clock.ts';
 import { nameOfBytes } from './event-log.ts';
 import { RedisLink } from './redis-link.ts';
@@ -14,6 +15,7 @@ const TURN_US = [1, 200] as const;
 
 interface ConnectionParts {
   replica: Owner;
+  onRead: OnReadOpts | null;
   number: number;
   execute: (connection: StoreConnection, command: Buffer) => Promise<void>;
   /** Has the store forget the connection at once. */
@@ -44,7 +46,7 @@ class StoreConnection implements Receiver {
     this.owner = world.network;
     this.replica = parts.replica;
     this.number = parts.number;
-    this.socket = new SimulatedSocket(this.replica);
+    this.socket = new SimulatedSocket(this.replica, { onRead: parts.onRead });
     this.socket.line = new Line(world, this);
     this.toReplica = new Line(world, this.socket);
   }
@@ -103,11 +105,12 @@ export class StoreAdapter {
     await admin.command('SCRIPT', 'FLUSH', 'SYNC');
   }
 
-  connect(replica: Owner): SimulatedSocket {
+  connect(replica: Owner, onRead: OnReadOpts | null): SimulatedSocket {
     this.#opened += 1;
     const world = this.#world;
     const connection = new StoreConnection(world, {
       replica,
+      onRead,
       number: this.#opened,
       execute: (one, command) => this.#execute(one, command),
       close: (one) => this.#close(one),
