@@ -88,15 +88,16 @@ interface Run {
 /** Runs seeds, and prints what came of each. Sets the exit code. */
 export async function runSimulations({ argv, redisServer }: Run): Promise<void> {
   let options: Options;
+  let store: StoreProcess;
   try {
     options = readOptions(argv);
+    store = await startStoreProcess(redisServer);
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exitCode = 2;
     return;
   }
-  const stores = [await startStoreProcess(redisServer)];
-  const [store] = stores as [StoreProcess];
+  const stores = [store];
   if (options.twice > 0) stores.push(await startStoreProcess(redisServer));
   const other = stores[1] ?? null;
   let passed = 0;
