@@ -70,7 +70,13 @@ export function connectToPort(world: World, port: number): SimulatedSocket {
     atServer.line = new Line(world, client);
     ports.links = ports.links.filter((link) => !link.client.destroyed);
     ports.links.push({ owner, client, atServer });
-    world.after(drawDelayUs(world), owner, () => server.emit('connection', atServer));
+    // What breaks before it is accepted is nobody's failure.
+    const ignore = (): void => undefined;
+    atServer.on('error', ignore);
+    world.after(drawDelayUs(world), owner, () => {
+      atServer.off('error', ignore);
+      if (!atServer.destroyed) server.emit('connection', atServer);
+    });
     client.connected();
   });
   return client;
