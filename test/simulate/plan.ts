@@ -70,7 +70,8 @@ export function drawPlan(random: Random): Plan {
     replicas: random.next() < 0.5 ? 2 : 3,
     devices: 6,
     perAccount: random.next() < 0.5 ? 2 : 3,
-    rate: Math.round(random.between(8, 24)),
+    // More would outlive the log of an account while a device is away.
+    rate: Math.round(random.between(3, 8)),
     seconds,
     recalls: random.next() < 0.5,
     files: Math.floor(random.between(0, 4)),
