@@ -55,7 +55,10 @@ export async function startStoreProcess(redisServer: string): Promise<StoreProce
     env: { PATH: process.env.PATH, ...clock },
   });
   // However this process ends, the store ends with it.
-  const kill = () => void child.kill('SIGKILL');
+  const kill = (): void => {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  };
   process.once('exit', kill);
   await new Promise<void>((resolve, reject) => {
     child.once('close', () => reject(new Error('redis-server ended')));
