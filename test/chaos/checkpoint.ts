@@ -1,5 +1,5 @@
 import type { Checkpoint } from './history.ts';
-import type { Fleet } from './fleet.ts';
+import type { Balancer } from './balancer.ts';
 import type { Load } from './load/load.ts';
 import { snapshotOf } from './load/frames.ts';
 import { wait } from './wait.ts';
@@ -15,7 +15,7 @@ const ASK_EVERY_MS = 250;
 
 interface CheckpointParts {
   load: Load;
-  fleet: Fleet;
+  fleet: Balancer;
   now: () => number;
   /** What the store holds of an account. */
   peek: (account: string) => Promise<string>;

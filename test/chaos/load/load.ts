@@ -1,6 +1,6 @@
-import type { Fleet } from '../fleet.ts';
 import type { History } from '../history.ts';
 import { accountNames, type Options } from '../options.ts';
+import type { Balancer } from '../balancer.ts';
 import type { Random } from '../random.ts';
 import { ChaosDevice } from './chaos-device.ts';
 import { makePublishing, type Publishing } from './publishing.ts';
@@ -21,9 +21,9 @@ const LEAVE_EVERY_MS = 1_500;
 const AWAY_MS = [300, 25_000] as const;
 
 interface LoadParts {
-  fleet: Fleet;
+  fleet: Balancer;
   history: History;
-  options: Options;
+  options: Pick<Options, 'devices' | 'perAccount' | 'rate'>;
   random: Random;
   now: () => number;
 }

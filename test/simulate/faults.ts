@@ -1,0 +1,119 @@
+import type { Fault } from '../chaos/history.ts';
+import type { ChaosDevice } from '../chaos/load/chaos-device.ts';
+import type { Load } from '../chaos/load/load.ts';
+import { wait } from '../chaos/wait.ts';
+import type { Fleet, Member } from './fleet.ts';
+import type { FaultName, PlannedFault } from './plan.ts';
+import { cutClients } from './world/servers.ts';
+import type { StoreAdapter } from './world/store-adapter.ts';
+import type { World } from './world/world.ts';
+
+/** How far a clock is set, at most. */
+const CLOCK_MS = 120_000;
+
+/** Between two replies that are lost. */
+const REPLY_EVERY_MS = 300;
+
+interface Damage {
+  replica: string | null;
+  target?: string;
+  movedClock?: boolean;
+  /** A replica that lives may have been taken for dead. */
+  hidesDevices?: boolean;
+}
+
+type Deed = (fault: PlannedFault, member: Member) => Promise<Damage>;
+
+const isAt = ({ history }: ChaosDevice, { name }: Member): boolean => history.connections.at(-1)?.replica === name;
+
+interface FaultsParts {
+  world: World;
+  load: Load;
+  fleet: Fleet;
+  store: StoreAdapter;
+}
+
+function makeDeeds({ world, fleet, store, load }: FaultsParts): Record<FaultName, Deed> {
+  const pause: Deed = async ({ kind, holdMs }, member) => {
+    fleet.pause(member, holdMs);
+    await wait(holdMs);
+    return { replica: member.name, hidesDevices: kind === 'pause-long' };
+  };
+  const cutNow = (hit: number, { name }: Member): Damage => ({ replica: name, target: `${name}, ${hit} cut` });
+  return {
+    async kill({ holdMs, variant }, member) {
+      const lids = load.devices.filter((device) => device.isOpen && isAt(device, member)).slice(0, 1);
+      // A device that leaves just then is known to nobody but the dead.
+      const leaving = variant < 0.5 ? lids.map((device) => device.leave()) : [];
+      fleet.kill(member);
+      await Promise.all(leaving);
+      await wait(holdMs);
+      await fleet.start();
+      return { replica: member.name };
+    },
+    stall: pause,
+    'pause-long': pause,
+    async 'lost-pushes'({ holdMs, variant }, { name, owner }) {
+      const losesBefore = store.losesPush;
+      store.losesPush = (replica) =>
+        (replica === owner && world.random.next() < 0.2 + 0.6 * variant) || losesBefore(replica);
+      await wait(holdMs);
+      store.losesPush = losesBefore;
+      return { replica: name };
+    },
+    async 'lost-replies'({ holdMs }, { name, owner }) {
+      for (let leftMs = holdMs; leftMs >= 0; leftMs -= REPLY_EVERY_MS) {
+        store.loseReply(owner);
+        await wait(REPLY_EVERY_MS);
+      }
+      return { replica: name };
+    },
+    'cut-store': (_, member) => Promise.resolve(cutNow(store.cut(member.owner), member)),
+    'cut-subscriber': (_, member) =>
+      Promise.resolve(
+        cutNow(
+          store.cut(member.owner, ({ isSubscriber }) => isSubscriber),
+          member,
+        ),
+      ),
+    async 'cut-clients'({ holdMs, variant }, member) {
+      let hit = 0;
+      for (let leftMs = holdMs; leftMs >= 0; leftMs -= REPLY_EVERY_MS) {
+        hit += cutClients(world, member.owner, () => world.random.next() < variant);
+        await wait(REPLY_EVERY_MS);
+      }
+      return cutNow(hit, member);
+    },
+    async 'store-clock'({ variant }) {
+      store.skewMs = Math.round((variant - 0.5) * 2 * CLOCK_MS);
+      await Promise.resolve();
+      return { replica: null, target: `clock ${store.skewMs} ms`, movedClock: true, hidesDevices: true };
+    },
+    async 'replica-clock'({ holdMs, variant }, { name, owner }) {
+      owner.skewMs = Math.round((variant - 0.5) * 2 * CLOCK_MS);
+      await wait(holdMs);
+      owner.skewMs = 0;
+      return { replica: name };
+    },
+  };
+}
+
+/** Gives the function that makes one planned fault happen, and resolves when its cause is gone. */
+export function makeFaults(parts: FaultsParts): (fault: PlannedFault) => Promise<Fault> {
+  const { world, fleet } = parts;
+  const deeds = makeDeeds(parts);
+  return async (fault) => {
+    const { kind, target } = fault;
+    const there = fleet.up.length > 0 ? fleet.up : fleet.members;
+    const member = there[Math.floor(target * there.length)] as Member;
+    const startedAt = world.nowMs;
+    world.note('fault', kind, member.name);
+    const damage = await deeds[kind](fault, member);
+    world.note('fault over', kind, member.name);
+    return {
+      ...{ kind, target: member.name, accounts: null, holdsLeases: true, loss: null, broken: null },
+      ...{ movedClock: false, hidesDevices: false, ...damage },
+      ...{ startedAt, endedAt: world.nowMs },
+    };
+  };
+}

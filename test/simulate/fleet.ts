@@ -1,0 +1,98 @@
+import { randomId } from '../../shared/service-kit/random-id.ts';
+import { startApp } from '../../services/sync/app.ts';
+import { loadConfig } from '../../services/sync/config/config.ts';
+import type { Random } from '../chaos/random.ts';
+import { Owner } from './world/clock.ts';
+import { cutClients } from './world/servers.ts';
+import type { StoreAdapter } from './world/store-adapter.ts';
+import type { World } from './world/world.ts';
+
+const FIRST_PORT = 10_000;
+
+/** What an operator sets, but for what makes a run of a minute show what a day would. */
+const SETTINGS = {
+  APP_IDENTITY: 'dev',
+  APP_REDIS_URL: 'redis://127.0.0.1:6379',
+  APP_KEY_PREFIX: 'simulate',
+  APP_RATE_LIMIT_SCALE: '0',
+  APP_LOG_LEVEL: 'silent',
+  APP_DRAIN_SECONDS: '0',
+  APP_DRAIN_TRANSFER_SECONDS: '0',
+};
+
+export interface Member {
+  readonly name: string;
+  readonly owner: Owner;
+  readonly process: { readonly url: string };
+  state: 'up' | 'gone';
+}
+
+interface FleetParts {
+  world: World;
+  store: StoreAdapter;
+  /** For the choices of the balancer. */
+  random: Random;
+  settings: Record<string, string>;
+}
+
+/** The replicas of a simulation, as a balancer sees them. All of them run in this process. */
+export class Fleet {
+  readonly members: Member[] = [];
+  isCalm = false;
+  readonly #parts: FleetParts;
+
+  constructor(parts: FleetParts) {
+    this.#parts = parts;
+  }
+
+  get up(): Member[] {
+    return this.members.filter(({ state }) => state === 'up');
+  }
+
+  async start(): Promise<Member> {
+    const { world, settings } = this.#parts;
+    const number = this.members.length + 1;
+    const port = FIRST_PORT + 2 * number;
+    const ports = { APP_PORT: String(port), APP_ADMIN_PORT: String(port + 1) };
+    const owner = new Owner(`r${number}`);
+    const member: Member = { name: owner.name, owner, process: { url: `http://127.0.0.1:${port}` }, state: 'up' };
+    world.note('start', owner.name);
+    const config = loadConfig({ ...SETTINGS, ...settings, ...ports }, 100_000);
+    await world.as(owner, () => startApp(config));
+    this.members.push(member);
+    return member;
+  }
+
+  /** Where the next request goes. */
+  choose(): Member {
+    const { up } = this;
+    return this.#parts.random.pick(up.length > 0 ? up : this.members);
+  }
+
+  nameOf(url: string): string {
+    return this.members.find(({ process }) => url.startsWith(`${process.url}/`))?.name ?? url;
+  }
+
+  /** Ends a replica between two instructions: of what it has sent a part arrives, and nothing happens to it any more. */
+  kill(member: Member): void {
+    const { world, store } = this.#parts;
+    world.note('kill', member.name);
+    member.state = 'gone';
+    cutClients(world, member.owner, () => true);
+    store.cut(member.owner);
+    member.owner.isKilled = true;
+  }
+
+  /** Nothing happens to a replica for a while; then everything at once that came meanwhile. */
+  pause({ owner, name }: Member, forMs: number): void {
+    const { world } = this.#parts;
+    world.note('pause', name, Math.round(forMs));
+    owner.pausedUntilUs = world.clock.nowUs + Math.round(forMs * 1_000);
+  }
+}
+
+/** Random bytes that this process has fetched in advance, of another simulation, are not used by the next. */
+export function dropRandomPool(): void {
+  const POOL_BYTES = 8 * 1_024;
+  randomId(POOL_BYTES);
+}

@@ -1,0 +1,89 @@
+/** A fault that is put into the code of the replicas, which the simulation has to find. */
+export interface Mutant {
+  title: string;
+  file: string;
+  /** Occurs exactly once in the file. */
+  from: string;
+  to: string;
+  /** The promise that breaks. */
+  breaks: string;
+  /** A seed that finds it. */
+  seed: string;
+}
+
+const LOSS = 'what was acknowledged is seen, or covered by a reset with a cause';
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    title: 'an attach replays nothing of what the stream missed',
+    file: 'services/sync/streams/prelude/position.lua',
+    from: "if stale or not addressed(field(entry, 't'), device) then",
+    to: 'if true then',
+    breaks: LOSS,
+    seed: '1',
+  },
+  {
+    title: 'a message is announced and stands in no log',
+    file: 'services/sync/messages/lua/message-accept.lua',
+    from: "local id, prev = append(keys.log, now, random, 'message', to, #holders > 0 and message_id or json .. ending)",
+    to: "local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')[1]\n  local id, prev = int(now) .. '-' .. random, last and last[1] or ''",
+    breaks: LOSS,
+    seed: '1',
+  },
+  {
+    title: 'an event is taken whatever came before it',
+    file: 'services/sync/streams/delivery/delivery.ts',
+    from: 'event.prev === stream.position.id',
+    to: '!stream.position.saw(event.id)',
+    breaks: LOSS,
+    seed: '3',
+  },
+  {
+    title: 'a repeated call is carried out again',
+    file: 'services/sync/redis/prelude/operation.lua',
+    from: 'if not stored then return nil end',
+    to: 'if true then return nil end',
+    breaks: 'one thing has one id',
+    seed: '1',
+  },
+  {
+    title: 'a call that was sent again is carried out again',
+    file: 'services/sync/redis/prelude/operation.lua',
+    from: 'if not resent_after_ms then return nil end',
+    to: 'if true then return nil end',
+    breaks: 'one thing has one id',
+    seed: '5',
+  },
+  {
+    title: 'ids follow the clock alone',
+    file: 'services/sync/redis/prelude/log.lua',
+    from: 'ms = math.max(now, prev_ms + 1)',
+    to: 'ms = now',
+    breaks: 'no stream is open but silent',
+    seed: '1',
+  },
+  {
+    title: 'nobody reaps',
+    file: 'services/sync/composition/events.ts',
+    from: 'reaper.run();',
+    to: 'void reaper;',
+    breaks: 'presence is right after quiet, and never calls the present absent',
+    seed: '2',
+  },
+  {
+    title: 'a replica that lost its lease keeps its id',
+    file: 'services/sync/replicas/replica.ts',
+    from: "if (!table.renewed) await this.#takeNewId('lease lost');",
+    to: '',
+    breaks: 'presence is right after quiet, and never calls the present absent',
+    seed: '3',
+  },
+  {
+    title: 'all accounts have one log',
+    file: 'services/sync/redis/keys.ts',
+    from: 'return this.prefix + part;',
+    to: "return part === 'log' ? 'simulate:{all}:log' : this.prefix + part;",
+    breaks: 'nobody hears of another account',
+    seed: '1',
+  },
+];

@@ -1,0 +1,80 @@
+import type { Random } from '../chaos/random.ts';
+
+/** One fault of a simulation. */
+export interface PlannedFault {
+  kind: FaultName;
+  /** When it begins, after the streams are open. */
+  atMs: number;
+  holdMs: number;
+  /** From 0 up to 1: which replica, and in which way. */
+  target: number;
+  variant: number;
+}
+
+/** What a seed makes of a run; the fewer of it are needed for a failure, the easier it is to read. */
+export interface Plan {
+  replicas: number;
+  devices: number;
+  perAccount: number;
+  /** Operations a second. */
+  rate: number;
+  /** How long devices and faults do something. */
+  seconds: number;
+  /** Files that go by the relay. */
+  files: number;
+  /** Whether everybody comes back before the quiet moment in which all must be right, or whoever is away stays away. */
+  recalls: boolean;
+  faults: PlannedFault[];
+}
+
+/** How long each kind of fault holds, in ms, on the track of the replicas and on that of their ways. One at a time on each. */
+const KINDS = {
+  replicas: {
+    kill: [0, 5_000],
+    stall: [500, 3_000],
+    'pause-long': [7_500, 13_000],
+  },
+  ways: {
+    'lost-pushes': [1_000, 6_000],
+    'lost-replies': [500, 3_000],
+    'cut-store': [0, 0],
+    'cut-subscriber': [0, 0],
+    'cut-clients': [0, 2_000],
+    'store-clock': [0, 0],
+    'replica-clock': [0, 5_000],
+  },
+} as const;
+
+type Track = keyof typeof KINDS;
+export type FaultName = { [T in Track]: keyof (typeof KINDS)[T] }[Track];
+
+const GAP_MS = [300, 4_000] as const;
+
+function drawTrack(track: Track, lengthMs: number, random: Random): PlannedFault[] {
+  const kinds = Object.entries(KINDS[track]) as [FaultName, readonly [number, number]][];
+  const faults: PlannedFault[] = [];
+  for (let atMs = random.between(...GAP_MS); atMs < lengthMs; atMs += random.between(...GAP_MS)) {
+    const [kind, hold] = random.pick(kinds);
+    const holdMs = Math.round(random.between(...hold));
+    faults.push({ kind, atMs: Math.round(atMs), holdMs, target: random.next(), variant: random.next() });
+    atMs += holdMs;
+  }
+  return faults;
+}
+
+/** Draws the plan of a seed. */
+export function drawPlan(random: Random): Plan {
+  const seconds = Math.round(random.between(8, 20));
+  const tracks = (Object.keys(KINDS) as Track[]).map((track) => drawTrack(track, seconds * 1_000, random.fork(track)));
+  return {
+    replicas: random.next() < 0.5 ? 2 : 3,
+    devices: 6,
+    perAccount: random.next() < 0.5 ? 2 : 3,
+    // More would outlive the log of an account while a device is away.
+    rate: Math.round(random.between(3, 8)),
+    seconds,
+    recalls: random.next() < 0.5,
+    files: Math.floor(random.between(0, 4)),
+    faults: tracks.flat().toSorted((a, b) => a.atMs - b.atMs),
+  };
+}

@@ -1,0 +1,43 @@
+import type { Violation } from '../chaos/checker/violation.ts';
+import type { Plan } from './plan.ts';
+
+/** The promises that were not kept. */
+export const brokenOf = (verdict: Record<string, Violation[]>): string[] =>
+  Object.keys(verdict).filter((promise) => (verdict[promise] ?? []).length > 0);
+
+/** Smaller plans than this one, the smallest first. */
+function* smallerThan(plan: Plan): Generator<Plan> {
+  if (plan.faults.length > 1) {
+    const half = plan.faults.length >> 1;
+    yield { ...plan, faults: plan.faults.slice(0, half) };
+    yield { ...plan, faults: plan.faults.slice(half) };
+  }
+  for (const fault of plan.faults) yield { ...plan, faults: plan.faults.filter((one) => one !== fault) };
+  const { devices, perAccount, replicas, seconds, rate, files } = plan;
+  if (files > 0) yield { ...plan, files: files - 1 };
+  if (devices > perAccount) yield { ...plan, devices: devices - perAccount };
+  if (replicas > 2) yield { ...plan, replicas: replicas - 1 };
+  if (seconds > 4) yield { ...plan, seconds: seconds >> 1 };
+  if (rate > 1) yield { ...plan, rate: rate >> 1 };
+}
+
+/** Tries smaller plans as long as one still breaks the same promise, and returns the last that did. */
+export async function shrink(
+  plan: Plan,
+  stillFails: (smaller: Plan) => Promise<boolean>,
+  mostRuns: number,
+): Promise<Plan> {
+  let smallest = plan;
+  for (let runs = 0, isSmaller = true; isSmaller; ) {
+    isSmaller = false;
+    for (const smaller of smallerThan(smallest)) {
+      if (runs >= mostRuns) return smallest;
+      runs += 1;
+      if (!(await stillFails(smaller))) continue;
+      smallest = smaller;
+      isSmaller = true;
+      break;
+    }
+  }
+  return smallest;
+}

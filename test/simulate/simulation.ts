@@ -1,0 +1,115 @@
+import { check } from '../chaos/checker/check.ts';
+import type { Violation } from '../chaos/checker/violation.ts';
+import { makeCheckpoints } from '../chaos/checkpoint.ts';
+import { emptyHistory, type History } from '../chaos/history.ts';
+import { HEARTBEAT_MS } from '../chaos/load/chaos-device.ts';
+import { Load } from '../chaos/load/load.ts';
+import type { Random } from '../chaos/random.ts';
+import { wait } from '../chaos/wait.ts';
+import { makeFaults } from './faults.ts';
+import { dropRandomPool, Fleet } from './fleet.ts';
+import type { Plan } from './plan.ts';
+import { RelayLoad } from './relay-load.ts';
+import { EventLog } from './world/event-log.ts';
+import { StoreAdapter } from './world/store-adapter.ts';
+import { placeStore } from './world/store-socket.ts';
+import type { StoreProcess } from './world/store-process.ts';
+import { World } from './world/world.ts';
+
+/** A simulation that has not ended by then never does. */
+const MOST_MS = 300_000;
+
+/** A lost announcement is found by the sweep at the latest: let that be soon. */
+const SETTINGS = {
+  APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
+  APP_HUB_SWEEP_SECONDS: '8',
+  APP_CLIPBOARD_TTL_SECONDS: '20',
+  // Less than a file, so that senders and receivers wait for each other.
+  APP_RELAY_WINDOW_BYTES: String(256 * 1_024),
+};
+
+const RELAYED = 'a relayed file arrives whole';
+
+export interface Outcome {
+  readonly log: EventLog;
+  readonly history: History;
+  /** Each promise with the times that it was not kept. */
+  readonly verdict: Record<string, Violation[]>;
+}
+
+interface Parts {
+  seed: string;
+  plan: Plan;
+  process: StoreProcess;
+}
+
+interface Scene {
+  world: World;
+  store: StoreAdapter;
+  plan: Plan;
+  history: History;
+  relayed: Violation[];
+}
+
+/** Relays files, each from a time that is drawn. */
+async function relayFiles(relays: RelayLoad, { files, seconds }: Plan, random: Random): Promise<void> {
+  const one = async (number: number): Promise<void> => {
+    await wait(random.between(0, seconds * 1_000));
+    await relays.relay(number);
+  };
+  await Promise.all(Array.from({ length: files }, (_, number) => one(number)));
+}
+
+async function act({ world, store, plan, history, relayed }: Scene): Promise<void> {
+  dropRandomPool();
+  const { random } = world;
+  const now = () => world.nowMs;
+  const fleet = new Fleet({ world, store, random: random.fork('balancer'), settings: SETTINGS });
+  for (let i = 0; i < plan.replicas; i += 1) await fleet.start();
+  const load = new Load({ fleet, history, options: plan, random, now });
+  const fault = makeFaults({ world, fleet, store, load });
+  const take = makeCheckpoints({
+    ...{ load, fleet, now },
+    peek: () => Promise.resolve(''),
+    say: (text) => world.note(text),
+  });
+  const relays = new RelayLoad({ fleet, random: random.fork('relays'), now, violations: relayed });
+  await load.begin();
+  load.start();
+  const relaying = relayFiles(relays, plan, random.fork('files'));
+  const faults = plan.faults.map(async (planned) => {
+    await wait(planned.atMs);
+    history.faults.push(await fault(planned));
+  });
+  await Promise.all([...faults, wait(plan.seconds * 1_000)]);
+  if (plan.recalls) load.recall();
+  history.checkpoints.push(await take(1));
+  await Promise.all([load.stop(), relaying]);
+  await Promise.all(load.devices.map((device) => device.leave()));
+}
+
+/** Runs one seed. Its log is the same for the same seed, plan and commit. */
+export async function simulate({ seed, plan, process: storeProcess }: Parts): Promise<Outcome> {
+  const log = new EventLog();
+  const world = new World(seed, log);
+  const history = emptyHistory();
+  const relayed: Violation[] = [];
+  const store = new StoreAdapter(world, storeProcess);
+  placeStore(world, store);
+  await store.begin();
+  const onError = (error: unknown): void => {
+    const broken = error instanceof Error ? String(error.stack) : String(error);
+    const at = { startedAt: world.nowMs, endedAt: world.nowMs, loss: null, movedClock: false, hidesDevices: false };
+    history.faults.push({ kind: 'crash', target: 'a replica', replica: null, accounts: null, ...at, broken });
+  };
+  process.on('uncaughtException', onError);
+  try {
+    await world.run(() => act({ world, store, plan, history, relayed }), MOST_MS);
+  } catch (error) {
+    onError(error);
+  } finally {
+    process.off('uncaughtException', onError);
+    await store.end();
+  }
+  return { log, history, verdict: { ...check(history), [RELAYED]: relayed } };
+}

@@ -1,0 +1,93 @@
+import type { Server } from 'node:http';
+import type { Owner } from './clock.ts';
+import { Line, SimulatedSocket, drawDelayUs } from './socket.ts';
+import { here, type World } from './world.ts';
+
+interface Listening {
+  readonly server: Server;
+  readonly owner: Owner;
+}
+
+/** Connections that are open from the driver to servers, by the owner of the server. */
+interface Link {
+  readonly owner: Owner;
+  readonly client: SimulatedSocket;
+  readonly atServer: SimulatedSocket;
+}
+
+/** The ports of a simulation, and the connections to them. */
+class Ports {
+  readonly listening = new Map<number, Listening>();
+  links: Link[] = [];
+}
+
+const portsOf = new WeakMap<World, Ports>();
+
+function portsIn(world: World): Ports {
+  const ports = portsOf.get(world) ?? new Ports();
+  portsOf.set(world, ports);
+  return ports;
+}
+
+/**
+ * Has a server listen at the ports of the simulation. It takes its connections by the event `connection`, by which Node
+ * lets any stream be given to an HTTP server.
+ */
+export function openServer(server: Server): Server {
+  const at = here();
+  if (at === undefined) return server;
+  const { world, owner } = at;
+  const { listening } = portsIn(world);
+  let own = 0;
+  const fakes = {
+    listen({ port }: { port: number }, done: () => void) {
+      own = port;
+      listening.set(port, { server, owner });
+      process.nextTick(done);
+      return server;
+    },
+    address: () => ({ address: '127.0.0.1', family: 'IPv4', port: own }),
+    close(done?: () => void) {
+      listening.delete(own);
+      process.nextTick(() => done?.());
+      return server;
+    },
+  };
+  return Object.assign(server, fakes);
+}
+
+/** Opens a connection of the driver to a port. It is refused where nobody listens, and waits where the server is paused. */
+export function connectToPort(world: World, port: number): SimulatedSocket {
+  const ports = portsIn(world);
+  const client = new SimulatedSocket(world.driver);
+  world.after(drawDelayUs(world), world.driver, () => {
+    const listening = ports.listening.get(port);
+    if (listening === undefined || listening.owner.isKilled) return client.refuse();
+    const { server, owner } = listening;
+    const atServer = world.as(owner, () => new SimulatedSocket(owner, { allowHalfOpen: true }));
+    atServer.connecting = false;
+    client.line = new Line(world, atServer);
+    atServer.line = new Line(world, client);
+    ports.links = ports.links.filter((link) => !link.client.destroyed);
+    ports.links.push({ owner, client, atServer });
+    // What breaks before it is accepted is nobody's failure.
+    const ignore = (): void => undefined;
+    atServer.on('error', ignore);
+    world.after(drawDelayUs(world), owner, () => {
+      atServer.off('error', ignore);
+      if (!atServer.destroyed) server.emit('connection', atServer);
+    });
+    client.connected();
+  });
+  return client;
+}
+
+/** Cuts connections to the server of an owner: those that `isHit` chooses. A part of what is on its way is lost. */
+export function cutClients(world: World, owner: Owner, isHit: () => boolean): number {
+  const hit = portsIn(world).links.filter((link) => link.owner === owner && !link.client.destroyed && isHit());
+  for (const { client, atServer } of hit) {
+    client.line?.lose();
+    atServer.line?.lose();
+  }
+  return hit.length;
+}

@@ -1,0 +1,225 @@
+import type { OnReadOpts } from 'node:net';
+import { BEGINS_AT_MS, type Owner } from './clock.ts';
+import { nameOfBytes } from './event-log.ts';
+import { RedisLink } from './redis-link.ts';
+import { commandOf, wordsOf, ValueReader } from './resp.ts';
+import { drawDelayUs, Line, type Receiver, SimulatedSocket } from './socket.ts';
+import type { StoreProcess } from './store-process.ts';
+import type { World } from './world.ts';
+
+/** Replies with figures of the process, such as its memory: no seed determines them. */
+const UNTOLD = new Set(['HELLO', 'INFO', 'CLIENT', 'CONFIG', 'AUTH']);
+
+/** Time between a command's arrival and its turn. */
+const TURN_US = [1, 200] as const;
+
+interface ConnectionParts {
+  replica: Owner;
+  onRead: OnReadOpts | null;
+  number: number;
+  execute: (connection: StoreConnection, command: Buffer) => Promise<void>;
+  /** Has the store forget the connection at once. */
+  close: (connection: StoreConnection) => Promise<void>;
+}
+
+/** One connection of a replica: what it sends is carried out command by command on a real connection of its own. */
+class StoreConnection implements Receiver {
+  readonly owner: Owner;
+  readonly replica: Owner;
+  readonly socket: SimulatedSocket;
+  readonly toReplica: Line;
+  readonly number: number;
+  link: RedisLink | null = null;
+  clientId = '';
+  isSubscriber = false;
+  isClosed = false;
+  /** Whether the reply to the next command that announces something is lost, and the connection with it. */
+  losesReply = false;
+  readonly #world: World;
+  readonly #parts: ConnectionParts;
+  readonly #reader = new ValueReader();
+  #latestUs = 0;
+
+  constructor(world: World, parts: ConnectionParts) {
+    this.#world = world;
+    this.#parts = parts;
+    this.owner = world.network;
+    this.replica = parts.replica;
+    this.number = parts.number;
+    this.socket = new SimulatedSocket(this.replica, { onRead: parts.onRead });
+    this.socket.line = new Line(world, this);
+    this.toReplica = new Line(world, this.socket);
+  }
+
+  get name(): string {
+    return `${this.replica.name}/${this.number}`;
+  }
+
+  arrives(chunk: Buffer): void {
+    for (const command of this.#reader.take(chunk)) {
+      const { clock, random } = this.#world;
+      this.#latestUs = Math.max(this.#latestUs, clock.nowUs + Math.round(random.between(...TURN_US)));
+      this.#world.after(this.#latestUs - clock.nowUs, this.owner, () => {
+        if (!this.isClosed) this.#world.wait(() => this.#parts.execute(this, command));
+      });
+    }
+  }
+
+  ends(): void {
+    const { clock } = this.#world;
+    // After the commands that came before.
+    this.#world.after(this.#latestUs - clock.nowUs, this.owner, () => this.#world.wait(() => this.#parts.close(this)));
+  }
+
+  breaks(): void {
+    this.ends();
+  }
+
+  async open(port: number): Promise<void> {
+    this.link = await RedisLink.open(port);
+    this.clientId = /\d+/.exec((await this.link.command('CLIENT', 'ID')).toString())?.[0] ?? '';
+  }
+}
+
+/** The store as the replicas of one simulation reach it. */
+export class StoreAdapter {
+  readonly #world: World;
+  readonly #process: StoreProcess;
+  #connections: StoreConnection[] = [];
+  #opened = 0;
+  /** How far the store's clock is ahead of the simulation's. */
+  skewMs = 0;
+  /** Whether this push, an announcement on its way to a replica, is lost. */
+  losesPush: (replica: Owner) => boolean = () => false;
+
+  constructor(world: World, process: StoreProcess) {
+    this.#world = world;
+    this.#process = process;
+  }
+
+  /** Empties the store, for a simulation that begins. */
+  async begin(): Promise<void> {
+    this.#setClock();
+    const { admin } = this.#process;
+    await admin.command('FLUSHALL', 'SYNC');
+    await admin.command('SCRIPT', 'FLUSH', 'SYNC');
+  }
+
+  connect(replica: Owner, onRead: OnReadOpts | null): SimulatedSocket {
+    this.#opened += 1;
+    const world = this.#world;
+    const connection = new StoreConnection(world, {
+      replica,
+      onRead,
+      number: this.#opened,
+      execute: (one, command) => this.#execute(one, command),
+      close: (one) => this.#close(one),
+    });
+    this.#connections.push(connection);
+    world.after(drawDelayUs(world), world.network, () => {
+      world.wait(async () => {
+        await connection.open(this.#process.port);
+        world.note('open', connection.name);
+        world.after(drawDelayUs(world), replica, () => connection.socket.connected());
+      });
+    });
+    return connection.socket;
+  }
+
+  /** Cuts connections of a replica. Of what is on its way in either direction a part is lost. */
+  cut(replica: Owner, isHit: (connection: { isSubscriber: boolean }) => boolean = () => true): number {
+    const hit = this.#connections.filter((one) => one.replica === replica && !one.isClosed && isHit(one));
+    for (const { socket, toReplica } of hit) {
+      socket.line?.lose();
+      toReplica.lose();
+    }
+    return hit.length;
+  }
+
+  /** The reply to the next command that announces something is lost, and the connection with it. */
+  loseReply(replica: Owner): void {
+    for (const one of this.#connections) if (one.replica === replica && !one.isSubscriber) one.losesReply = true;
+  }
+
+  /** Ends all real connections, after the simulation. */
+  async end(): Promise<void> {
+    for (const one of this.#connections) await this.#close(one);
+  }
+
+  /** Asks the store aside of all replicas. */
+  async ask(...words: string[]): Promise<string> {
+    return (await this.#process.admin.command(...words)).toString();
+  }
+
+  #setClock(): void {
+    this.#process.setClock(Math.round((BEGINS_AT_MS + this.skewMs) * 1_000 + this.#world.clock.nowUs));
+  }
+
+  async #execute(connection: StoreConnection, command: Buffer): Promise<void> {
+    const { link } = connection;
+    if (link === null || connection.isClosed) return;
+    this.#setClock();
+    const words = wordsOf(command);
+    const name = (words[0] ?? '').toUpperCase();
+    const isSubscription = name.endsWith('SUBSCRIBE');
+    connection.isSubscriber ||= isSubscription;
+    const reply = await this.#replyTo(link, words, command);
+    const told = UNTOLD.has(name) ? '' : nameOfBytes(reply);
+    this.#world.note('store', connection.name, describe(words), nameOfBytes(command), told);
+    const announced = await this.#passPushes();
+    if (!connection.losesReply || announced === 0) return connection.toReplica.send(reply);
+    connection.losesReply = false;
+    this.#world.note('lost reply', connection.name);
+    connection.toReplica.reset();
+    await this.#close(connection);
+  }
+
+  async #replyTo(link: RedisLink, words: string[], command: Buffer): Promise<Buffer> {
+    const [name = '', key = '', count = ''] = words;
+    if (/SUBSCRIBE$/i.test(name)) return link.subscribe(command, words.length - 1);
+    if (!/^SRANDMEMBER$/i.test(name)) return link.ask(command);
+    // The store hashes with a secret of its own and draws by itself, so the draw is made here.
+    const members = wordsOf(await link.command('SMEMBERS', key)).toSorted();
+    return Buffer.from(commandOf(...this.#world.random.shuffled(members).slice(0, Number(count))));
+  }
+
+  /**
+   * Hands on what the command announced: a reply after it on the same connection shows that all of it has come. Resolves
+   * to how many replicas were told.
+   */
+  async #passPushes(): Promise<number> {
+    let announced = 0;
+    const subscribers = this.#connections.filter(({ link, isSubscriber }) => link !== null && isSubscriber);
+    await Promise.all(subscribers.flatMap(({ link }) => (link === null ? [] : [link.command('PING')])));
+    for (const one of subscribers) {
+      for (const push of one.link?.takePushes() ?? []) {
+        const isLost = this.losesPush(one.replica);
+        this.#world.note(isLost ? 'lost push' : 'push', one.name, nameOfBytes(push));
+        announced += 1;
+        if (!isLost) one.toReplica.send(push);
+      }
+    }
+    return announced;
+  }
+
+  /** Closes a connection so that the store knows at once. */
+  async #close(connection: StoreConnection): Promise<void> {
+    if (connection.isClosed) return;
+    connection.isClosed = true;
+    this.#connections = this.#connections.filter((one) => one !== connection);
+    const { link, clientId } = connection;
+    if (link === null) return;
+    await this.#process.admin.command('CLIENT', 'KILL', 'ID', clientId);
+    link.close();
+    this.#world.note('close', connection.name);
+    connection.toReplica.end();
+  }
+}
+
+/** Returns what a command is called in the log: a script by its hash and first key. */
+function describe(words: string[]): string {
+  const [name = '', first = '', count = '', key = ''] = words;
+  if (/^EVAL/i.test(name))
+    return `${name.toUpperCase()} ${first.slice(0, 8).replaceAll(/\s/g, '_')} ${Number(count) > 0 ? key : ''}`;
+  return [name.toUpperCase(), ...words.slice(1, 3)].join(' ').slice(0, 80).replaceAll(/\s+/g, ' ');
+}
