@@ -7,8 +7,6 @@ export interface Mutant {
   to: string;
   /** The promise that breaks. */
   breaks: string;
-  /** A seed that finds it. */
-  seed: string;
 }
 
 const LOSS = 'what was acknowledged is seen, or covered by a reset with a cause';
@@ -20,7 +18,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if stale or not addressed(field(entry, 't'), device) then",
     to: 'if true then',
     breaks: LOSS,
-    seed: '1',
   },
   {
     title: 'a message is announced and stands in no log',
@@ -28,7 +25,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: "local id, prev = append(keys.log, now, random, 'message', to, #holders > 0 and message_id or json .. ending)",
     to: "local last = redis.call('XREVRANGE', keys.log, '+', '-', 'COUNT', '1')[1]\n  local id, prev = int(now) .. '-' .. random, last and last[1] or ''",
     breaks: LOSS,
-    seed: '1',
   },
   {
     title: 'an event is taken whatever came before it',
@@ -36,7 +32,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'event.prev === stream.position.id',
     to: '!stream.position.saw(event.id)',
     breaks: LOSS,
-    seed: '3',
   },
   {
     title: 'a repeated call is carried out again',
@@ -44,7 +39,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if not stored then return nil end',
     to: 'if true then return nil end',
     breaks: 'one thing has one id',
-    seed: '1',
   },
   {
     title: 'a call that was sent again is carried out again',
@@ -52,7 +46,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if not resent_after_ms then return nil end',
     to: 'if true then return nil end',
     breaks: 'one thing has one id',
-    seed: '5',
   },
   {
     title: 'ids follow the clock alone',
@@ -60,7 +53,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'ms = math.max(now, prev_ms + 1)',
     to: 'ms = now',
     breaks: 'no stream is open but silent',
-    seed: '1',
   },
   {
     title: 'nobody reaps',
@@ -68,7 +60,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'reaper.run();',
     to: 'void reaper;',
     breaks: 'presence is right after quiet, and never calls the present absent',
-    seed: '2',
   },
   {
     title: 'a replica that lost its lease keeps its id',
@@ -76,7 +67,6 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if (!table.renewed) await this.#takeNewId('lease lost');",
     to: '',
     breaks: 'presence is right after quiet, and never calls the present absent',
-    seed: '3',
   },
   {
     title: 'all accounts have one log',
@@ -84,6 +74,5 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'return this.prefix + part;',
     to: "return part === 'log' ? 'simulate:{all}:log' : this.prefix + part;",
     breaks: 'nobody hears of another account',
-    seed: '1',
   },
 ];

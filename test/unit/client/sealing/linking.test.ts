@@ -1,6 +1,5 @@
 import { memoryKeys } from '../../../../shared/client/sealed.ts';
 import { makeLinking } from '../../../../shared/client/sealing/linking.ts';
-import type { Rings } from '../../../../shared/client/sealing/api.ts';
 import type { SealingCalls } from '../../../../shared/client/sealing/sealing-calls.ts';
 import type { Session } from '../../../../shared/client/session/session.ts';
 
@@ -31,7 +30,7 @@ test('a page of the service itself keeps no address with the session that it get
   } as unknown as SealingCalls;
   const grant = { load: async () => null, save: async () => {}, clear: async () => {} };
   const stores = { keys: memoryKeys(), asking: memoryKeys(), grant };
-  const request = await makeLinking(calls, {} as Rings, stores).askForKeys();
+  const request = await makeLinking(calls, {} as Parameters<typeof makeLinking>[1], stores).askForKeys();
   expect(await request.approved()).toBe(false);
   expect(saved.map(({ origins }) => origins)).toEqual([[]]);
 });
