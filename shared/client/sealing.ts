@@ -1,7 +1,7 @@
 /* The exports of `@baton/client/sealing`: sealed messages, clipboard, files and linking of one device, with the service's calls. */
 export { makeSealing, type SealingOptions } from './sealing/sealing.ts';
 export { type Asking, type KeyedLink, makeAsking, readKeyedLink } from './sealing/asking.ts';
-export { accessOf, isMemberBy } from './sealing/access.ts';
+export { type Access, accessOf, isMemberBy } from './sealing/access.ts';
 export { goneMembers } from './sealing/gone.ts';
 export { memoryTaken, type TakenText, type TakenTexts } from './sealing/taken.ts';
 export type {

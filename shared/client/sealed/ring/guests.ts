@@ -89,7 +89,7 @@ export async function readGuestList(text: string, ring: Ring, account: Account):
   return { guests: list.guests.filter(isApart), signer };
 }
 
-/** Reads the guests that are let in now. Throws the errors of {@link readGuestList}. */
+/** Reads the guests that are let in now. Throws `unknown_key` for a list that names a newer ring: fetch the rings first. */
 export async function readGuests(text: string, ring: Ring, account: Account, now: number): Promise<readonly Guest[]> {
   const { guests } = await readGuestList(text, ring, account);
   return guests.filter(({ device_id: id, until }) => until > now && !isGone(ring, id));
