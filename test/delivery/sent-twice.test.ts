@@ -166,3 +166,19 @@ test('an offer', async () => {
   expect(transfers.map(({ transfer_id }) => transfer_id)).toEqual([offered.transfer.transfer_id]);
   expect(await countOf(onPhone, 'transfer:incoming')).toBe(1);
 });
+
+test('a step of a transfer, which the other side ends before it is sent again', async () => {
+  const body = { to: 'Phone', files: [{ name: 'ended.bin', size: 1 }] };
+  const { transfer } = await posted<{ transfer: { transfer_id: string } }>(direct, '/api/transfer/init', body);
+  const params = { transfer_id: transfer.transfer_id };
+  await untilBeat(behindProxy, toRedis, 'baton');
+  const cut = proxy.cutBeforeAnswerTo(params.transfer_id);
+  const accepting = phone.on(behindProxy).call('acceptTransfer', { params, ...noRetry });
+  await cut;
+  // The next connection does not become ready before the transfer has ended.
+  const { release } = proxy.hold('');
+  await laptop.on(direct).call('cancelTransfer', { params, body: {} });
+  release();
+  expect((await accepting).body.transfer.state).toBe('CANCELLED');
+  expect(await countOf(onLaptop, 'transfer:updated')).toBe(2);
+});

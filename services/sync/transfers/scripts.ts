@@ -84,6 +84,7 @@ export const transferAct = defineScript('transfer-act', {
     /** Error as JSON, 'null' to leave it. */
     error: t.text,
     random: t.randomBits,
+    resentAfterMs: t.resentAfter,
   },
   reply: t.record({ ...stored, refusingState: t.text, isNew: t.flag }),
   announces: true,

@@ -32,6 +32,12 @@ func judged(h *history) ([]porcupine.Operation, []line) {
 			does.End = nil
 		}
 		if does.Do != "read" {
+			if isSeenLater(does) {
+				seen := does
+				seen.Do = "read"
+				reads = append(reads, seen)
+				does.Read = ""
+			}
 			counted = append(counted, does)
 		} else if does.End != nil {
 			reads = append(reads, does)
@@ -51,6 +57,12 @@ func judged(h *history) ([]porcupine.Operation, []line) {
 		operations = append(operations, porcupine.Operation{Input: loss, Output: false, Call: loss.begin(), Return: loss.end()})
 	}
 	return operations, open
+}
+
+// isSeenLater tells whether a step was answered with the end that another step has made since, because its call was sent again.
+// The end was read then, at some time before the answer. It can stand only after the step, which no ended transfer takes.
+func isSeenLater(does line) bool {
+	return does.Kind == "transfer" && does.End != nil && does.Said == "ok" && (does.Do == "accept" || does.Do == "p2p") && isOver(does.Read)
 }
 
 // apart returns the operations with an answer, and those without one.

@@ -32,18 +32,19 @@ const (
 
 func TestWhatIsPossible(t *testing.T) {
 	for name, lines := range map[string][]string{
-		"the last text":                   {written, replaced, read("clipboard", "o", "v2", 40, 50)},
-		"the text before, at once":        {written, replaced, read("clipboard", "o", "v1", 25, 50)},
-		"a write without an answer":       {written, open, read("clipboard", "o", "v3", 100, 110)},
-		"a write that never came":         {written, open, read("clipboard", "o", "v1", 100, 110)},
-		"a text whose time is over":       {written, read("clipboard", "o", "", 20_100, 20_110)},
-		"a text that was lost":            {written, replaced, `{"kind":"loss","begin":40,"end":50}`, read("clipboard", "o", "v1", 60, 70)},
-		"a step that was repeated":        {accepted, accepted, ended, read("transfer", "t", "CANCELLED", 40, 50)},
-		"a refusal":                       {ended, `{"kind":"transfer","key":"t","account":"o","do":"accept","begin":40,"end":50,"said":"refused","read":"CANCELLED"}`},
-		"a ring that came second":         {first, `{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"refused"}`},
-		"a loss of another account's":     {written, `{"kind":"loss","accounts":["x"],"begin":40,"end":50}`, read("clipboard", "o", "v1", 60, 70)},
-		"a name that was there before":    {read("name", "d", "n", 0, 10), read("name", "d", "n", 20, 30)},
-		"what was read during a failover": {written, replaced, `{"kind":"loss","begin":35,"end":60}`, read("clipboard", "o", "v1", 40, 50), read("clipboard", "o", "v2", 70, 80)},
+		"the last text":                              {written, replaced, read("clipboard", "o", "v2", 40, 50)},
+		"the text before, at once":                   {written, replaced, read("clipboard", "o", "v1", 25, 50)},
+		"a write without an answer":                  {written, open, read("clipboard", "o", "v3", 100, 110)},
+		"a write that never came":                    {written, open, read("clipboard", "o", "v1", 100, 110)},
+		"a text whose time is over":                  {written, read("clipboard", "o", "", 20_100, 20_110)},
+		"a text that was lost":                       {written, replaced, `{"kind":"loss","begin":40,"end":50}`, read("clipboard", "o", "v1", 60, 70)},
+		"a step that was repeated":                   {accepted, accepted, ended, read("transfer", "t", "CANCELLED", 40, 50)},
+		"a step whose answer tells of the end since": {accepted, ended, `{"kind":"transfer","key":"t","account":"o","do":"p2p","begin":12,"end":40,"said":"ok","read":"CANCELLED"}`},
+		"a refusal":                                  {ended, `{"kind":"transfer","key":"t","account":"o","do":"accept","begin":40,"end":50,"said":"refused","read":"CANCELLED"}`},
+		"a ring that came second":                    {first, `{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"refused"}`},
+		"a loss of another account's":                {written, `{"kind":"loss","accounts":["x"],"begin":40,"end":50}`, read("clipboard", "o", "v1", 60, 70)},
+		"a name that was there before":               {read("name", "d", "n", 0, 10), read("name", "d", "n", 20, 30)},
+		"what was read during a failover":            {written, replaced, `{"kind":"loss","begin":35,"end":60}`, read("clipboard", "o", "v1", 40, 50), read("clipboard", "o", "v2", 70, 80)},
 	} {
 		if got := verdictOf(t, lines...); got != porcupine.Ok {
 			t.Errorf("%s: %s", name, got)
@@ -61,6 +62,7 @@ func TestWhatIsNot(t *testing.T) {
 		"a loss that another account had": {written, replaced, `{"kind":"loss","accounts":["x"],"begin":35,"end":36}`, read("clipboard", "o", "v1", 60, 70)},
 		"two ends":                        {accepted, ended, `{"kind":"transfer","key":"t","account":"o","do":"fail","begin":40,"end":50,"said":"ok","read":"FAILED"}`},
 		"a state that is over":            {accepted, ended, read("transfer", "t", "ACCEPTED", 40, 50)},
+		"a step after the end":            {accepted, ended, `{"kind":"transfer","key":"t","account":"o","do":"p2p","begin":40,"end":50,"said":"ok","read":"CANCELLED"}`},
 		"a refusal without a cause":       {accepted, `{"kind":"transfer","key":"t","account":"o","do":"cancel","begin":40,"end":50,"said":"refused","read":"ACCEPTED"}`},
 		"two first rings":                 {first, `{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"ok"}`},
 		"a conflict without a cause":      {`{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"refused"}`},

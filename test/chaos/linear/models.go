@@ -217,15 +217,16 @@ var transfer = kind{first: "PENDING", lost: taken(gone), step: func(state string
 	}
 	next, isAllowed := r.after(does.Do)
 	happened := r.happened(does.Do)
+	isSilent := isOpen || does.Read == ""
 	switch {
 	case does.Said == "refused":
 		if happened || isAllowed || (does.Read != r.state && does.Read != "") {
 			return nil
 		}
 		return []string{state}
-	case happened && (isOpen || does.Read == r.state):
+	case happened && (isSilent || does.Read == r.state):
 		return []string{state}
-	case !happened && isAllowed && (isOpen || does.Read == next.state):
+	case !happened && isAllowed && (isSilent || does.Read == next.state):
 		return []string{push(state, next.String())}
 	}
 	return nil

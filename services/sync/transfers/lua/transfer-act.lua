@@ -9,10 +9,10 @@
 --                                       +---complete---> DONE
 --
 -- Keys and arguments: transferAct in scripts.ts.
--- uses: clock routes log transfers/transfer transfers/transfer-view transfers/offers transfers/transfer-end
+-- uses: clock routes log operation transfers/transfer transfers/transfer-view transfers/offers transfers/transfer-end
 -- RETURNS OK, transfer as JSON without its end, files ('': a long list), state in the relay (of all files if it has
 --         ended), '' or the state that refuses, whether the state changed ('1' | '0')
---         | not_found | not_a_party
+--         | not_found | not_a_party | store_unavailable
 local now, t = now_ms(), read_transfer(keys.record)
 if not t then return { 'not_found' } end
 local by_sender, by_receiver = device == t.sender, device == t.receiver
@@ -46,7 +46,10 @@ local function outcome(is_new)
   local files, words = brief_parts(t)
   return { 'OK', open_json(t), files, is_over(t) and relay_words(t) or words, '', is_new and '1' or '0' }
 end
-if happened[action] then return outcome(false) end
+-- A call that was sent again took effect the first time, also where the other side has ended the transfer since.
+local before, unknown = logged_before(keys.log, now, random, 'transfer:updated', resent_after_ms)
+if unknown then return { unknown } end
+if before or happened[action] then return outcome(false) end
 if not target[action] then return { 'OK', '', '', '', state, '0' } end
 
 t.state = target[action]
