@@ -5,7 +5,7 @@ import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, PH
 import { randomUser } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
-/* What can be read and reached on small and enlarged windows, with names of every kind. */
+/* Small and enlarged windows, and names of every kind: everything can be read and reached. */
 
 withChromium.describe('what can be read and reached', () => {
   let site: Site;

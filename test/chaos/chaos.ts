@@ -22,7 +22,7 @@ import type { ChaosStore, StoreOptions } from './stores/store.ts';
 import { Takeovers } from './stores/takeovers.ts';
 import { wait } from './wait.ts';
 
-/** What an operator sets, but for what makes a run of minutes show what a day would. */
+/** An operator's settings, with shorter periods, so that a run of minutes shows what a day would. */
 const REPLICA_ENV = {
   APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
   APP_DRAIN_SECONDS: '2',

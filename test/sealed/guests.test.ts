@@ -131,7 +131,7 @@ describe('a server that shows', () => {
     server.shownList = server.lists.at(-1) ?? '';
     expect(await codeOf(send(ann, guest.id, 'after'))).toBe('unkeyed_receiver');
     expect(await codeOf(send(ann, dan.id, 'to the other one'))).toBe('done');
-    // What it sent while it was a guest is still its own, and is marked.
+    // Its messages from before the removal still name it, and are marked.
     const opened = server.posted.filter(({ from, to }) => from === bob.id && to === guest.id);
     expect(opened).toHaveLength(1);
   });

@@ -9,7 +9,7 @@ import type { World } from './world/world.ts';
 
 const FIRST_PORT = 10_000;
 
-/** What an operator sets, but for what makes a run of a minute show what a day would. */
+/** An operator's settings, with shorter periods, so that a run of a minute shows what a day would. */
 const SETTINGS = {
   APP_IDENTITY: 'dev',
   APP_REDIS_URL: 'redis://127.0.0.1:6379',

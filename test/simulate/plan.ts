@@ -11,7 +11,7 @@ export interface PlannedFault {
   variant: number;
 }
 
-/** What a seed makes of a run; the fewer of it are needed for a failure, the easier it is to read. */
+/** The plan that a seed draws for a run. A smaller plan that fails is easier to read. */
 export interface Plan {
   replicas: number;
   devices: number;

@@ -28,7 +28,7 @@ async function linkOf(text: string): Promise<{ link: SignInLink; key: LinkKey | 
   return { link: { request_id: parts[1] as string, approval_code: parts[2] as string }, key: null };
 }
 
-/** What a new device gets: a place in the ring, a place among the guests, or no keys. */
+/** A new device becomes a member of the ring, or a guest, or gets no keys. */
 type Given = 'member' | 'guest' | 'nothing';
 
 /** Finds out what the device gets. A device that is signed in already keeps its access, whatever was asked for. */

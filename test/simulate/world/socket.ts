@@ -186,24 +186,25 @@ export class SimulatedSocket extends Duplex implements Receiver {
   }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    if (this.connecting) {
-      this.once('connect', () => this._writev(chunks, done));
-      return;
-    }
-    const bytes = Buffer.concat(chunks.map(({ chunk }) => chunk));
-    this.bytesWritten += bytes.length;
-    this.#silence?.refresh();
-    this.line?.send(bytes);
-    done();
+    this.#onceConnected(() => {
+      const bytes = Buffer.concat(chunks.map(({ chunk }) => chunk));
+      this.bytesWritten += bytes.length;
+      this.#silence?.refresh();
+      this.line?.send(bytes);
+      done();
+    });
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    if (this.connecting) {
-      this.once('connect', () => this._final(done));
-      return;
-    }
-    this.line?.end();
-    done();
+    this.#onceConnected(() => {
+      this.line?.end();
+      done();
+    });
+  }
+
+  #onceConnected(work: () => void): void {
+    if (this.connecting) this.once('connect', work);
+    else work();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {

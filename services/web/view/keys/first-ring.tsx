@@ -25,7 +25,7 @@ export function useFirstRing(keys: Gate, hasKeys: boolean): Signal<FirstRing> {
       if (!hasKeys || keyState.peek().kind !== 'none' || shared.peek().me?.features.sealed !== true) return;
       if (!(await mayHaveKeys()) || shared.peek().listed !== 'now') return;
       if (await (await keys.open()).isEncrypted()) return;
-      // What the user has chosen stays when the devices are listed anew.
+      // A new list of devices changes nothing that the user has chosen.
       const isWanted = found.peek().kind === 'asked' && isMade(found.peek());
       found.value = otherNames(app).length === 0 ? { kind: 'itself' } : { kind: 'asked', isWanted };
     };
