@@ -18,13 +18,20 @@ interface Parts {
 export function makeGuestList(calls: SealingCalls, { current }: Parts) {
   const { fetchKeys, putGuests } = makeRingCalls(calls);
 
-  /** Returns the list that the service has. A list that no member signed, or that cannot be read, lets nobody in. */
+  /**
+   * Returns the list that the service has. A list that no member signed, or that cannot be read, lets nobody in. Throws
+   * `unknown_key` for a list of a ring that has come meanwhile: it may be genuine, and must not be replaced unread.
+   */
   async function stored({ ring, account }: Keyring) {
     const answer = await fetchKeys(Math.max(0, ring.body.n - 1));
     if (answer === null) throw sealingError('keys_gone');
     const { guests: text } = answer;
     const nothing = { guests: [], signer: null };
-    const read = text === null ? nothing : await readGuestList(text, ring, account).catch(() => nothing);
+    const unreadable = (error: unknown) => {
+      if (isCode(error, 'unknown_key')) throw error;
+      return nothing;
+    };
+    const read = text === null ? nothing : await readGuestList(text, ring, account).catch(unreadable);
     return { ...read, replaces: await hashOfGuests(text) };
   }
 
@@ -33,19 +40,18 @@ export function makeGuestList(calls: SealingCalls, { current }: Parts) {
     for (let races = 0; races < MOST_RACES; races += 1) {
       const keyring = await current();
       if (keyring === null || memberOf(keyring.ring, keyring.device_id) === null) throw sealedError('unkeyed');
-      const { guests, replaces } = await stored(keyring);
-      const now = calls.trustedNow();
-      // A service may show an older list: the ring says who was removed since. What such a guest has sent can still be opened.
-      const known = guests.map((guest) =>
-        isOver(keyring, guest, now) ? { ...guest, until: Math.min(guest.until, now) } : guest,
-      );
-      const next = changed(known);
-      const text = await signGuests(keyring.ring, next, keyring, now);
       try {
-        await putGuests(text, replaces);
+        const { guests, replaces } = await stored(keyring);
+        const now = calls.trustedNow();
+        // A service may show an older list: the ring says who was removed since. What such a guest has sent can still be opened.
+        const known = guests.map((guest) =>
+          isOver(keyring, guest, now) ? { ...guest, until: Math.min(guest.until, now) } : guest,
+        );
+        const next = changed(known);
+        await putGuests(await signGuests(keyring.ring, next, keyring, now), replaces);
         return { ...keyring, guests: next };
       } catch (error) {
-        if (!isCode(error, 'keys_conflict')) throw error;
+        if (!isCode(error, 'keys_conflict') && !isCode(error, 'unknown_key')) throw error;
       }
     }
     throw sealedError('ring_moved');
