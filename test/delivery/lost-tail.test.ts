@@ -160,6 +160,17 @@ test('a device that opens and closes streams without end leaves no heap of them 
   expect(await redis.hlen(routes)).toBeLessThan(96 + 10);
 });
 
+test('nor do streams without a device, each of another name', async () => {
+  const user = randomUser();
+  for (let i = 0; i < 150; i++) {
+    const stream = site.listenAs(`Tab ${i}`, user, site.one);
+    await stream.next('ready');
+    await stream.stop();
+  }
+  await site.listenAs('Last', user, site.one).next('ready');
+  expect(await redis.hlen(keyOf(user, 'routes'))).toBeLessThan(96 + 10);
+});
+
 test('a device whose row is put back while its stream is open is online at once', async () => {
   // As shipped: no sweep comes to help within seconds.
   const quiet = await startSite();

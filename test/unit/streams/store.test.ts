@@ -47,6 +47,16 @@ test('a stream that opens is given all of presence, also when it was told of it 
   expect(presence).toEqual({ devices: ['phone', 'row'], states: ['phone', '1800'] });
 });
 
+test('a refused stream of which a copy of the call may be under way is closed in the store', async () => {
+  const stream = newStream();
+  const attach = () => {
+    losses += 1;
+    return Promise.resolve({ outcome: 'busy' });
+  };
+  expect((await storeOf(attach).attach(stream, true, [stream.id])).outcome).toBe('busy');
+  expect(stream.attaches.mayBeRouted).toBe(true);
+});
+
 describe('a limit that others may only seem to reach', () => {
   const FULL = { outcome: 'full', channels: ['bus:a', 'bus:b', 'bus:a'] };
 
@@ -63,6 +73,8 @@ describe('a limit that others may only seem to reach', () => {
     const stream = newStream();
     expect((await store.attach(stream, true, [stream.id])).outcome).toBe('busy');
     expect([...generations]).toEqual([1]);
+    // It has no route, and a closed route for each refused stream would make the routes of the account long.
+    expect(stream.attaches.mayBeRouted).toBe(false);
     return given;
   }
 

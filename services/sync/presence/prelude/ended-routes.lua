@@ -23,8 +23,8 @@ local function read_ends(rows, closed, now)
   return seen, ended
 end
 
--- Returns the ids of the surplus closed stream routes. The latest of each device stays, because its grace is counted
--- from it.
+-- Returns the ids of the surplus closed stream routes. The latest of each device with a row stays, because its grace is
+-- counted from it. There is no limit to the names of streams without a device.
 local function surplus_of(closed, now)
   local _, ended = read_ends({}, closed, now)
   local rows, ids = {}, {}
@@ -34,7 +34,8 @@ local function surplus_of(closed, now)
   end
   table.sort(rows, function(a, b) return a.closed > b.closed or (a.closed == b.closed and a.id < b.id) end)
   for i = CLOSED_KEPT + 1, #rows do
-    if ended[rows[i].device] ~= rows[i].closed then ids[#ids + 1] = rows[i].id end
+    local device = rows[i].device
+    if ended[device] ~= rows[i].closed or string.sub(device, 1, 1) == '~' then ids[#ids + 1] = rows[i].id end
   end
   return ids
 end
