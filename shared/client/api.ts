@@ -266,7 +266,10 @@ export interface Transfers {
 export interface SendSettings extends OnceSettings {
   /** Passed to the receiver untouched: base64url without padding, at most 512 KB once it is decoded. */
   sealed?: string;
-  /** How long to wait for an absent receiver, until `peer_offline`; default 60,000. `null`: the service keeps what fits. */
+  /**
+   * How long to wait for an absent receiver, until `peer_offline`; default 60,000. Ten times as long for one that has seen
+   * the offer and left. `null`: the service keeps what fits.
+   */
   offlineMs?: number | null;
   /** False: the library reads nothing before the offer, and the receiver has no digest to compare. Default true. */
   digest?: boolean;

@@ -195,6 +195,16 @@ test('each way in which a transfer is not wanted is told by its name', async () 
   expect(await laptop.transfers.get(away.id)).toMatchObject({ state: 'FAILED', phase: 'peer_offline' });
 });
 
+test('a receiver that leaves before it accepts is not waited for without end', async () => {
+  const { laptop, phone } = await pair();
+  const offer = offered(phone);
+  const sending = await laptop.transfers.send('Phone', [blobSource(new Blob(['hello']), 'a.txt')], { offlineMs: 300 });
+  expect(sending.receiverOnline).toBe(true);
+  await offer;
+  await phone.close();
+  await expect(sending.done).rejects.toMatchObject({ code: 'peer_offline' });
+});
+
 test('what fits is left for a receiver that is away, and its sender goes', async () => {
   const { laptop, phone, devices } = await pair();
   await phone.close();

@@ -139,8 +139,8 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
         tell(run, 'waiting_accept');
         peer?.there();
       };
-      const about = { run, caller, clock, emitter, presence: parts.presence, onThere, onProblem };
-      if (!receiverOnline && offlineMs !== null) waitForReceiver({ ...about, offlineMs });
+      const about = { run, caller, clock, emitter, presence: parts.presence, isThere: receiverOnline, onThere, onProblem };
+      if (offlineMs !== null) waitForReceiver({ ...about, offlineMs });
     }
     if (peer === null) void sender.begin();
     else peer.begin({ isThere: receiverOnline, parks: offlineMs === null });
