@@ -5,6 +5,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { localUrl } from './app-page.ts';
 import { randomUser } from './app-two.ts';
 import { firefoxPath } from './bare-firefox.ts';
+import { found } from './found.ts';
 import { type FirefoxPage, openFirefoxPage } from './firefox-page.ts';
 
 const withFirefox = skipUnless(firefoxPath !== undefined, 'needs Firefox');
@@ -47,8 +48,12 @@ withFirefox.describe('words in the app in Firefox', () => {
     await fox.shows('.front h1', 'Name this device');
     await fox.type('.front input', 'Fox');
     await fox.press('Enter');
+    const composer = found('.composer textarea', 'Message', 30_000);
+    await fox.run(`void (globalThis.focusedAtFirst = ${composer}.then(() => document.activeElement.tagName))`);
     await fox.click('.device-name', 'Phone');
     await fox.shows('.composer textarea', 'Message');
+    // The heading has the focus from the beginning, and takes it from nobody who types already.
+    expect(await fox.run('focusedAtFirst')).toBe('H1');
 
     await fox.type('.composer textarea', 'half a word');
     expect(await press({ keyCode: 229 })).toBe(true);

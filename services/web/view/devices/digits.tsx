@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { inviteDigits } from '../../../../shared/client/session/invites.ts';
 import type { SignInRequestView } from '../../../../shared/client/index.ts';
 import { keyState } from '../../sealing/key-state.ts';
@@ -28,7 +28,7 @@ export function Digits({ view, onRight, onOver }: DigitsProps) {
   const isRight = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
   const { approve } = texts.value;
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   const digitsOf = async (secret: string): Promise<string> =>
     view.keys === undefined || keyState.peek().kind !== 'keyed'
       ? inviteDigits(secret, view.request_id)

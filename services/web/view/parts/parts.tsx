@@ -1,7 +1,7 @@
 import type { IconNode } from 'lucide';
 import { ArrowLeft } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../../texts/texts.ts';
 import { Icon } from './icon.tsx';
 
@@ -44,7 +44,7 @@ export function Pane({
   kind?: string;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
     <section class={`pane ${kind}`}>
       <header class="pane-head">
