@@ -139,7 +139,16 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
         tell(run, 'waiting_accept');
         peer?.there();
       };
-      const about = { run, caller, clock, emitter, presence: parts.presence, isThere: receiverOnline, onThere, onProblem };
+      const about = {
+        run,
+        caller,
+        clock,
+        emitter,
+        presence: parts.presence,
+        isThere: receiverOnline,
+        onThere,
+        onProblem,
+      };
       if (offlineMs !== null) waitForReceiver({ ...about, offlineMs });
     }
     if (peer === null) void sender.begin();
