@@ -5,8 +5,8 @@
 const SLOW_REDIS_MODES =
   '<rootDir>/test/redis-modes/(cluster-faults|relay-failover|sentinel-faults|wait-replicas)\\.test';
 
-/** Asked for by their names alone, and suites of their own in `.ci/run`: what they examine seldom changes, and they take long. */
-const LEFT_OUT = ['gates', 'edge'].filter((folder) => !process.argv.some((word) => word.includes(folder)));
+/** Asked for by their names alone, and suites of their own in `.ci/run`: they take long. */
+const LEFT_OUT = ['gates', 'edge', 'endurance'].filter((folder) => !process.argv.some((word) => word.includes(folder)));
 
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],

@@ -1,10 +1,10 @@
 import everyTest from '../../jest.config.mjs';
 
-/** Run by `npm run test:client`: the packed library, installed in an empty folder. One file at a time: they move big files. */
+/** Run by `npm run test:client`: the packed library, installed in an empty folder. Two files at a time: they move big files. */
 export default {
   ...everyTest,
   rootDir: '../..',
   testMatch: ['<rootDir>/test/client-package/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  maxWorkers: 1,
+  maxWorkers: 2,
 };

@@ -122,25 +122,3 @@ test.each(['nonsense', '0-0', '99999999999999-1', '1-1', '-', '1'])(
     await stream.stop();
   },
 );
-
-// Proves G1.
-test('an append raced against an attach is always seen, thousands of times', async () => {
-  const rounds = 100;
-  const racers = 20;
-  const race = async () => {
-    const [laptop, phone] = await makeTrio();
-    let position: string | null = null;
-    for (let round = 0; round < rounds; round++) {
-      const content = `round ${round}`;
-      const sent = laptop.on(round % 2 ? one : two).call('sendMessage', { body: { to: 'Phone', content } });
-      const stream = phone.listen(round % 3 ? two : one, position ?? undefined);
-      const { data } = await stream.next('message', (event) => event.data.content === content);
-      await sent;
-      await phone.on(one).call('ackMessages', { body: { message_ids: [data.message_id] } });
-      await stream.stop();
-      position = stream.stream.lastEventId;
-    }
-  };
-
-  await expect(Promise.all(Array.from({ length: racers }, race))).resolves.toHaveLength(racers);
-}, 240_000);

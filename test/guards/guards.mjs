@@ -287,7 +287,7 @@ export const GUARDS = [
     file: 'shared/client/sealed/content/body.ts',
     from: "if (!(await isSignedBy(sig))) throw sealedError('wrong_signer');",
     to: 'void sig;',
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
     name: 'sealed: the signature of a ring',
@@ -295,7 +295,7 @@ export const GUARDS = [
     from: "if (!follows || !stays || !followsMembers(before, next)) throw sealedError('bad_ring');",
     to: `if (!follows || !followsMembers(before, next)) throw sealedError('bad_ring');
   void stays;`,
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
     name: 'sealed: a ring names the one before it',
@@ -303,14 +303,14 @@ export const GUARDS = [
     from: `if (ring.body.prev_hash !== hashOf(newest)) throw sealedError('devices_disagree');
       await checkNext(newest, ring);`,
     to: 'void checkNext;',
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
     name: 'sealed: a ring that is known is not replaced',
     file: 'shared/client/sealed/ring/chain.ts',
     from: "if (same !== undefined && hashOf(same) !== hashOf(ring)) throw sealedError('devices_disagree');",
     to: 'void same;',
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
     name: 'sealed: a message is for the device that it names',
@@ -321,41 +321,41 @@ export const GUARDS = [
         if (opened !== null) return opened;
       }
       return openMessage(keyring, { sealed, from, to: '*' });`,
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
     name: 'sealed: a message that was shown is not shown again',
     file: 'shared/client/sealing/texts.ts',
     from: "if (before !== null) throw sealingError('sent_before');",
     to: '',
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
     name: 'sealed: the clipboard does not go back',
     file: 'shared/client/sealed/content/clipboard.ts',
     from: '|| opened.t < newest) throw',
     to: '|| newest < 0) throw',
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
     name: 'sealed: the keys of a device are those of its code',
     file: 'shared/client/sealing/linking.ts',
     from: 'await checkKeys(keys, key);',
     to: 'void checkKeys;',
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
     name: 'sealed: a newer ring in use is noted',
     file: 'shared/client/sealing/judgement.ts',
     from: 'if (problem.cause instanceof NewerRing) await noteSeen(store, keyring, problem.cause.n);',
     to: 'void [NewerRing, noteSeen, store, keyring];',
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
     name: 'sealed: nothing is sealed while a removed device has the key',
     file: 'shared/client/sealing/judgement.ts',
     from: 'checkMaySeal(keyring);',
     to: 'void checkMaySeal;',
-    test: ['test/sealed/hostile-server.test.ts', ''],
+    test: ['test/endurance/hostile-server.test.ts', ''],
   },
 ];

@@ -18,11 +18,12 @@ const SUITES = {
   // Every script with its keys in one slot, every announcement, every command of the user.
   cluster: [
     'test/commands/(?!names-that-look-one)',
-    'test/transfers/(?!transfer-model|ice)',
+    'test/transfers/(?!ice)',
     'test/signin/(?!link-page)',
     'test/sessions/(?!lost-answers|invented-devices|dev-return|broker-away)',
     'test/push/(subscriptions|surviving|waking)',
     'test/delivery/(main-job|leaving|resume|storm|endings|lost-tail|black-hole)',
+    'test/endurance/attach-races',
     'test/relay/(rules|both-ways|replaced|slow|timers)',
     'test/wire/(both-sides|identity/permissions|limits/rate-limits)',
   ],
@@ -34,6 +35,7 @@ const SUITES = {
     'test/signin/(qr|limits)\\.test',
     'test/push/(surviving|waking)',
     'test/delivery/(main-job|resume|black-hole)',
+    'test/endurance/attach-races',
     'test/relay/(rules|both-ways)',
     'test/wire/(both-sides|identity/permissions|limits/rate-limits)',
   ],

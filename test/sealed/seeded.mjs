@@ -10,7 +10,7 @@ const { values } = parseArgs({
   options: { seeds: { type: 'string', default: '1000' }, seed: { type: 'string', default: '' } },
 });
 const env = { ...process.env, APP_TEST_SEEDS: values.seeds, APP_TEST_SEED: values.seed };
-const child = spawn(process.execPath, ['deploy/local/test.mjs', 'test/sealed/hostile-server'], {
+const child = spawn(process.execPath, ['deploy/local/test.mjs', 'test/endurance/hostile-server'], {
   stdio: 'inherit',
   env,
 });

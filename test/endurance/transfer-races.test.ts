@@ -1,7 +1,7 @@
 import type { TransferState } from '../../shared/contract/modules/transfers.ts';
 import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
-import { makeParties, offer, type Parties } from './parties.ts';
+import { makeParties, offer, type Parties } from '../transfers/parties.ts';
 
 const options = { redisUrl: sharedRedisUrl(), keyPrefix: randomPrefix() };
 let replicas: ReplicaProcess[];

@@ -1,7 +1,7 @@
 import { publicKeysOf } from '../../shared/client/sealed/keys/device-keys.ts';
 import { startSite, type Site } from '../support/site.ts';
-import { areOnOneChain, chainOf, currentOf, unlessRefused } from './hostile/party.ts';
-import { makeWorld, type Seen, type World } from './hostile/world.ts';
+import { areOnOneChain, chainOf, currentOf, unlessRefused } from '../sealed/hostile/party.ts';
+import { makeWorld, type Seen, type World } from '../sealed/hostile/world.ts';
 
 /*
  * Devices with keys, by a server that swaps rings, keys, ids, targets and senders, that replays, drops, reorders, truncates,
