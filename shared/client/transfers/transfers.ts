@@ -128,9 +128,10 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     const side = { ...shared, relay: sender, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
     const peer = peers !== null && mayGoDirect(sources, settings) ? peers.sending(side) : null;
     // Keeps the getters of the handle, so that each read returns the present value.
-    const handle = Object.defineProperties({ receiverOnline, uploaded: sender.uploaded } as OutgoingTransfer, {
-      ...Object.getOwnPropertyDescriptors(handleOf(run)),
-    });
+    const handle = Object.defineProperties(
+      { receiverOnline, uploaded: sender.uploaded } as OutgoingTransfer,
+      Object.getOwnPropertyDescriptors(handleOf(run)),
+    );
     if (!keep({ run, handle, sender, receiver: null, peer }, transfer)) return handle;
     parts.start();
     if (transfer.state === 'PENDING') {
@@ -139,17 +140,8 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
         tell(run, 'waiting_accept');
         peer?.there();
       };
-      const about = {
-        run,
-        caller,
-        clock,
-        emitter,
-        presence: parts.presence,
-        isThere: receiverOnline,
-        onThere,
-        onProblem,
-      };
-      if (offlineMs !== null) waitForReceiver({ ...about, offlineMs });
+      const told = { emitter, isThere: receiverOnline, onThere, onProblem };
+      if (offlineMs !== null) waitForReceiver({ ...parts, ...shared, ...told, offlineMs });
     }
     if (peer === null) void sender.begin();
     else peer.begin({ isThere: receiverOnline, parks: offlineMs === null });
@@ -193,8 +185,10 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     receiver.begin();
     run
       .until(({ state }) => state === 'RELAY_ACTIVE')
-      .then(() => tell(run, 'relay_downloading'))
-      .catch(() => {});
+      .then(
+        () => tell(run, 'relay_downloading'),
+        () => {},
+      );
     return handle;
   }
 

@@ -33,45 +33,39 @@ export function waitForReceiver({ run, caller, clock, emitter, presence, offline
   let hasSeen = parts.isThere;
   let wasAway = false;
   let isLate = false;
-  let stopClock: (() => void) | null = null;
-  let cancelSoon = () => {};
-  const fail = async () => {
-    end();
-    const body = { phase: 'peer_offline', reason: 'peer_offline' } as const;
-    const params = { transfer_id: run.id };
-    const { body: ended } = await run.insist(() => caller.call('failTransfer', { params, body }));
-    run.update(ended.transfer);
+  let cancel = () => {};
+  const after = (ms: number, work: () => void) => {
+    cancel();
+    cancel = clock.after(ms, work);
   };
-  const startClock = () => {
-    stopClock ??= clock.after(hasSeen ? SEEN_TIMES * offlineMs : offlineMs, () => {
+  const wait = () =>
+    after(hasSeen ? SEEN_TIMES * offlineMs : offlineMs, () => {
       isLate = true;
       look(presence());
     });
-  };
-  const come = () => {
-    stopClock?.();
-    stopClock = null;
-    wasAway = isLate = false;
-    hasSeen = true;
-    cancelSoon();
-    cancelSoon = clock.after(LIMITS.peerDelayMs, parts.onThere);
+  const fail = async () => {
+    end();
+    const request = { params: { transfer_id: run.id }, body: { phase: 'peer_offline' as const } };
+    const { body } = await run.insist(() => caller.call('failTransfer', request));
+    run.update(body.transfer);
   };
   const look = (entries: readonly PresenceEntry[]) => {
-    const isThere = entries.some(({ device_id, online }) => online && device_id === receiver.device_id);
-    if (isThere && wasAway) return come();
-    if (isThere) return;
-    wasAway = true;
-    if (isLate) fail().catch(parts.onProblem);
-    else startClock();
+    const isAway = !entries.some(({ device_id, online }) => online && device_id === receiver.device_id);
+    if (isAway && isLate) fail().catch(parts.onProblem);
+    else if (isAway !== wasAway) {
+      wasAway = isAway;
+      if (!isAway) {
+        hasSeen = true;
+        after(LIMITS.peerDelayMs, parts.onThere);
+      } else if (hasSeen) wait();
+    }
   };
   const off = emitter.on('presence', look);
   const end = () => {
-    stopClock?.();
-    cancelSoon();
+    cancel();
     off();
   };
-  if (!parts.isThere) startClock();
-  run.signal.addEventListener('abort', end, { once: true });
+  if (!hasSeen) wait();
   // A receiver that has accepted was there, whatever presence says.
-  run.until(({ state }) => state !== 'PENDING').then(end, () => {});
+  run.until(({ state }) => state !== 'PENDING').then(end, end);
 }
