@@ -34,6 +34,13 @@ export function mutantsOfFile(file, original) {
   });
 }
 
+/** The lines of explained.txt for these files that no mutant has any more. */
+export function staleExplanations(files, mutants) {
+  const explains = (one) => (mutant) =>
+    mutant.file === one.file && mutant.line === one.line && mutant.change === one.change;
+  return EXPLAINED.filter((one) => files.includes(one.file) && !mutants.some(explains(one)));
+}
+
 /** Returns the mutants in an order that depends on the seed alone. */
 export function shuffled(mutants, seed) {
   const rank = ({ file, place, change }, at) =>

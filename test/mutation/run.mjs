@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { buildOrExit } from '../../deploy/build/build.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 import { ROOT } from '../../deploy/local/setup/tree.mjs';
-import { mutantsOfFile, shuffled, testMutants } from './mutants.mjs';
+import { mutantsOfFile, shuffled, staleExplanations, testMutants } from './mutants.mjs';
 import { filesInScope } from './scope.mjs';
 import { committedScores, flawOf } from './score.mjs';
 
@@ -122,6 +122,11 @@ installPackages();
 const redisServer = requireRedisServer('APP_TEST_REDIS_SERVER');
 await buildOrExit();
 const found = choice.files.flatMap((file) => mutantsOfFile(file, readFileSync(join(ROOT, file), 'utf8')));
+const stale = staleExplanations(choice.files, found);
+if (stale.length > 0) {
+  const lines = stale.map(({ file, line, change }) => `${file} | ${line} | ${change}`);
+  throw new Error(`explained.txt explains what is not there any more:\n${lines.join('\n')}`);
+}
 const most = Number(options.sample ?? choice.sample ?? found.length);
 const isBounded = options.minutes !== undefined || most < found.length;
 const ordered =

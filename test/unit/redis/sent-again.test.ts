@@ -121,6 +121,19 @@ test.each([
   expect(await logged()).toBe(1);
 });
 
+test.each([
+  ['a signal', signal],
+  ['a message', () => message('=phone')],
+  ['the clipboard', () => clipboard('text')],
+  ['a name', () => rename('Name')],
+])('the answer of %s that was sent again is kept while another copy may come: for a minute', async (_, make) => {
+  await make()(500);
+  const [kept = ''] = await client.keys('baton:{u}:op:*');
+  const keptMs = await client.pttl(kept);
+  expect(keptMs).toBeGreaterThan(30_000);
+  expect(keptMs).toBeLessThanOrEqual(60_000);
+});
+
 test('a message is not sent anew because its device can be pushed to by now', async () => {
   const send = message('=phone');
   const first = await send();
