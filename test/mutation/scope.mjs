@@ -12,7 +12,7 @@ const CLIENT_STREAM = [
   ),
   'test/unit/client/checked-events.test.ts',
 ];
-const SEALED = ['envelope', 'records', 'content', 'independent', 'linking', 'ring'].map(
+const SEALED = ['envelope', 'words', 'records', 'content', 'independent', 'linking', 'ring'].map(
   (name) => `test/unit/client/sealed/${name}.test.ts`,
 );
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);

@@ -177,6 +177,14 @@ test('an acknowledgement of what somebody without a device has sent is told as t
   expect(await logged()).toBe(3);
 });
 
+test('an acknowledgement that the log can tell of keeps nothing beside it', async () => {
+  await message('=phone', { id: 'm1' })();
+  const bound = bindScript(messageAck, true, []);
+  const on = keys.inAccount('u', { operation: keys.call('u', 'phone') });
+  await copiesOf(bound, bound.words(on, { device: 'phone', messageIds: ['m1'] }))();
+  expect(await client.keys('baton:{u}:op:*')).toEqual([]);
+});
+
 test.each([
   ['the clipboard', clipboard, async () => (await client.get(keys.clipboard('u')))?.match(/"content":"(\w+)"/)?.[1]],
   ['a name', rename, async () => (await client.hget(keys.devices('u'), 'phone'))?.split('\n')[0]],
