@@ -62,7 +62,7 @@ function makeDryRuns() {
   };
   return (lane, mutant) => {
     const tests = testsOf(mutant.file);
-    const name = tests.join(' ');
+    const name = tests.toSorted().join(' ');
     if (!known.has(name)) known.set(name, run(lane, mutant, tests));
     return known.get(name);
   };

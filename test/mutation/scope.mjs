@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { filesUnder } from '../../deploy/local/setup/tree.mjs';
 
 /*
@@ -12,7 +13,7 @@ const CLIENT_STREAM = [
   ),
   'test/unit/client/checked-events.test.ts',
 ];
-const SEALED = ['envelope', 'words', 'records', 'content', 'independent', 'linking', 'ring'].map(
+const SEALED = ['envelope', 'words', 'chain', 'guests', 'records', 'content', 'independent', 'linking', 'ring'].map(
   (name) => `test/unit/client/sealed/${name}.test.ts`,
 );
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);
@@ -54,8 +55,12 @@ const PARTS = [
   { files: /^shared\/client\/sealed\/(?:content\/(?:records|envelope)|ring\/.*)\.ts$/, tests: SEALED },
 ];
 
-/** Returns the tests of a file, the fastest first; empty where the file is not mutated. */
-export const testsOf = (file) => PARTS.find(({ files }) => files.test(file))?.tests ?? [];
+/** Returns the tests of a file: those with its name, then the fastest; empty where the file is not mutated. */
+export function testsOf(file) {
+  const tests = PARTS.find(({ files }) => files.test(file))?.tests ?? [];
+  const name = new RegExp(`[/-]${basename(file).split('.')[0]}[-.]`);
+  return [...tests.filter((test) => name.test(test)), ...tests.filter((test) => !name.test(test))];
+}
 
 /** Returns every file that is mutated. */
 export const filesInScope = () => ['services', 'shared'].flatMap(filesUnder).filter((file) => testsOf(file).length > 0);

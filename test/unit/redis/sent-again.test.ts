@@ -173,8 +173,20 @@ test('an acknowledgement of what somebody without a device has sent is told as t
   const on = keys.inAccount('u', { operation: keys.call('u', 'phone') });
   const ack = copiesOf(bound, bound.words(on, { device: 'phone', messageIds: ['m1', 'm2', 'm3'] }));
   expect((await ack()).slice(0, 2)).toEqual(['OK', '2']);
+  expect(await client.pttl(on.operation)).toBeGreaterThan(30_000);
   expect((await ack(500)).slice(0, 2)).toEqual(['OK', '2']);
   expect(await logged()).toBe(3);
+});
+
+test('an acknowledgement of what a removed device had sent is logged for nobody, and told as the first time', async () => {
+  await message('=phone', { id: 'm1' })();
+  await client.hdel(keys.devices('u'), 'laptop');
+  const bound = bindScript(messageAck, true, []);
+  const on = keys.inAccount('u', { operation: keys.call('u', 'phone') });
+  const ack = copiesOf(bound, bound.words(on, { device: 'phone', messageIds: ['m1'] }));
+  expect((await ack()).slice(0, 2)).toEqual(['OK', '1']);
+  expect(await logged()).toBe(1);
+  expect((await ack(500)).slice(0, 2)).toEqual(['OK', '1']);
 });
 
 test('an acknowledgement that the log can tell of keeps nothing beside it', async () => {
