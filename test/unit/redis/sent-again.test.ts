@@ -189,12 +189,16 @@ test('an acknowledgement of what a removed device had sent is logged for nobody,
   expect((await ack(500)).slice(0, 2)).toEqual(['OK', '1']);
 });
 
-test('an acknowledgement that the log can tell of keeps nothing beside it', async () => {
+test('an acknowledgement that the log can tell of keeps nothing beside it, and is told as the first time', async () => {
   await message('=phone', { id: 'm1' })();
+  await message('=phone', { id: 'm2' })();
+  await message('=phone', { sender: 'tablet', id: 'm3' })();
   const bound = bindScript(messageAck, true, []);
   const on = keys.inAccount('u', { operation: keys.call('u', 'phone') });
-  await copiesOf(bound, bound.words(on, { device: 'phone', messageIds: ['m1'] }))();
+  const ack = copiesOf(bound, bound.words(on, { device: 'phone', messageIds: ['m1', 'm2', 'm3'] }));
+  expect((await ack()).slice(0, 2)).toEqual(['OK', '3']);
   expect(await client.keys('baton:{u}:op:*')).toEqual([]);
+  expect((await ack(500)).slice(0, 2)).toEqual(['OK', '3']);
 });
 
 test.each([
