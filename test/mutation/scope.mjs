@@ -13,9 +13,18 @@ const CLIENT_STREAM = [
   ),
   'test/unit/client/checked-events.test.ts',
 ];
-const SEALED = ['envelope', 'words', 'chain', 'guests', 'records', 'content', 'independent', 'linking', 'ring'].map(
-  (name) => `test/unit/client/sealed/${name}.test.ts`,
-);
+const SEALED = [
+  'vectors',
+  'envelope',
+  'words',
+  'chain',
+  'guests',
+  'records',
+  'content',
+  'independent',
+  'linking',
+  'ring',
+].map((name) => `test/unit/client/sealed/${name}.test.ts`);
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);
 const transfers = (...names) => names.map((name) => `test/transfers/${name}.test.ts`);
 

@@ -61,8 +61,9 @@ const MUTATORS = {
     argument === null || argument.type === 'Literal' || text.slice(argument.start, argument.end).includes('\n')
       ? []
       : [whole(argument, 'undefined')],
+  // A code, not a sentence.
   NewExpression: ({ callee, arguments: [code] }) =>
-    callee.name?.endsWith('Error') && code?.type === 'Literal' ? [whole(code, "''")] : [],
+    callee.name?.endsWith('Error') && /^[a-z_]+$/.test(code?.value) ? [whole(code, "''")] : [],
 };
 
 /**

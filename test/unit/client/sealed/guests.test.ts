@@ -1,5 +1,12 @@
+import { createHash } from 'node:crypto';
 import { utf8 } from '../../../../shared/client/sealed/primitives/bytes.ts';
-import { type Guest, readGuestList, readGuests, signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
+import {
+  type Guest,
+  hashOfGuests,
+  readGuestList,
+  readGuests,
+  signGuests,
+} from '../../../../shared/client/sealed/ring/guests.ts';
 import { type Ring, signBytes } from '../../../../shared/client/sealed/ring/ring.ts';
 import { ACCOUNT, codeOf, firstRing, makePerson, NOW, type Person } from './people.ts';
 
@@ -73,6 +80,13 @@ test('64 guests are let in at once; one whose time is over makes room', async ()
   const over = guests.with(0, { ...one(), until: NOW });
   const list = await readGuestList(await signGuests(ring, over, a.signer, NOW), ring, ACCOUNT);
   expect(idsOf(list.guests)).toEqual(idsOf(guests.slice(1)));
+});
+
+test('a list is named by the SHA-256 of its bytes; what is no list has no name', async () => {
+  const text = await signGuests(ring, [one()], a.signer, NOW);
+  const bytes = Buffer.from(text.split('.')[0] as string, 'base64url');
+  expect(await hashOfGuests(text)).toBe(createHash('sha256').update(bytes).digest('base64url'));
+  expect([await hashOfGuests(null), await hashOfGuests('no list')]).toEqual(['', '']);
 });
 
 test('a guest stays in the list for eight days after its end, by its latest entry', async () => {
