@@ -137,6 +137,22 @@ test('only the bytes of one record of the file are sealed', async () => {
   expect(await records.seal(1, new Uint8Array(1))).toHaveLength(29);
 });
 
+test('a record under another number, or of another length, is damaged', async () => {
+  const records = await recordsOf(R + 1);
+  const sealed = await records.seal(1, new Uint8Array(1));
+  const wrong: [number, Bytes][] = [
+    [0, sealed],
+    [2, sealed],
+    [-1, sealed],
+    [1, sealed.slice(1)],
+    [1, sealed.slice(0, -1)],
+    [1, concat(sealed, new Uint8Array(1))],
+    [1, new Uint8Array()],
+  ];
+  for (const [record, bytes] of wrong) expect(await codeOf(records.open(record, bytes))).toBe('record_damaged');
+  expect(await records.open(1, sealed)).toHaveLength(1);
+});
+
 test('a record has 256 KiB of the file and 28 bytes beside them, and an empty file has one', () => {
   expect([0, 262_144, 262_145].map(sealedSizeOf)).toEqual([28, 262_172, 262_201]);
 });
