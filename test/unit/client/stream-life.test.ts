@@ -201,6 +201,7 @@ describe('in a page', () => {
     Reflect.deleteProperty(globalThis, name);
     const recorder = record();
     await opened(recorder);
+    expect(recorder.stream.state).toEqual({ state: 'open' });
     await recorder.stop();
   });
 
