@@ -183,6 +183,28 @@ describe('in a page', () => {
     await recorder.stop();
   });
 
+  test('a silent stream stays when its page is hidden, or shown for the first time', async () => {
+    const clock = makeManualClock();
+    const recorder = record({ clock });
+    const exchange = await opened(recorder);
+    clock.advance(20_001);
+    shown('hidden');
+    restored(false);
+    // A stream that was replaced hands out nothing any more.
+    exchange.send('message', message(2), id(2));
+    await recorder.next('message');
+    await recorder.stop();
+    expect(server.exchanges).toHaveLength(1);
+  });
+
+  test.each(['document', 'window'])('a program that has no %s has no page, and its stream opens', async (name) => {
+    Reflect.deleteProperty(globalThis, name);
+    const recorder = record();
+    await opened(recorder);
+    expect(recorder.stream.state).toEqual({ state: 'open' });
+    await recorder.stop();
+  });
+
   test('a stream that was heard a moment ago is left alone', async () => {
     const clock = makeManualClock();
     const recorder = record({ clock });

@@ -34,6 +34,10 @@ test.each([Number.NaN, -5, Number.POSITIVE_INFINITY])('a wish of %p milliseconds
   expect(makePace(() => 1).nextDelayMs({ cause: 'reconnect', hintMs, error: null }, 5_000)).toBe(500);
 });
 
+test('a wish to come back at once is granted', () => {
+  expect(makePace(() => 1).nextDelayMs({ cause: 'reconnect', hintMs: 0, error: null }, 5_000)).toBe(0);
+});
+
 test('what was seen longest ago is forgotten first', () => {
   const recent = makeRecent(3);
   expect(['a', 'b', 'c', 'a', 'd'].map((word) => recent.add(word))).toEqual([true, true, true, false, true]);

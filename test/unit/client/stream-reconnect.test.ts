@@ -60,6 +60,34 @@ test('a stream that is told to reconnect as soon as it is open backs off neverth
   expect(delays).toEqual([600, 1_100, 2_100, 4_100]);
 });
 
+test('a stream that dies as soon as it is ready backs off further each time', async () => {
+  const clock = makeManualClock();
+  record({ clock, random: () => 1 });
+  for (const delayMs of [500, 1_000, 2_000]) {
+    const exchange = await accepted();
+    exchange.send('ready', ready({ resumed: false, reason: 'new' }), id(1));
+    await recorder.nextState('open');
+    exchange.destroy();
+    expect(await recorder.nextState('waiting')).toMatchObject({ delayMs });
+    clock.advance(delayMs);
+  }
+});
+
+test('a stream whose ready is not understood is none, unless it has had one that was', async () => {
+  const clock = makeManualClock();
+  record({ clock });
+  (await accepted()).send('ready', { presence: 'nonsense' }, id(1));
+  expect(await recorder.nextState('waiting')).toMatchObject({ cause: 'not_a_stream' });
+  clock.advance(0);
+
+  const second = await accepted();
+  second.send('ready', ready({ resumed: false, reason: 'new' }), id(2));
+  second.send('ready', { presence: 'nonsense' }, id(3));
+  second.send('message', message(4), id(4));
+  await recorder.next('message');
+  expect(server.exchanges).toHaveLength(2);
+});
+
 test('events behind a reconnect in the same chunk are left to the next connection', async () => {
   record();
   const exchange = await accepted();

@@ -121,6 +121,19 @@ test.each([
   expect(await logged()).toBe(1);
 });
 
+test.each([
+  ['a signal', signal],
+  ['a message', () => message('=phone')],
+  ['the clipboard', () => clipboard('text')],
+  ['a name', () => rename('Name')],
+])('the answer of %s that was sent again is kept while another copy may come: for a minute', async (_, make) => {
+  await make()(500);
+  const [kept = ''] = await client.keys('baton:{u}:op:*');
+  const keptMs = await client.pttl(kept);
+  expect(keptMs).toBeGreaterThan(30_000);
+  expect(keptMs).toBeLessThanOrEqual(60_000);
+});
+
 test('a message is not sent anew because its device can be pushed to by now', async () => {
   const send = message('=phone');
   const first = await send();
@@ -160,8 +173,32 @@ test('an acknowledgement of what somebody without a device has sent is told as t
   const on = keys.inAccount('u', { operation: keys.call('u', 'phone') });
   const ack = copiesOf(bound, bound.words(on, { device: 'phone', messageIds: ['m1', 'm2', 'm3'] }));
   expect((await ack()).slice(0, 2)).toEqual(['OK', '2']);
+  expect(await client.pttl(on.operation)).toBeGreaterThan(30_000);
   expect((await ack(500)).slice(0, 2)).toEqual(['OK', '2']);
   expect(await logged()).toBe(3);
+});
+
+test('an acknowledgement of what a removed device had sent is logged for nobody, and told as the first time', async () => {
+  await message('=phone', { id: 'm1' })();
+  await client.hdel(keys.devices('u'), 'laptop');
+  const bound = bindScript(messageAck, true, []);
+  const on = keys.inAccount('u', { operation: keys.call('u', 'phone') });
+  const ack = copiesOf(bound, bound.words(on, { device: 'phone', messageIds: ['m1'] }));
+  expect((await ack()).slice(0, 2)).toEqual(['OK', '1']);
+  expect(await logged()).toBe(1);
+  expect((await ack(500)).slice(0, 2)).toEqual(['OK', '1']);
+});
+
+test('an acknowledgement that the log can tell of keeps nothing beside it, and is told as the first time', async () => {
+  await message('=phone', { id: 'm1' })();
+  await message('=phone', { id: 'm2' })();
+  await message('=phone', { sender: 'tablet', id: 'm3' })();
+  const bound = bindScript(messageAck, true, []);
+  const on = keys.inAccount('u', { operation: keys.call('u', 'phone') });
+  const ack = copiesOf(bound, bound.words(on, { device: 'phone', messageIds: ['m1', 'm2', 'm3'] }));
+  expect((await ack()).slice(0, 2)).toEqual(['OK', '3']);
+  expect(await client.keys('baton:{u}:op:*')).toEqual([]);
+  expect((await ack(500)).slice(0, 2)).toEqual(['OK', '3']);
 });
 
 test.each([

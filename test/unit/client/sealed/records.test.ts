@@ -118,6 +118,45 @@ test('a part that is stored continues with the record in which it stopped, and t
   expect(recordWith(await recordsOf(0), 0)).toEqual({ record: 0, sealedStart: 0, start: 0 });
 });
 
+test('only the bytes of one record of the file are sealed', async () => {
+  const records = await recordsOf(R + 1);
+  const refused: [number, number][] = [
+    [-1, R],
+    [0.5, R],
+    [Number.NaN, R],
+    [2, R],
+    [0, R - 1],
+    [0, 1],
+    [1, R],
+    [1, 0],
+  ];
+  for (const [record, length] of refused) {
+    await expect(records.seal(record, new Uint8Array(length))).rejects.toThrow(TypeError);
+  }
+  expect(await records.seal(0, new Uint8Array(R))).toHaveLength(R + 28);
+  expect(await records.seal(1, new Uint8Array(1))).toHaveLength(29);
+});
+
+test('a record under another number, or of another length, is damaged', async () => {
+  const records = await recordsOf(R + 1);
+  const sealed = await records.seal(1, new Uint8Array(1));
+  const wrong: [number, Bytes][] = [
+    [0, sealed],
+    [2, sealed],
+    [-1, sealed],
+    [1, sealed.slice(1)],
+    [1, sealed.slice(0, -1)],
+    [1, concat(sealed, new Uint8Array(1))],
+    [1, new Uint8Array()],
+  ];
+  for (const [record, bytes] of wrong) expect(await codeOf(records.open(record, bytes))).toBe('record_damaged');
+  expect(await records.open(1, sealed)).toHaveLength(1);
+});
+
+test('a record has 256 KiB of the file and 28 bytes beside them, and an empty file has one', () => {
+  expect([0, 262_144, 262_145].map(sealedSizeOf)).toEqual([28, 262_172, 262_201]);
+});
+
 test('a changed source never meets the same nonce with other bytes', async () => {
   const records = await recordsOf(10);
   const [one, again, other] = await Promise.all([

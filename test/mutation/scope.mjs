@@ -1,0 +1,75 @@
+import { basename } from 'node:path';
+import { filesUnder } from '../../deploy/local/setup/tree.mjs';
+
+/*
+ * The files that are mutated, and the tests that have to notice. They are run in this order and end with the first failure,
+ * so the fastest come first. A file that is in no part is not mutated.
+ */
+const SENT_AGAIN = 'test/unit/redis/sent-again.test.ts';
+const RATES = 'test/wire/limits/rate-limits-of-accounts.test.ts';
+const CLIENT_STREAM = [
+  ...['pace', 'silence', 'frames', 'resume', 'reconnect', 'life'].map(
+    (name) => `test/unit/client/stream-${name}.test.ts`,
+  ),
+  'test/unit/client/checked-events.test.ts',
+];
+const SEALED = [
+  'vectors',
+  'envelope',
+  'words',
+  'chain',
+  'guests',
+  'records',
+  'content',
+  'independent',
+  'linking',
+  'ring',
+].map((name) => `test/unit/client/sealed/${name}.test.ts`);
+const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);
+const transfers = (...names) => names.map((name) => `test/transfers/${name}.test.ts`);
+
+const PARTS = [
+  {
+    files: /^services\/sync\/clipboard\/lua\/.*\.lua$/,
+    tests: [
+      'test/unit/redis/clipboard-scripts.test.ts',
+      SENT_AGAIN,
+      RATES,
+      ...commands('clipboard', 'sealed', 'clipboard-retention'),
+    ],
+  },
+  {
+    files: /^services\/sync\/messages\/(?:lua|prelude)\/.*\.lua$/,
+    tests: [SENT_AGAIN, RATES, ...commands('idempotency', 'names-that-look-one', 'sealed', 'mailbox', 'messages')],
+  },
+  {
+    files:
+      /^services\/sync\/streams\/(?:lua\/stream-(?:open|attach|detach)|prelude\/own-routes|prelude\/stream-quota)\.lua$/,
+    tests: ['test/unit/streams/store.test.ts', ...commands('names-that-look-one', 'streams', 'mailbox', 'presence')],
+  },
+  {
+    files: /^services\/sync\/transfers\/(?:lua|prelude)\/.*\.lua$/,
+    tests: [...transfers('transfers', 'words-and-numbers', 'small-reads', 'records'), ...commands('counted-once')],
+  },
+  {
+    files: /^services\/sync\/transfers\/(?:file-list|file-names|listing|view)\.ts$/,
+    tests: transfers('transfers', 'records', 'small-reads', 'words-and-numbers'),
+  },
+  {
+    files: /^services\/sync\/devices\/(?:devices|several-names|row)\.ts$/,
+    tests: commands('device-names', 'names-that-look-one', 'device-events'),
+  },
+  { files: /^services\/sync\/clipboard\/clipboard\.ts$/, tests: commands('clipboard', 'sealed') },
+  { files: /^shared\/client\/stream\/.*\.ts$/, tests: CLIENT_STREAM },
+  { files: /^shared\/client\/sealed\/(?:content\/(?:records|envelope)|ring\/.*)\.ts$/, tests: SEALED },
+];
+
+/** Returns the tests of a file: those with its name, then the fastest; empty where the file is not mutated. */
+export function testsOf(file) {
+  const tests = PARTS.find(({ files }) => files.test(file))?.tests ?? [];
+  const name = new RegExp(`[/-]${basename(file).split('.')[0]}[-.]`);
+  return [...tests.filter((test) => name.test(test)), ...tests.filter((test) => !name.test(test))];
+}
+
+/** Returns every file that is mutated. */
+export const filesInScope = () => ['services', 'shared'].flatMap(filesUnder).filter((file) => testsOf(file).length > 0);
