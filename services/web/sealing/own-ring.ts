@@ -1,5 +1,5 @@
 import { BatonClientError, type BatonClient, cookieSession, type Device } from '../../../shared/client/index.ts';
-import { type Keyring, keysOf, sealedError } from '../../../shared/client/sealed.ts';
+import { type Keyring, keysOf, memberOf, sealedError } from '../../../shared/client/sealed.ts';
 import { makeSealing, type ReceivedText, type Sealing, type TakenTexts } from '../../../shared/client/sealing.ts';
 import { shared } from '../engine/shared-state.ts';
 import { keptWords } from '../kept-words.ts';
@@ -19,7 +19,9 @@ async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
       keepKeyState(before);
       return false;
     }
-    keepKeyState({ kind: 'unconfirmed', code: linked.checkCode, approver: linked.approver, isNew });
+    const { checkCode: code, approver, keyring } = linked;
+    const isGuest = memberOf(keyring.ring, keyring.device_id) === null;
+    keepKeyState({ kind: 'unconfirmed', code, approver, isNew, ...(isGuest && { isGuest }) });
     return true;
   } catch (error) {
     if (!(error instanceof BatonClientError) || error.code !== 'bad_grant') throw error;
@@ -28,10 +30,9 @@ async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
   }
 }
 
-function noted(keyring: Keyring): Keyring {
+function note(keyring: Keyring): void {
   const ids = [...keyring.ring.body.members, ...keyring.guests].map(({ device_id }) => device_id);
   members.value = new Set(ids.filter((id) => keysOf(keyring, id, Date.now()) !== null));
-  return keyring;
 }
 
 /** Keeps the ring of the account as this tab knows it. */
@@ -57,28 +58,40 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
 
   async function load(): Promise<Keyring> {
     await takeGrant(true);
-    const { kind } = keyState.peek();
+    const { kind, isGuest } = keyState.peek();
     if (kind !== 'keyed') throw sealedError(kind === 'lost' ? 'keys_lost' : 'unkeyed');
     const found = await sealing.rings.current();
-    if (found !== null) return noted(found);
-    keepKeyState({ kind: 'lost' });
+    if (found !== null) return found;
+    keepKeyState({ kind: 'lost', isGuest });
     throw sealedError('keys_lost');
   }
 
   /** Returns the keyring in force. It is fetched again after a change, and after each interruption of the stream. */
   function current(): Promise<Keyring> {
-    known ??= load().catch((error: unknown) => {
-      forget();
-      throw error;
-    });
-    return known;
+    if (known !== null) return known;
+    const loading = load().then(
+      (keyring) => {
+        // A newer answer may have come before this one.
+        if (known === loading) note(keyring);
+        return keyring;
+      },
+      (error: unknown) => {
+        if (known === loading) forget();
+        throw error;
+      },
+    );
+    known = loading;
+    return loading;
   }
 
   let followed = '';
-  shared.subscribe(({ ringNumber, connection, removed }) => {
-    const now = `${ringNumber} ${connection === 'online'} ${removed}`;
-    if (now !== followed) forget();
+  shared.subscribe(({ keysHeard, connection, removed }) => {
+    const now = `${keysHeard} ${connection === 'online'} ${removed}`;
+    if (now === followed) return;
     followed = now;
+    forget();
+    // What this tab shows of other devices follows at once: a guest that came or left changes no number of a ring.
+    if (members.peek() !== null && connection === 'online') void current().catch(() => {});
   });
 
   return {
@@ -86,7 +99,10 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
     forget,
     takeGrant,
     sealing: () => sealing,
-    take: (keyring: Keyring): void => void (known = Promise.resolve(noted(keyring))),
+    take(keyring: Keyring): void {
+      known = Promise.resolve(keyring);
+      note(keyring);
+    },
 
     devices: async (): Promise<readonly Device[]> =>
       shared.peek().listed === 'now' ? shared.peek().devices : client.devices.list(),

@@ -17,6 +17,9 @@ export const dutchKeys: KeyTexts = {
   lost: 'De sleutels van deze browser zijn weg. Wat hij stuurt, wacht tot je de sleutel weer ophaalt of zonder doorgaat.',
   without: 'Zonder doorgaan',
   on: 'Berichten, bestanden en klembord zijn versleuteld tussen de apparaten met een sleutel.',
+  onGuest:
+    'Deze browser is een gast. Berichten en bestanden ernaar en ervandaan zijn versleuteld. Hij heeft geen sleutel van het account en kan het versleutelde klembord dus niet gebruiken.',
+  guest: 'Gast: wat je ernaar stuurt, is alleen daarvoor versleuteld.',
   trust: 'De dienst levert deze app, dus een webapp beschermt je maar zover als je de dienst vertrouwt.',
   noKeys: 'Geen sleutel. Kies daar “Sleutel ophalen” in de instellingen, of log er opnieuw in, en keur het hier goed.',
   gone: 'Niet meer ingelogd',
@@ -63,6 +66,7 @@ export const dutchKeys: KeyTexts = {
   },
   compare: 'Zijn de cijfers gelijk?',
   compareWhy: (name) => `${name} gaf deze browser de sleutel van het account en toont vier cijfers.`,
+  compareWhyGuest: (name) => `${name} liet deze browser als gast binnen en toont vier cijfers.`,
   same: (name) => `${name} toont deze`,
   differ: 'Ze verschillen',
   differNew: 'Ze verschillen: uitloggen',
@@ -73,8 +77,9 @@ export const dutchKeys: KeyTexts = {
   openThread: 'Niet versleuteld',
   sendOpen: 'Onversleuteld versturen',
   gives: 'Het krijgt de sleutel van dit account en kan lezen wat vanaf nu is versleuteld, en wat nu wacht.',
+  givesGuest:
+    'Het krijgt geen sleutel van dit account. Het kan alleen de berichten en bestanden lezen die ernaar worden gestuurd, en die zijn alleen daarvoor versleuteld. Het versleutelde klembord kan het niet gebruiken.',
   givesNone: 'Het krijgt geen sleutel: wat het stuurt en krijgt, is niet versleuteld.',
-  givesNoneAs: 'Het krijgt geen sleutel, want alleen je eigen apparaten krijgen er een.',
   checkCode: (code) => `Controlecode ${code}. Het nieuwe apparaat toont dezelfde cijfers.`,
   failed: 'De sleutels zijn zoals ze waren.',
   waiting: {
@@ -99,6 +104,7 @@ export const dutchKeys: KeyTexts = {
     rotation_due: 'Eerst moet de sleutel van het account worden vervangen. Dat doen de instellingen.',
     ring_moved: 'Een ander apparaat veranderde tegelijk de sleutels. Probeer het opnieuw.',
     ring_full: 'Het account heeft het hoogste aantal apparaten met een sleutel. Log er eerst een uit.',
+    guest_clipboard: 'Gasten kunnen het versleutelde klembord niet gebruiken.',
     unkeyed_receiver: 'Het andere apparaat heeft geen sleutel, dus de dienst zou dit kunnen lezen.',
     other_keys: 'De sleutels van het apparaat zijn niet die in zijn code. Laat het niet binnen.',
     bad_code: 'Deze code is niet volledig. Scan hem opnieuw.',

@@ -16,6 +16,9 @@ export const englishKeys = {
   lost: 'The keys of this browser are gone. What it sends waits until you get the key again or go on without it.',
   without: 'Go on without it',
   on: 'Messages, files and the clipboard are encrypted between the devices with keys.',
+  onGuest:
+    'This browser is a guest. Messages and files to it and from it are encrypted. It has no key of the account, so it cannot use the encrypted clipboard.',
+  guest: 'Guest: what is sent to it is encrypted for it alone.',
   trust: 'The service delivers this app, so a web app protects you only as far as you trust the service.',
   noKeys: 'No key. Choose “Get the key” in its settings, or sign it in again, and approve it here.',
   gone: 'No longer signed in',
@@ -64,6 +67,7 @@ export const englishKeys = {
   },
   compare: 'Are the digits the same?',
   compareWhy: (name: string) => `${name} gave this browser the key of the account, and shows four digits.`,
+  compareWhyGuest: (name: string) => `${name} let this browser in as a guest, and shows four digits.`,
   same: (name: string) => `${name} shows these`,
   differ: 'They differ',
   differNew: 'They differ: sign out',
@@ -74,8 +78,9 @@ export const englishKeys = {
   openThread: 'Not encrypted',
   sendOpen: 'Send unencrypted',
   gives: 'It gets the key of this account. It can read what is encrypted from now on, and what waits now.',
+  givesGuest:
+    'It gets no key of this account. It can read only the messages and files that are sent to it, and they are encrypted for it alone. It cannot use the encrypted clipboard.',
   givesNone: 'It gets no key. What it sends and receives is not encrypted.',
-  givesNoneAs: 'It gets no key, because only your own devices get one.',
   checkCode: (code: string) => `Check code ${code}. The new device shows the same digits.`,
   failed: 'The keys did not change.',
   /** Beside each message that waits, by the code of the reason. */
@@ -101,6 +106,7 @@ export const englishKeys = {
     rotation_due: 'Replace the key of the account in the settings first.',
     ring_moved: 'Another device changed the keys at the same time. Try again.',
     ring_full: 'The account has as many devices with keys as it can have. Sign one out first.',
+    guest_clipboard: 'Guests cannot use the encrypted clipboard.',
     unkeyed_receiver: 'The other device has no key, so the service could read this.',
     other_keys: 'The keys of the device are not those in its code. Do not let it in.',
     bad_code: 'This code is not complete. Scan it again.',

@@ -17,6 +17,9 @@ export const frenchKeys: KeyTexts = {
   lost: 'Les clés de ce navigateur ont disparu. Ce qu’il envoie attend que vous repreniez la clé ou continuiez sans.',
   without: 'Continuer sans',
   on: 'Les messages, les fichiers et le presse-papiers sont chiffrés entre les appareils avec une clé.',
+  onGuest:
+    'Ce navigateur est un invité. Les messages et les fichiers qu’il envoie et reçoit sont chiffrés. Il n’a pas la clé du compte et ne peut donc pas utiliser le presse-papiers chiffré.',
+  guest: 'Invité : ce qu’on lui envoie est chiffré pour lui seul.',
   trust: 'Le service fournit cette application : elle ne vous protège que si vous faites confiance au service.',
   noKeys: 'Pas de clé. Choisissez « Obtenir la clé » dans ses réglages, ou reconnectez-le, et acceptez ici.',
   gone: 'N’est plus connecté',
@@ -64,6 +67,7 @@ export const frenchKeys: KeyTexts = {
   },
   compare: 'Les chiffres sont-ils les mêmes ?',
   compareWhy: (name) => `${name} a donné à ce navigateur la clé du compte et affiche quatre chiffres.`,
+  compareWhyGuest: (name) => `${name} a fait entrer ce navigateur comme invité et affiche quatre chiffres.`,
   same: (name) => `${name} affiche ceux-ci`,
   differ: 'Ils diffèrent',
   differNew: 'Ils diffèrent : se déconnecter',
@@ -74,8 +78,9 @@ export const frenchKeys: KeyTexts = {
   openThread: 'Non chiffré',
   sendOpen: 'Envoyer sans chiffrer',
   gives: 'Il reçoit la clé de ce compte et peut lire ce qui est chiffré désormais, et ce qui attend.',
+  givesGuest:
+    'Il ne reçoit pas la clé de ce compte. Il ne peut lire que les messages et les fichiers qu’on lui envoie, chiffrés pour lui seul. Il ne peut pas utiliser le presse-papiers chiffré.',
   givesNone: 'Il ne reçoit pas de clé : ce qu’il envoie et reçoit n’est pas chiffré.',
-  givesNoneAs: 'Il ne reçoit pas de clé, car seuls vos propres appareils en reçoivent une.',
   checkCode: (code) => `Code de contrôle ${code}. Le nouvel appareil affiche les mêmes chiffres.`,
   failed: 'Les clés sont inchangées.',
   waiting: {
@@ -100,6 +105,7 @@ export const frenchKeys: KeyTexts = {
     rotation_due: 'La clé du compte doit d’abord être remplacée. Cela se fait dans les réglages.',
     ring_moved: 'Un autre appareil a changé les clés en même temps. Réessayez.',
     ring_full: 'Le compte a autant d’appareils avec une clé que possible. Déconnectez-en un d’abord.',
+    guest_clipboard: 'Les invités ne peuvent pas utiliser le presse-papiers chiffré.',
     unkeyed_receiver: 'L’autre appareil n’a pas de clé : le service pourrait lire ceci.',
     other_keys: 'Les clés de l’appareil ne sont pas celles de son code. Ne le laissez pas entrer.',
     bad_code: 'Ce code n’est pas complet. Scannez-le de nouveau.',

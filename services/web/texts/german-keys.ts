@@ -18,6 +18,9 @@ export const germanKeys: KeyTexts = {
   lost: 'Die Schlüssel dieses Browsers sind weg. Was er sendet, wartet, bis du den Schlüssel wieder holst oder ohne weitermachst.',
   without: 'Ohne weitermachen',
   on: 'Nachrichten, Dateien und Zwischenablage sind zwischen den Geräten mit Schlüsseln verschlüsselt.',
+  onGuest:
+    'Dieser Browser ist ein Gast. Nachrichten und Dateien an ihn und von ihm sind verschlüsselt. Er hat keinen Schlüssel des Kontos und kann deshalb die verschlüsselte Zwischenablage nicht benutzen.',
+  guest: 'Gast: Was man ihm schickt, ist nur für ihn verschlüsselt.',
   trust: 'Der Dienst liefert diese App. Eine Web-App schützt dich deshalb nur so weit, wie du dem Dienst vertraust.',
   noKeys: 'Kein Schlüssel. Wähle „Schlüssel holen“ in seinen Einstellungen, oder melde es neu an, und stimme hier zu.',
   gone: 'Nicht mehr angemeldet',
@@ -66,6 +69,7 @@ export const germanKeys: KeyTexts = {
   },
   compare: 'Sind die Ziffern gleich?',
   compareWhy: (name) => `${name} hat diesem Browser den Schlüssel des Kontos gegeben und zeigt vier Ziffern.`,
+  compareWhyGuest: (name) => `${name} hat diesen Browser als Gast hereingelassen und zeigt vier Ziffern.`,
   same: (name) => `${name} zeigt diese`,
   differ: 'Sie sind anders',
   differNew: 'Sie sind anders: abmelden',
@@ -76,8 +80,9 @@ export const germanKeys: KeyTexts = {
   openThread: 'Nicht verschlüsselt',
   sendOpen: 'Unverschlüsselt senden',
   gives: 'Es bekommt den Schlüssel dieses Kontos und kann lesen, was ab jetzt verschlüsselt wird und was jetzt wartet.',
+  givesGuest:
+    'Es bekommt keinen Schlüssel dieses Kontos. Es kann nur die Nachrichten und Dateien lesen, die man ihm schickt, und die sind nur für es verschlüsselt. Die verschlüsselte Zwischenablage kann es nicht benutzen.',
   givesNone: 'Es bekommt keinen Schlüssel: was es sendet und bekommt, ist nicht verschlüsselt.',
-  givesNoneAs: 'Es bekommt keinen Schlüssel, denn nur deine eigenen Geräte bekommen einen.',
   checkCode: (code) => `Prüfziffern ${code}. Das neue Gerät zeigt dieselben.`,
   failed: 'Die Schlüssel sind, wie sie waren.',
   waiting: {
@@ -103,6 +108,7 @@ export const germanKeys: KeyTexts = {
     rotation_due: 'Der Schlüssel des Kontos muss zuerst ersetzt werden. Das geht in den Einstellungen.',
     ring_moved: 'Ein anderes Gerät hat die Schlüssel gleichzeitig geändert. Versuche es noch einmal.',
     ring_full: 'Das Konto hat so viele Geräte mit Schlüsseln, wie es haben kann. Melde zuerst eines ab.',
+    guest_clipboard: 'Gäste können die verschlüsselte Zwischenablage nicht benutzen.',
     unkeyed_receiver: 'Das andere Gerät hat keinen Schlüssel, also könnte der Dienst das lesen.',
     other_keys: 'Die Schlüssel des Geräts sind nicht die in seinem Code. Lass es nicht herein.',
     bad_code: 'Dieser Code ist nicht vollständig. Scanne ihn noch einmal.',

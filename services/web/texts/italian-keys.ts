@@ -17,6 +17,9 @@ export const italianKeys: KeyTexts = {
   lost: 'Le chiavi di questo browser sono perse. Ciò che invia aspetta finché non ottieni di nuovo la chiave o continui senza.',
   without: 'Continua senza',
   on: 'Messaggi, file e appunti sono cifrati tra i dispositivi con una chiave.',
+  onGuest:
+    'Questo browser è un ospite. I messaggi e i file che invia e riceve sono cifrati. Non ha la chiave dell’account, quindi non può usare gli appunti cifrati.',
+  guest: 'Ospite: ciò che gli si invia è cifrato solo per lui.',
   trust:
     'È il servizio a fornire questa app, quindi un’app web ti protegge solo nella misura in cui ti fidi del servizio.',
   noKeys: 'Nessuna chiave. Scegli «Ottieni la chiave» nelle sue impostazioni, o accedi di nuovo da lì, e approva qui.',
@@ -65,6 +68,7 @@ export const italianKeys: KeyTexts = {
   },
   compare: 'Le cifre sono le stesse?',
   compareWhy: (name) => `${name} ha dato a questo browser la chiave dell’account e mostra quattro cifre.`,
+  compareWhyGuest: (name) => `${name} ha fatto entrare questo browser come ospite e mostra quattro cifre.`,
   same: (name) => `${name} mostra queste`,
   differ: 'Sono diverse',
   differNew: 'Sono diverse: esci',
@@ -75,8 +79,9 @@ export const italianKeys: KeyTexts = {
   openThread: 'Non cifrato',
   sendOpen: 'Invia senza cifratura',
   gives: 'Riceve la chiave di questo account, e può leggere ciò che da ora è cifrato e ciò che ora è in attesa.',
+  givesGuest:
+    'Non riceve la chiave di questo account. Può leggere solo i messaggi e i file che gli si inviano, cifrati solo per lui. Non può usare gli appunti cifrati.',
   givesNone: 'Non riceve chiavi: ciò che invia e riceve non è cifrato.',
-  givesNoneAs: 'Non riceve chiavi, perché le ricevono solo i tuoi dispositivi.',
   checkCode: (code) => `Codice di controllo ${code}. Il nuovo dispositivo mostra le stesse cifre.`,
   failed: 'Le chiavi sono come prima.',
   waiting: {
@@ -102,6 +107,7 @@ export const italianKeys: KeyTexts = {
     rotation_due: 'Prima va sostituita la chiave dell’account. Lo fanno le impostazioni.',
     ring_moved: 'Un altro dispositivo ha cambiato le chiavi nello stesso momento. Riprova.',
     ring_full: 'L’account ha il massimo di dispositivi con una chiave. Prima disconnettine uno.',
+    guest_clipboard: 'Gli ospiti non possono usare gli appunti cifrati.',
     unkeyed_receiver: 'L’altro dispositivo non ha chiavi, quindi il servizio potrebbe leggerlo.',
     other_keys: 'Le chiavi del dispositivo non sono quelle nel suo codice. Non farlo entrare.',
     bad_code: 'Questo codice non è completo. Scansionalo di nuovo.',

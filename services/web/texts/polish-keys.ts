@@ -17,6 +17,9 @@ export const polishKeys: KeyTexts = {
   lost: 'Klucze tej przeglądarki przepadły. To, co wysyła, czeka, aż znów pobierzesz klucz albo przejdziesz dalej bez niego.',
   without: 'Dalej bez klucza',
   on: 'Wiadomości, pliki i schowek są szyfrowane między urządzeniami z kluczem.',
+  onGuest:
+    'Ta przeglądarka jest gościem. Wiadomości i pliki do niej i od niej są szyfrowane. Nie ma klucza konta, więc nie może używać szyfrowanego schowka.',
+  guest: 'Gość: to, co się do niego wysyła, jest szyfrowane tylko dla niego.',
   trust: 'Tę aplikację dostarcza usługa, więc aplikacja internetowa chroni Cię tylko na tyle, na ile ufasz usłudze.',
   noKeys: 'Brak klucza. Wybierz „Pobierz klucz” w jego ustawieniach albo zaloguj je ponownie i zatwierdź tutaj.',
   gone: 'Już nie zalogowane',
@@ -62,6 +65,7 @@ export const polishKeys: KeyTexts = {
   },
   compare: 'Czy cyfry są takie same?',
   compareWhy: (name) => `${name} przekazuje tej przeglądarce klucz konta i pokazuje cztery cyfry.`,
+  compareWhyGuest: (name) => `${name} wpuszcza tę przeglądarkę jako gościa i pokazuje cztery cyfry.`,
   same: (name) => `${name} pokazuje te`,
   differ: 'Różnią się',
   differNew: 'Różnią się: wyloguj',
@@ -72,8 +76,9 @@ export const polishKeys: KeyTexts = {
   openThread: 'Niezaszyfrowane',
   sendOpen: 'Wyślij bez szyfrowania',
   gives: 'Dostanie klucz tego konta i przeczyta to, co będzie odtąd szyfrowane, oraz to, co teraz czeka.',
+  givesGuest:
+    'Nie dostanie klucza tego konta. Przeczyta tylko wiadomości i pliki, które się do niego wysyła, szyfrowane tylko dla niego. Nie może używać szyfrowanego schowka.',
   givesNone: 'Nie dostanie klucza: to, co wysyła i dostaje, nie jest szyfrowane.',
-  givesNoneAs: 'Nie dostanie klucza, bo dostają go tylko Twoje własne urządzenia.',
   checkCode: (code) => `Kod kontrolny ${code}. Nowe urządzenie pokazuje te same cyfry.`,
   failed: 'Klucze są takie, jakie były.',
   waiting: {
@@ -97,6 +102,7 @@ export const polishKeys: KeyTexts = {
     rotation_due: 'Najpierw trzeba wymienić klucz konta. Zrobisz to w ustawieniach.',
     ring_moved: 'Inne urządzenie zmieniło klucze w tym samym czasie. Spróbuj ponownie.',
     ring_full: 'Konto ma już najwięcej urządzeń z kluczem, ile może. Najpierw wyloguj któreś.',
+    guest_clipboard: 'Goście nie mogą używać szyfrowanego schowka.',
     unkeyed_receiver: 'Drugie urządzenie nie ma klucza, więc usługa mogłaby to czytać.',
     other_keys: 'Klucze urządzenia nie są tymi z jego kodu. Nie wpuszczaj go.',
     bad_code: 'Ten kod jest niepełny. Zeskanuj go ponownie.',

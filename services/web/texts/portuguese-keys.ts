@@ -17,6 +17,9 @@ export const portugueseKeys: KeyTexts = {
   lost: 'As chaves deste navegador sumiram. O que ele envia espera até você obter a chave de novo ou continuar sem ela.',
   without: 'Continuar sem ela',
   on: 'As mensagens, os arquivos e a área de transferência são criptografados entre os dispositivos com chave.',
+  onGuest:
+    'Este navegador é um convidado. As mensagens e os arquivos que ele envia e recebe são criptografados. Ele não tem a chave da conta; por isso, não pode usar a área de transferência criptografada.',
+  guest: 'Convidado: o que se envia a ele é criptografado só para ele.',
   trust: 'É o serviço que entrega este app; por isso, um app web protege você só até onde você confia no serviço.',
   noKeys: 'Sem chave. Escolha “Obter a chave” nas configurações dele, ou entre de novo nele, e aprove aqui.',
   gone: 'Não está mais conectado',
@@ -62,6 +65,7 @@ export const portugueseKeys: KeyTexts = {
   },
   compare: 'Os números são os mesmos?',
   compareWhy: (name) => `${name} deu a este navegador a chave da conta e mostra quatro números.`,
+  compareWhyGuest: (name) => `${name} deixou este navegador entrar como convidado e mostra quatro números.`,
   same: (name) => `${name} mostra estes`,
   differ: 'São diferentes',
   differNew: 'São diferentes: sair',
@@ -72,8 +76,9 @@ export const portugueseKeys: KeyTexts = {
   openThread: 'Não criptografado',
   sendOpen: 'Enviar sem criptografia',
   gives: 'Ele recebe a chave desta conta e pode ler o que for criptografado daqui em diante, e o que espera agora.',
+  givesGuest:
+    'Ele não recebe a chave desta conta. Ele só pode ler as mensagens e os arquivos enviados a ele, criptografados só para ele. Ele não pode usar a área de transferência criptografada.',
   givesNone: 'Ele não recebe chave: o que ele envia e recebe não é criptografado.',
-  givesNoneAs: 'Ele não recebe chave, porque só os seus próprios dispositivos recebem uma.',
   checkCode: (code) => `Código de verificação ${code}. O novo dispositivo mostra os mesmos números.`,
   failed: 'As chaves estão como estavam.',
   waiting: {
@@ -98,6 +103,7 @@ export const portugueseKeys: KeyTexts = {
     rotation_due: 'A chave da conta precisa ser trocada antes. As configurações fazem isso.',
     ring_moved: 'Outro dispositivo mudou as chaves ao mesmo tempo. Tente de novo.',
     ring_full: 'A conta tem o máximo de dispositivos com chave. Desconecte um primeiro.',
+    guest_clipboard: 'Convidados não podem usar a área de transferência criptografada.',
     unkeyed_receiver: 'O outro dispositivo não tem chave; por isso, o serviço poderia ler isto.',
     other_keys: 'As chaves do dispositivo não são as do código dele. Não o deixe entrar.',
     bad_code: 'Este código não está completo. Leia-o de novo.',

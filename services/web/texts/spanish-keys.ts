@@ -17,6 +17,9 @@ export const spanishKeys: KeyTexts = {
   lost: 'Las claves de este navegador ya no están. Lo que envía espera a que obtengas la clave de nuevo o sigas sin ella.',
   without: 'Seguir sin clave',
   on: 'Los mensajes, los archivos y el portapapeles se cifran entre los dispositivos con clave.',
+  onGuest:
+    'Este navegador es un invitado. Los mensajes y archivos que envía y recibe se cifran. No tiene la clave de la cuenta, así que no puede usar el portapapeles cifrado.',
+  guest: 'Invitado: lo que se le envía se cifra solo para él.',
   trust: 'El servicio entrega esta aplicación, así que solo te protege si confías en el servicio.',
   noKeys: 'Sin clave. Elige «Obtener la clave» en sus ajustes, o vuelve a iniciar sesión en él, y apruébalo aquí.',
   gone: 'Ya no tiene la sesión iniciada',
@@ -64,6 +67,7 @@ export const spanishKeys: KeyTexts = {
   },
   compare: '¿Son iguales las cifras?',
   compareWhy: (name) => `${name} ha dado a este navegador la clave de la cuenta, y muestra cuatro cifras.`,
+  compareWhyGuest: (name) => `${name} ha dejado entrar a este navegador como invitado, y muestra cuatro cifras.`,
   same: (name) => `${name} muestra estas`,
   differ: 'Son distintas',
   differNew: 'Son distintas: cerrar sesión',
@@ -74,8 +78,9 @@ export const spanishKeys: KeyTexts = {
   openThread: 'Sin cifrar',
   sendOpen: 'Enviar sin cifrar',
   gives: 'Recibe la clave de esta cuenta, y puede leer lo que se cifre desde ahora y lo que espera.',
+  givesGuest:
+    'No recibe la clave de esta cuenta. Solo puede leer los mensajes y archivos que se le envían, y se cifran solo para él. No puede usar el portapapeles cifrado.',
   givesNone: 'No recibe clave: lo que envía y recibe no se cifra.',
-  givesNoneAs: 'No recibe clave, porque solo la reciben tus propios dispositivos.',
   checkCode: (code) => `Código de control ${code}. El dispositivo nuevo muestra las mismas cifras.`,
   failed: 'Las claves siguen como estaban.',
   waiting: {
@@ -100,6 +105,7 @@ export const spanishKeys: KeyTexts = {
     rotation_due: 'Antes hay que sustituir la clave de la cuenta. Se hace en los ajustes.',
     ring_moved: 'Otro dispositivo cambió las claves al mismo tiempo. Inténtalo de nuevo.',
     ring_full: 'La cuenta tiene todos los dispositivos con clave que puede tener. Cierra antes la sesión de uno.',
+    guest_clipboard: 'Los invitados no pueden usar el portapapeles cifrado.',
     unkeyed_receiver: 'El otro dispositivo no tiene clave, así que el servicio podría leer esto.',
     other_keys: 'Las claves del dispositivo no son las de su código. No lo dejes entrar.',
     bad_code: 'Este código no está completo. Escanéalo de nuevo.',

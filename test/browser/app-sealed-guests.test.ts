@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { keysOf } from '../../shared/client/sealed.ts';
+import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
+import { dumpsHolding } from '../support/redis/stored.ts';
+import {
+  accept,
+  type AppPage,
+  chooseFiles,
+  DESKTOP,
+  deviceRow,
+  inThread,
+  openApp,
+  openThread,
+  PHONE,
+  say,
+} from './app-page.ts';
+import { violations } from './axe.ts';
+import { launchChromium, withChromium } from './chromium.ts';
+import type { KeyedDevice } from './keyed-device.ts';
+import { type KeyedSite, showCode, startKeyedSite } from './keyed-site.ts';
+
+/* A browser that is let in as a guest, or for an hour, with keys of its own: what is sent to it is sealed for it alone. */
+
+const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
+const NO_KEY = 'Encrypted. This browser has no key for it.';
+
+withChromium.describe('guests with keys in the app', () => {
+  let site: KeyedSite;
+  let browser: Browser;
+  let redis: ReturnType<typeof connectTo>;
+  beforeAll(async () => {
+    redis = connectTo(sharedRedisUrl());
+    [site, browser] = await Promise.all([startKeyedSite(), launchChromium()]);
+  }, 120_000);
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(async () => {
+    redis.disconnect();
+    await browser.close();
+    await site.stop();
+  });
+
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  const word = (name: string): string => `${name}-${randomBytes(6).toString('hex')}`;
+  const holding = async (words: readonly string[]) =>
+    (await Promise.all(words.map((each) => dumpsHolding(redis, site.prefix, each)))).flat();
+  const encryption = (page: Page) => page.getByRole('region', { name: 'Encryption' });
+  const rowOf = (page: Page, name: string) => encryption(page).locator('.session', { hasText: name });
+  const stranger = (viewport: typeof DESKTOP) =>
+    openApp(browser, { url: site.url, locale: 'en', viewport, permissions });
+
+  async function look(page: Page, name: string): Promise<void> {
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: `${PICTURES}${name}.png` });
+  }
+
+  async function at(page: Page, place: string): Promise<void> {
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#/${place}`);
+  }
+
+  /** The device of that name, as the service lists it. */
+  async function idOf(laptop: KeyedDevice, name: string): Promise<string> {
+    return (await laptop.client.devices.list()).find((each) => each.name === name)?.device_id ?? '';
+  }
+
+  /** Lets in the browser that shows this link, in the app; gives the digits that both show. */
+  async function approveAs(page: Page, link: string, kind: string, picture: string): Promise<string> {
+    await at(page, 'add');
+    const field = page.getByLabel(/paste the link/);
+    await field.fill(link);
+    await field.press('Enter');
+    await page.getByRole('radio', { name: kind }).check();
+    await page.getByText('It gets no key of this account.').waitFor();
+    await look(page, picture);
+    await page.getByRole('button', { name: 'Let it in' }).click();
+    const said = await page.getByText(/Check code \d{4}/).innerText();
+    return /Check code (\d{4})/.exec(said)?.[1] ?? '';
+  }
+
+  async function compare(page: Page, digits: string, picture?: string): Promise<void> {
+    const question = page.getByRole('dialog', { name: 'Are the digits the same?' });
+    await question.getByText(digits).waitFor();
+    await question.getByText('let this browser in as a guest').waitFor();
+    if (picture !== undefined) await look(page, picture);
+    await question.getByRole('button', { name: 'shows these' }).click();
+    await question.waitFor({ state: 'detached' });
+  }
+
+  /** What a page sends to this path of the service. */
+  function sentTo(page: Page, path: string): string[] {
+    const bodies: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() !== 'GET' && new URL(request.url()).pathname === path) bodies.push(request.postData() ?? '');
+    });
+    return bodies;
+  }
+
+  /** What this browser keeps of its keys. */
+  const keptKeys = ({ page }: AppPage) =>
+    page.evaluate(async () => ({
+      databases: (await indexedDB.databases()).map(({ name }) => String(name)).filter((name) => name.endsWith('keys')),
+      state: localStorage.getItem('baton-keys'),
+    }));
+
+  test('messages and files to a guest and from it are sealed for it alone, and nothing is after it was removed', async () => {
+    const laptop = await site.account();
+    const desktop = await site.open(browser, laptop, { name: 'Desktop' });
+    const visitor = await stranger(PHONE);
+    const link = await showCode(visitor.page, 'Visitor');
+    const digits = await approveAs(desktop.page, link, 'Guest for an hour', 'guest-approval');
+    await compare(visitor.page, digits, 'guest-question-phone');
+    const id = await idOf(laptop, 'Visitor');
+    const ring = await laptop.ring();
+    expect(ring.ring.body).toMatchObject({ epoch: 1, members: [{ kind: 'cli' }, { kind: 'web' }] });
+    expect(ring.guests).toMatchObject([{ device_id: id }]);
+
+    const [asked, answered, file, copied] = ['asked', 'answered', 'file', 'copied'].map(word) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    const sent = [desktop, visitor].map(({ page }) => sentTo(page, '/api/message'));
+    await openThread(desktop.page, 'Visitor');
+    await desktop.page.locator('.pane-head .lock.is-sealed').waitFor();
+    await say(desktop.page, asked);
+    await openThread(visitor.page, 'Desktop');
+    await inThread(visitor.page).locator('.theirs', { hasText: asked }).locator('.lock.is-sealed').waitFor();
+    await say(visitor.page, answered);
+    await inThread(desktop.page).locator('.theirs', { hasText: answered }).locator('.lock.is-sealed').waitFor();
+    for (const bodies of sent) expect(bodies).toEqual([expect.stringMatching(/"sealed":"Ag/)]);
+    await chooseFiles(desktop.page, { name: `${file}.txt`, mimeType: 'text/plain', buffer: Buffer.from(file) });
+    await inThread(visitor.page).getByText(`${file}.txt`).waitFor();
+    await accept(visitor.page);
+    await inThread(visitor.page).locator('.long-text').getByText(file).waitFor();
+    expect(await holding([asked, answered, file])).toEqual([]);
+    await look(visitor.page, 'guest-thread-phone');
+
+    // The clipboard of the account is for its members, and a guest does not write it either.
+    await laptop.sealing().texts.setClipboard(await laptop.ring(), copied);
+    await at(visitor.page, '');
+    const card = visitor.page.locator('.clipboard-card');
+    await card.getByText(NO_KEY).waitFor();
+    expect(await card.getByRole('button', { name: 'Copy', exact: true }).count()).toBe(0);
+    await visitor.page.evaluate((text) => navigator.clipboard.writeText(text), 'of the guest');
+    await card.getByRole('button', { name: 'Send mine' }).click();
+    await visitor.page.getByText('Guests cannot use the encrypted clipboard.').waitFor();
+    await look(visitor.page, 'guest-list-phone');
+    expect(await laptop.client.clipboard.get()).toMatchObject({ source_device_name: 'Laptop', content: '' });
+    await at(visitor.page, 'settings');
+    await encryption(visitor.page).getByText('This browser is a guest.').waitFor();
+    await rowOf(visitor.page, 'Visitor').locator('.fingerprint').waitFor();
+    expect(await encryption(visitor.page).getByRole('button').count()).toBe(0);
+    await encryption(visitor.page).scrollIntoViewIfNeeded();
+    await look(visitor.page, 'guest-settings-phone');
+
+    // What it has is kept over a reload, and gone once it was removed.
+    await visitor.page.reload();
+    await encryption(visitor.page).getByText('This browser is a guest.').waitFor();
+    await at(desktop.page, 'settings');
+    await rowOf(desktop.page, 'Visitor').getByText('Guest: what is sent to it').waitFor();
+    await encryption(desktop.page).scrollIntoViewIfNeeded();
+    await look(desktop.page, 'guest-listed');
+    await desktop.page.getByRole('button', { name: 'Sign out: Visitor' }).click();
+    await desktop.page.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
+    await rowOf(desktop.page, 'Visitor').waitFor({ state: 'detached' });
+    const after = await laptop.ring();
+    expect(after.ring.body).toMatchObject({ epoch: 1, gone_guests: [{ device_id: id }] });
+    expect(keysOf(after, id, Date.now())).toBeNull();
+    await visitor.page.getByRole('button', { name: 'Use another device' }).waitFor();
+    expect(await keptKeys(visitor)).toEqual({ databases: [], state: null });
+    expect([...desktop.reports, ...visitor.reports]).toEqual([]);
+  }, 180_000);
+});
