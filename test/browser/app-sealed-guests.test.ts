@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { readSignInLink } from '../../shared/client/index.ts';
 import { keysOf } from '../../shared/client/sealed.ts';
+import { readKeyedLink } from '../../shared/client/sealing.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { dumpsHolding } from '../support/redis/stored.ts';
 import {
   accept,
@@ -72,6 +75,11 @@ withChromium.describe('guests with keys in the app', () => {
     const field = page.getByLabel(/paste the link/);
     await field.fill(link);
     await field.press('Enter');
+    return letInAs(page, kind, picture);
+  }
+
+  /** Answers the question whether a device may come in. */
+  async function letInAs(page: Page, kind: string, picture: string): Promise<string> {
     await page.getByRole('radio', { name: kind }).check();
     await page.getByText('It gets no key of this account.').waitFor();
     await look(page, picture);
@@ -145,11 +153,12 @@ withChromium.describe('guests with keys in the app', () => {
     const card = visitor.page.locator('.clipboard-card');
     await card.getByText(NO_KEY).waitFor();
     expect(await card.getByRole('button', { name: 'Copy', exact: true }).count()).toBe(0);
-    await visitor.page.evaluate((text) => navigator.clipboard.writeText(text), 'of the guest');
-    await card.getByRole('button', { name: 'Send mine' }).click();
-    await visitor.page.getByText('Guests cannot use the encrypted clipboard.').waitFor();
     await look(visitor.page, 'guest-list-phone');
-    expect(await laptop.client.clipboard.get()).toMatchObject({ source_device_name: 'Laptop', content: '' });
+    expect(await card.getByRole('button', { name: 'Send mine' }).count()).toBe(0);
+    await at(visitor.page, 'clipboard');
+    await visitor.page.getByText('Guests cannot use the encrypted clipboard.').waitFor();
+    expect(await inThread(visitor.page).getByRole('textbox').count()).toBe(0);
+    await look(visitor.page, 'guest-clipboard-phone');
     await at(visitor.page, 'settings');
     await encryption(visitor.page).getByText('This browser is a guest.').waitFor();
     await rowOf(visitor.page, 'Visitor').locator('.fingerprint').waitFor();
@@ -172,6 +181,86 @@ withChromium.describe('guests with keys in the app', () => {
     expect(keysOf(after, id, Date.now())).toBeNull();
     await visitor.page.getByRole('button', { name: 'Use another device' }).waitFor();
     expect(await keptKeys(visitor)).toEqual({ databases: [], state: null });
+    expect([...desktop.reports, ...visitor.reports]).toEqual([]);
+  }, 180_000);
+
+  test('an invited browser that is here for an hour keeps its keys over a reload, and has none when its hour is over', async () => {
+    const laptop = await site.account();
+    const phone = await site.open(browser, laptop, { name: 'Phone', viewport: PHONE, permissions });
+    const tablet = site.device();
+    const joining = await tablet.askToJoin('Tablet');
+    await laptop.letIn(joining.link);
+    await joining.digits;
+    await at(phone.page, 'add');
+    await phone.page.getByRole('button', { name: 'Copy link' }).click();
+    const visitor = await stranger(DESKTOP);
+    await visitor.page.goto(await phone.page.evaluate(() => navigator.clipboard.readText()));
+    await visitor.page.getByLabel('Device name').fill('Visitor');
+    await visitor.page.keyboard.press('Enter');
+    const typed = (await visitor.page.locator('.digits').innerText()).replace(/\D/g, '');
+    await phone.page.getByLabel('Type the six digits').pressSequentially(typed);
+    await phone.page.getByText('It gets the key of this account').waitFor();
+    const digits = await letInAs(phone.page, 'My device, for an hour', 'guest-approval-phone');
+    await compare(visitor.page, digits, 'guest-question');
+    const id = await idOf(laptop, 'Visitor');
+    expect((await laptop.ring()).ring.body).toMatchObject({ epoch: 1, members: { length: 3 } });
+
+    const [first, later] = ['first', 'later'].map(word) as [string, string];
+    await openThread(visitor.page, 'Phone');
+    await say(visitor.page, first);
+    await at(phone.page, '');
+    await openThread(phone.page, 'Visitor');
+    await inThread(phone.page).locator('.theirs', { hasText: first }).locator('.lock.is-sealed').waitFor();
+    await visitor.page.reload();
+    await say(phone.page, later);
+    await inThread(visitor.page).locator('.theirs', { hasText: later }).locator('.lock.is-sealed').waitFor();
+    expect(await holding([first, later])).toEqual([]);
+    await at(visitor.page, 'settings');
+    await encryption(visitor.page).getByText('This browser is a guest.').waitFor();
+    await look(visitor.page, 'guest-settings');
+
+    // It may sign devices out. A member replaces the key then, because it cannot.
+    await visitor.page.getByRole('button', { name: 'Sign out: Tablet' }).click();
+    await visitor.page.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
+    await until(
+      async () => (await laptop.ring()).ring.body,
+      ({ epoch, members }) => epoch === 2 && members.length === 2,
+      'the key is replaced',
+    );
+    const kept = await keptKeys(visitor);
+    expect(kept).toEqual({ databases: ['baton-keys'], state: '{"kind":"keyed","isGuest":true}' });
+    await visitor.page.goto(`${site.url}/api/docs`);
+    await site.expire(laptop, id);
+    await visitor.page.goto(site.url);
+    await visitor.page.getByRole('button', { name: 'Use another device' }).waitFor();
+    expect(await keptKeys(visitor)).toEqual({ databases: [], state: null });
+    expect([...phone.reports, ...visitor.reports]).toEqual([]);
+  }, 180_000);
+
+  test('every open tab learns of a guest that another device lets in', async () => {
+    const laptop = await site.account();
+    const desktop = await site.open(browser, laptop, { name: 'Desktop' });
+    const second = await desktop.context.newPage();
+    await second.goto(`${site.url}/#/settings`);
+    await rowOf(second, 'Laptop').locator('.fingerprint').waitFor();
+    const visitor = await stranger(PHONE);
+    const link = await showCode(visitor.page, 'Visitor');
+    const [code, key] = [readSignInLink(link), readKeyedLink(link)?.key];
+    if (code === null || !key) throw new Error('The code has no keys');
+    const access = { scope: 'guest', persist: 'once' } as const;
+    const { checkCode, isMember } = await laptop.sealing().linking.letIn(code, key, access);
+    expect(isMember).toBe(false);
+    const question = visitor.page.getByRole('dialog', { name: 'Are the digits the same?' });
+    await question.getByText(checkCode).waitFor();
+    await rowOf(second, 'Visitor').locator('.fingerprint').waitFor();
+    await openThread(desktop.page, 'Visitor');
+    await desktop.page.locator('.pane-head .lock.is-sealed').waitFor();
+
+    // Whoever says that the digits differ is signed out, keeps no key, and loses its place.
+    await question.getByRole('button', { name: 'They differ: sign out' }).click();
+    await visitor.page.getByRole('button', { name: 'Use another device' }).waitFor();
+    expect(await keptKeys(visitor)).toEqual({ databases: [], state: null });
+    await rowOf(second, 'Visitor').waitFor({ state: 'detached' });
     expect([...desktop.reports, ...visitor.reports]).toEqual([]);
   }, 180_000);
 });

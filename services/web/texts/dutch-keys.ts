@@ -59,7 +59,7 @@ export const dutchKeys: KeyTexts = {
       'De dienst ziet namen en soorten van apparaten, wie wanneer aan wie stuurt, ongeveer hoe lang een tekst is, hoeveel bestanden het zijn en hoe groot, en adressen.',
       'De dienst kan vertragen of verliezen wat je stuurt.',
       'Wie de sleutels van een apparaat neemt, kan openen wat is opgenomen sinds dat apparaat ze heeft.',
-      'Laat je het apparaat van iemand anders binnen, dan leest het wat de jouwe lezen. Kijk naar de naam en het adres, en vergelijk de cijfers.',
+      'Laat je het apparaat van iemand anders als je eigen apparaat binnen, dan leest het wat de jouwe lezen. Kijk naar de naam en het adres, en vergelijk de cijfers.',
       'Een kwantumcomputer van de toekomst zou kunnen openen wat vandaag wordt opgenomen.',
     ],
     web: 'De dienst levert deze app. Een dienst die liegt, kan een andere leveren, dus een webapp beschermt je maar zover als je de dienst vertrouwt. Voor de opdrachtregel geldt dat niet.',
@@ -78,7 +78,7 @@ export const dutchKeys: KeyTexts = {
   sendOpen: 'Onversleuteld versturen',
   gives: 'Het krijgt de sleutel van dit account en kan lezen wat vanaf nu is versleuteld, en wat nu wacht.',
   givesGuest:
-    'Het krijgt geen sleutel van dit account. Het kan alleen de berichten en bestanden lezen die ernaar worden gestuurd, en die zijn alleen daarvoor versleuteld. Het versleutelde klembord kan het niet gebruiken.',
+    'Het krijgt geen sleutel van dit account. Het kan alleen de berichten en bestanden lezen die ernaar worden gestuurd, en die zijn alleen daarvoor versleuteld. Het klembord kan het alleen lezen als dat niet versleuteld is.',
   givesNone: 'Het krijgt geen sleutel: wat het stuurt en krijgt, is niet versleuteld.',
   checkCode: (code) => `Controlecode ${code}. Het nieuwe apparaat toont dezelfde cijfers.`,
   failed: 'De sleutels zijn zoals ze waren.',

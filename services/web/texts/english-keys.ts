@@ -60,7 +60,7 @@ export const englishKeys = {
       'The service sees the names and types of devices, who sends to whom and when, roughly how long a text is, how many files there are and how large they are, and addresses.',
       'The service can delay or lose what you send.',
       'Whoever takes the keys of a device can open what was recorded since that device has had them.',
-      'If you let in somebody else’s device, it reads what yours read. Look at the name and the address, and compare the digits.',
+      'If you let in somebody else’s device as your own, it reads what yours read. Look at the name and the address, and compare the digits.',
       'A quantum computer of the future could open what is recorded today.',
     ],
     web: 'The service delivers this app. A service that lies could deliver another one, so a web app protects you only as far as you trust the service. The command line does not have that limit.',
@@ -79,7 +79,7 @@ export const englishKeys = {
   sendOpen: 'Send unencrypted',
   gives: 'It gets the key of this account. It can read what is encrypted from now on, and what waits now.',
   givesGuest:
-    'It gets no key of this account. It can read only the messages and files that are sent to it, and they are encrypted for it alone. It cannot use the encrypted clipboard.',
+    'It gets no key of this account. It can read only the messages and files that are sent to it, and they are encrypted for it alone. It can read the clipboard only when that is not encrypted.',
   givesNone: 'It gets no key. What it sends and receives is not encrypted.',
   checkCode: (code: string) => `Check code ${code}. The new device shows the same digits.`,
   failed: 'The keys did not change.',

@@ -60,7 +60,7 @@ export const frenchKeys: KeyTexts = {
       'Le service voit le nom et le type des appareils, qui envoie à qui et quand, à peu près la longueur d’un texte, le nombre et la taille des fichiers, et les adresses.',
       'Le service peut retarder ou perdre ce que vous envoyez.',
       'Qui prend les clés d’un appareil peut ouvrir ce qui a été enregistré depuis que cet appareil les a.',
-      'Si vous laissez entrer l’appareil de quelqu’un d’autre, il lit ce que lisent les vôtres. Regardez le nom et l’adresse, et comparez les chiffres.',
+      'Si vous laissez entrer l’appareil de quelqu’un d’autre comme le vôtre, il lit ce que lisent les vôtres. Regardez le nom et l’adresse, et comparez les chiffres.',
       'Un ordinateur quantique futur pourrait ouvrir ce qui est enregistré aujourd’hui.',
     ],
     web: 'Le service fournit cette application. Un service qui ment pourrait en fournir une autre : elle ne vous protège que si vous lui faites confiance. La ligne de commande n’a pas cette limite.',
@@ -79,7 +79,7 @@ export const frenchKeys: KeyTexts = {
   sendOpen: 'Envoyer sans chiffrer',
   gives: 'Il reçoit la clé de ce compte et peut lire ce qui est chiffré désormais, et ce qui attend.',
   givesGuest:
-    'Il ne reçoit pas la clé de ce compte. Il ne peut lire que les messages et les fichiers qu’on lui envoie, chiffrés pour lui seul. Il ne peut pas utiliser le presse-papiers chiffré.',
+    'Il ne reçoit pas la clé de ce compte. Il ne peut lire que les messages et les fichiers qu’on lui envoie, chiffrés pour lui seul. Il ne peut lire le presse-papiers que s’il n’est pas chiffré.',
   givesNone: 'Il ne reçoit pas de clé : ce qu’il envoie et reçoit n’est pas chiffré.',
   checkCode: (code) => `Code de contrôle ${code}. Le nouvel appareil affiche les mêmes chiffres.`,
   failed: 'Les clés sont inchangées.',

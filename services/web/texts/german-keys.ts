@@ -62,7 +62,7 @@ export const germanKeys: KeyTexts = {
       'Der Dienst sieht Namen und Art der Geräte, wer wem wann sendet, ungefähr wie lang ein Text ist, wie viele Dateien es sind und wie groß, und Adressen.',
       'Der Dienst kann aufhalten oder verlieren, was du sendest.',
       'Wer die Schlüssel eines Geräts nimmt, kann öffnen, was aufgezeichnet wurde, seit das Gerät sie hat.',
-      'Lässt du ein fremdes Gerät herein, liest es, was deine lesen. Sieh auf Namen und Adresse, und vergleiche die Ziffern.',
+      'Lässt du ein fremdes Gerät als dein eigenes herein, liest es, was deine lesen. Sieh auf Namen und Adresse, und vergleiche die Ziffern.',
       'Ein Quantenrechner der Zukunft könnte öffnen, was heute aufgezeichnet wird.',
     ],
     web: 'Der Dienst liefert diese App. Ein Dienst, der lügt, könnte eine andere liefern. Eine Web-App schützt dich deshalb nur so weit, wie du dem Dienst vertraust. Für die Kommandozeile gilt das nicht.',
@@ -81,7 +81,7 @@ export const germanKeys: KeyTexts = {
   sendOpen: 'Unverschlüsselt senden',
   gives: 'Es bekommt den Schlüssel dieses Kontos und kann lesen, was ab jetzt verschlüsselt wird und was jetzt wartet.',
   givesGuest:
-    'Es bekommt keinen Schlüssel dieses Kontos. Es kann nur die Nachrichten und Dateien lesen, die man ihm schickt, und die sind nur für es verschlüsselt. Die verschlüsselte Zwischenablage kann es nicht benutzen.',
+    'Es bekommt keinen Schlüssel dieses Kontos. Es kann nur die Nachrichten und Dateien lesen, die man ihm schickt, und die sind nur für es verschlüsselt. Die Zwischenablage kann es nur lesen, wenn sie nicht verschlüsselt ist.',
   givesNone: 'Es bekommt keinen Schlüssel: was es sendet und bekommt, ist nicht verschlüsselt.',
   checkCode: (code) => `Prüfziffern ${code}. Das neue Gerät zeigt dieselben.`,
   failed: 'Die Schlüssel sind, wie sie waren.',

@@ -61,7 +61,7 @@ export const italianKeys: KeyTexts = {
       'Il servizio vede nomi e tipi dei dispositivi, chi invia a chi e quando, all’incirca quanto è lungo un testo, quanti file sono e quanto sono grandi, e gli indirizzi.',
       'Il servizio può ritardare o perdere ciò che invii.',
       'Chi prende le chiavi di un dispositivo può aprire ciò che è stato registrato da quando quel dispositivo le ha.',
-      'Se fai entrare il dispositivo di qualcun altro, legge ciò che leggono i tuoi. Guarda il nome e l’indirizzo, e confronta le cifre.',
+      'Se fai entrare come tuo il dispositivo di qualcun altro, legge ciò che leggono i tuoi. Guarda il nome e l’indirizzo, e confronta le cifre.',
       'Un computer quantistico del futuro potrebbe aprire ciò che viene registrato oggi.',
     ],
     web: 'Il servizio fornisce questa app. Un servizio che mente potrebbe fornirne un’altra, quindi un’app web ti protegge solo nella misura in cui ti fidi del servizio. La riga di comando non ha questo limite.',
@@ -80,7 +80,7 @@ export const italianKeys: KeyTexts = {
   sendOpen: 'Invia senza cifratura',
   gives: 'Riceve la chiave di questo account, e può leggere ciò che da ora è cifrato e ciò che ora è in attesa.',
   givesGuest:
-    'Non riceve la chiave di questo account. Può leggere solo i messaggi e i file che gli si inviano, cifrati solo per lui. Non può usare gli appunti cifrati.',
+    'Non riceve la chiave di questo account. Può leggere solo i messaggi e i file che gli si inviano, cifrati solo per lui. Può leggere gli appunti solo quando non sono cifrati.',
   givesNone: 'Non riceve chiavi: ciò che invia e riceve non è cifrato.',
   checkCode: (code) => `Codice di controllo ${code}. Il nuovo dispositivo mostra le stesse cifre.`,
   failed: 'Le chiavi sono come prima.',

@@ -58,7 +58,7 @@ export const polishKeys: KeyTexts = {
       'Usługa widzi nazwy i rodzaje urządzeń, kto, komu i kiedy wysyła, mniej więcej jak długi jest tekst, ile jest plików i jak są duże, oraz adresy.',
       'Usługa może opóźnić lub zgubić to, co wysyłasz.',
       'Kto przejmie klucze urządzenia, może otworzyć to, co nagrano, odkąd to urządzenie je ma.',
-      'Jeśli wpuścisz cudze urządzenie, przeczyta ono to, co czytają Twoje. Sprawdź nazwę i adres i porównaj cyfry.',
+      'Jeśli wpuścisz cudze urządzenie jako własne, przeczyta ono to, co czytają Twoje. Sprawdź nazwę i adres i porównaj cyfry.',
       'Komputer kwantowy przyszłości mógłby otworzyć to, co nagrano dzisiaj.',
     ],
     web: 'Tę aplikację dostarcza usługa. Usługa, która kłamie, mogłaby dostarczyć inną, więc aplikacja internetowa chroni Cię tylko na tyle, na ile ufasz usłudze. Wiersz poleceń nie ma tego ograniczenia.',
@@ -77,7 +77,7 @@ export const polishKeys: KeyTexts = {
   sendOpen: 'Wyślij bez szyfrowania',
   gives: 'Dostanie klucz tego konta i przeczyta to, co będzie odtąd szyfrowane, oraz to, co teraz czeka.',
   givesGuest:
-    'Nie dostanie klucza tego konta. Przeczyta tylko wiadomości i pliki, które się do niego wysyła, szyfrowane tylko dla niego. Nie może używać szyfrowanego schowka.',
+    'Nie dostanie klucza tego konta. Przeczyta tylko wiadomości i pliki, które się do niego wysyła, szyfrowane tylko dla niego. Schowek przeczyta tylko wtedy, gdy nie jest szyfrowany.',
   givesNone: 'Nie dostanie klucza: to, co wysyła i dostaje, nie jest szyfrowane.',
   checkCode: (code) => `Kod kontrolny ${code}. Nowe urządzenie pokazuje te same cyfry.`,
   failed: 'Klucze są takie, jakie były.',

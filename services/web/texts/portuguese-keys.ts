@@ -58,7 +58,7 @@ export const portugueseKeys: KeyTexts = {
       'O serviço vê os nomes e os tipos dos dispositivos, quem envia a quem e quando, mais ou menos o tamanho de um texto, quantos arquivos são e o tamanho deles, e os endereços.',
       'O serviço pode atrasar ou perder o que você envia.',
       'Quem pega as chaves de um dispositivo pode abrir o que foi gravado desde que esse dispositivo as tem.',
-      'Se você deixa entrar o dispositivo de outra pessoa, ele lê o que os seus leem. Olhe o nome e o endereço, e compare os números.',
+      'Se você deixa entrar o dispositivo de outra pessoa como seu, ele lê o que os seus leem. Olhe o nome e o endereço, e compare os números.',
       'Um computador quântico do futuro poderia abrir o que é gravado hoje.',
     ],
     web: 'O serviço entrega este app. Um serviço que mente poderia entregar outro; por isso, um app web protege você só até onde você confia no serviço. A linha de comando não tem esse limite.',
@@ -77,7 +77,7 @@ export const portugueseKeys: KeyTexts = {
   sendOpen: 'Enviar sem criptografia',
   gives: 'Ele recebe a chave desta conta e pode ler o que for criptografado daqui em diante, e o que espera agora.',
   givesGuest:
-    'Ele não recebe a chave desta conta. Ele só pode ler as mensagens e os arquivos enviados a ele, criptografados só para ele. Ele não pode usar a área de transferência criptografada.',
+    'Ele não recebe a chave desta conta. Ele só pode ler as mensagens e os arquivos enviados a ele, criptografados só para ele. Ele só pode ler a área de transferência quando ela não é criptografada.',
   givesNone: 'Ele não recebe chave: o que ele envia e recebe não é criptografado.',
   checkCode: (code) => `Código de verificação ${code}. O novo dispositivo mostra os mesmos números.`,
   failed: 'As chaves estão como estavam.',

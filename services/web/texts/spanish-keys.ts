@@ -60,7 +60,7 @@ export const spanishKeys: KeyTexts = {
       'El servicio ve el nombre y el tipo de los dispositivos, quién envía a quién y cuándo, más o menos lo largo que es un texto, cuántos archivos hay y lo grandes que son, y las direcciones.',
       'El servicio puede retrasar o perder lo que envías.',
       'Quien toma las claves de un dispositivo puede abrir lo que se grabó desde que las tiene.',
-      'Si dejas entrar el dispositivo de otra persona, lee lo que leen los tuyos. Mira el nombre y la dirección, y compara las cifras.',
+      'Si dejas entrar el dispositivo de otra persona como tuyo, lee lo que leen los tuyos. Mira el nombre y la dirección, y compara las cifras.',
       'Un ordenador cuántico del futuro podría abrir lo que se graba hoy.',
     ],
     web: 'El servicio entrega esta aplicación. Un servicio que miente podría entregar otra, así que una aplicación web solo te protege si confías en él. La línea de comandos no tiene ese límite.',
@@ -79,7 +79,7 @@ export const spanishKeys: KeyTexts = {
   sendOpen: 'Enviar sin cifrar',
   gives: 'Recibe la clave de esta cuenta, y puede leer lo que se cifre desde ahora y lo que espera.',
   givesGuest:
-    'No recibe la clave de esta cuenta. Solo puede leer los mensajes y archivos que se le envían, y se cifran solo para él. No puede usar el portapapeles cifrado.',
+    'No recibe la clave de esta cuenta. Solo puede leer los mensajes y archivos que se le envían, y se cifran solo para él. Solo puede leer el portapapeles cuando no está cifrado.',
   givesNone: 'No recibe clave: lo que envía y recibe no se cifra.',
   checkCode: (code) => `Código de control ${code}. El dispositivo nuevo muestra las mismas cifras.`,
   failed: 'Las claves siguen como estaban.',

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { CircleCheck, KeyRound, LockOpen, ShieldAlert } from 'lucide';
+import { CircleCheck, KeyRound, Lock, LockOpen, ShieldAlert } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
 import type { Gate } from '../../sealing/gate.ts';
@@ -156,10 +156,14 @@ function giverOf({ keys, link, view, secret }: Given): ((kind: Kind) => Promise<
 function GivenAway({ hasKey, isMine }: { hasKey: boolean; isMine: boolean }) {
   const words = keyWords.value();
   if (words === null || keyState.value.kind !== 'keyed') return null;
-  const said = hasKey ? (isMine ? words.gives : words.givesGuest) : words.givesNone;
+  const [node, said] = hasKey
+    ? isMine
+      ? [KeyRound, words.gives]
+      : [Lock, words.givesGuest]
+    : [LockOpen, words.givesNone];
   return (
     <p class="given-away" role="status">
-      <Icon node={hasKey ? KeyRound : LockOpen} size={18} /> {said}
+      <Icon node={node} size={18} /> {said}
     </p>
   );
 }

@@ -26,7 +26,7 @@ function DeviceOfRing({ device }: { device: KeyedDevice }) {
         <span class="device-name" dir="auto">
           {kind === 'words' ? words.words : (name ?? words.gone)}
         </span>
-        {kind === 'guest' && <small>{words.guest}</small>}
+        {kind === 'guest' && <small class="key-advice">{words.guest}</small>}
         {fingerprint === null ? (
           <small class="key-advice">{words.noKeys}</small>
         ) : (
