@@ -29,16 +29,42 @@ async function fingerprintOf(keys: PublicKeys): Promise<string> {
   return (bytes.join('').match(/.{4}/g) ?? []).join(' ');
 }
 
-async function letIn(ring: OwnRing, link: string, key: LinkKey, access: LetInSettings): Promise<string> {
-  const found = readSignInLink(link);
-  if (found === null) throw sealedError('bad_code');
-  const { checkCode, keyring } = await ring.sealing().linking.letIn(found, key, access);
-  ring.take(keyring);
-  return checkCode;
+/** Lets devices in. */
+function makeLettingIn(ring: OwnRing) {
+  async function letIn(link: string, key: LinkKey, access: LetInSettings): Promise<string> {
+    const found = readSignInLink(link);
+    if (found === null) throw sealedError('bad_code');
+    const { checkCode, keyring } = await ring.sealing().linking.letIn(found, key, access);
+    ring.take(keyring);
+    return checkCode;
+  }
+  return {
+    /**
+     * Lets a device in with this access: with the key of the account, or as a guest. Returns the digits that both devices
+     * show.
+     */
+    async letIn(link: string, access: LetInSettings = {}): Promise<string> {
+      const key = readKeyedLink(link)?.key ?? null;
+      if (key === null) throw sealedError('bad_code');
+      return letIn(link, key, access);
+    },
+
+    /** Returns the digits that an invited device with these keys shows. */
+    invitedDigits: (secret: string, keys: PublicKeys, requestId: string): Promise<string> =>
+      inviteDigits(inviteSecretIn(`1.${secret}`), keys, requestId),
+
+    /** Does as `letIn` does, for an invited device whose digits were typed here. */
+    async letInInvited(link: string, access: LetInSettings, secret: string, keys: PublicKeys): Promise<string> {
+      const key = { fingerprint: await fingerprintOfKeys(keys), secret: inviteSecretIn(`1.${secret}`) };
+      return letIn(link, key, access);
+    },
+  };
 }
 
 /** Changes which devices of the account have keys. */
 export const makeKeyAccount = (ring: OwnRing) => ({
+  ...makeLettingIn(ring),
+
   isEncrypted: (): Promise<boolean> => ring.sealing().rings.isEncrypted(),
 
   /** Lists the devices with keys, and those without. */
@@ -89,25 +115,6 @@ export const makeKeyAccount = (ring: OwnRing) => ({
   async ask(signal: AbortSignal): Promise<KeyRequest> {
     persistKeys();
     return ring.sealing().linking.askForKeys({ signal });
-  },
-
-  /**
-   * Lets a device in with this access: with the key of the account, or as a guest. Returns the digits that both devices show.
-   */
-  async letIn(link: string, access: LetInSettings = {}): Promise<string> {
-    const key = readKeyedLink(link)?.key ?? null;
-    if (key === null) throw sealedError('bad_code');
-    return letIn(ring, link, key, access);
-  },
-
-  /** Returns the digits that an invited device with these keys shows. */
-  invitedDigits: (secret: string, keys: PublicKeys, requestId: string): Promise<string> =>
-    inviteDigits(inviteSecretIn(`1.${secret}`), keys, requestId),
-
-  /** Does as `letIn` does, for an invited device whose digits were typed here. */
-  async letInInvited(link: string, access: LetInSettings, secret: string, keys: PublicKeys): Promise<string> {
-    const key = { fingerprint: await fingerprintOfKeys(keys), secret: inviteSecretIn(`1.${secret}`) };
-    return letIn(ring, link, key, access);
   },
 
   /** Notes that a device was removed or logged out: nothing is sealed until a ring without it. */

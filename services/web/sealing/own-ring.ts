@@ -35,6 +35,37 @@ function note(keyring: Keyring): void {
   members.value = new Set(ids.filter((id) => keysOf(keyring, id, Date.now()) !== null));
 }
 
+/** Keeps the keyring that was loaded last, until it is forgotten. */
+function makeKnown(load: () => Promise<Keyring>) {
+  let known: Promise<Keyring> | null = null;
+  let newest: Promise<Keyring> | null = null;
+  const forget = (): void => void (known = null);
+  return {
+    forget,
+    current(): Promise<Keyring> {
+      if (known !== null) return known;
+      const loading = load().then(
+        (keyring) => {
+          // A later request may have its answer already.
+          if (newest === loading) note(keyring);
+          return keyring;
+        },
+        (error: unknown) => {
+          if (known === loading) forget();
+          throw error;
+        },
+      );
+      known = newest = loading;
+      return loading;
+    },
+    take(keyring: Keyring): void {
+      known = newest = Promise.resolve(keyring);
+      note(keyring);
+    },
+    isUsed: (): boolean => newest !== null,
+  };
+}
+
 /** Keeps the ring of the account as this tab knows it. */
 export function makeOwnRing({ client, taken }: { client: BatonClient; taken: TakenTexts }) {
   const stores = makeStores();
@@ -42,8 +73,6 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
   const make = (): Sealing =>
     makeSealing({ baseUrl: '', session: cookieSession(), fetch: timedFetch, taken, ...stores });
   let sealing = make();
-  let known: Promise<Keyring> | null = null;
-  const forget = (): void => void (known = null);
 
   /**
    * Takes the keys of an approval; false: there are none to take. The user compares the digits before they are used. `isNew`:
@@ -66,23 +95,8 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
     throw sealedError('keys_lost');
   }
 
-  /** Returns the keyring in force. It is fetched again after a change, and after each interruption of the stream. */
-  function current(): Promise<Keyring> {
-    if (known !== null) return known;
-    const loading = load().then(
-      (keyring) => {
-        // A newer answer may have come before this one.
-        if (known === loading) note(keyring);
-        return keyring;
-      },
-      (error: unknown) => {
-        if (known === loading) forget();
-        throw error;
-      },
-    );
-    known = loading;
-    return loading;
-  }
+  /** The keyring in force. It is fetched again after a change, and after each interruption of the stream. */
+  const { current, forget, take, isUsed } = makeKnown(load);
 
   let followed = '';
   shared.subscribe(({ keysHeard, connection, removed }) => {
@@ -91,7 +105,7 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
     followed = now;
     forget();
     // What this tab shows of other devices follows at once: a guest that came or left changes no number of a ring.
-    if (members.peek() !== null && connection === 'online') void current().catch(() => {});
+    if (isUsed() && connection === 'online' && keyState.peek().kind === 'keyed') void current().catch(() => {});
   });
 
   return {
@@ -99,10 +113,7 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
     forget,
     takeGrant,
     sealing: () => sealing,
-    take(keyring: Keyring): void {
-      known = Promise.resolve(keyring);
-      note(keyring);
-    },
+    take,
 
     devices: async (): Promise<readonly Device[]> =>
       shared.peek().listed === 'now' ? shared.peek().devices : client.devices.list(),
