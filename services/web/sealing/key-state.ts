@@ -74,7 +74,8 @@ export async function claimKeys(account: string): Promise<void> {
  */
 export async function dropKeys(then: KeyState = { kind: 'none' }): Promise<void> {
   keptWords.set(GRANT, null);
-  keptWords.set(OWNER, null);
+  // What waits is of that account.
+  if (then.kind === 'none') keptWords.set(OWNER, null);
   keepKeyState(then);
   await Promise.allSettled(Object.values(DATABASES).map((name) => answered(deleteDB(name))));
 }
