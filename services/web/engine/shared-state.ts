@@ -41,16 +41,8 @@ export interface Running {
 
 const NOTHING: Shared = {
   ...{ connection: 'connecting', isDegraded: false, devices: [], listed: 'never', presence: [] },
-  ...{
-    isKnown: false,
-    clipboard: null,
-    me: null,
-    ringNumber: 0,
-    keysHeard: 0,
-    removed: '',
-    deletions: [],
-    preparing: [],
-  },
+  ...{ isKnown: false, clipboard: null, me: null, ringNumber: 0, keysHeard: 0, removed: '' },
+  ...{ deletions: [], preparing: [] },
 };
 
 export const shared = signal<Shared>(NOTHING);

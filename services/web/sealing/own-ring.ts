@@ -99,8 +99,8 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
   const { current, forget, take, isUsed } = makeKnown(load);
 
   let followed = '';
-  shared.subscribe(({ keysHeard, connection, removed }) => {
-    const now = `${keysHeard} ${connection === 'online'} ${removed}`;
+  shared.subscribe(({ ringNumber, keysHeard, connection, removed }) => {
+    const now = `${ringNumber} ${keysHeard} ${connection === 'online'} ${removed}`;
     if (now === followed) return;
     followed = now;
     forget();
