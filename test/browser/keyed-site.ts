@@ -1,6 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
-import { serviceOf } from '../broker/support/service.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { type AppPage, DESKTOP, openApp } from './app-page.ts';
@@ -22,8 +21,6 @@ export interface KeyedSite {
   device(): KeyedDevice;
   /** Signs a device in, in a new account whose content is not encrypted. */
   plainAccount(): Promise<KeyedDevice>;
-  /** Ends the session of a device at the broker, as its time does. */
-  expire(laptop: KeyedDevice, deviceId: string): Promise<void>;
   /** SIGKILL for the replica of the address; another one takes its place. */
   replaceReplica(): Promise<void>;
   stop(): Promise<void>;
@@ -70,12 +67,6 @@ export async function startKeyedSite(): Promise<KeyedSite> {
       const app = await openApp(browser, { url, locale: 'en', viewport: DESKTOP, ...options });
       await letIn(laptop, app.page, name);
       return app;
-    },
-    async expire({ client }, deviceId) {
-      const { user_id: subject } = await client.me();
-      await serviceOf(site.broker).tryRevoke({ subject, meta: deviceId, reason: 'elsewhere' });
-      // The list of sessions shows the service that the session is over.
-      await client.sessions.list();
     },
     async replaceReplica() {
       await replica.kill();
