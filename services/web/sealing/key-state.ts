@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { deleteDB } from 'idb';
 import { keptWords } from '../kept-words.ts';
+import { inLock } from '../locks.ts';
 import { answered } from '../open-database.ts';
 import { DATABASES } from './databases.ts';
 
@@ -77,5 +78,6 @@ export async function dropKeys(then: KeyState = { kind: 'none' }): Promise<void>
   // What waits is of that account.
   if (then.kind === 'none') keptWords.set(OWNER, null);
   keepKeyState(then);
-  await Promise.allSettled(Object.values(DATABASES).map((name) => answered(deleteDB(name))));
+  // In the lock of the store, so that no reading of the rings that is under way writes the keys back.
+  await Promise.allSettled(Object.values(DATABASES).map((name) => answered(inLock(name, () => deleteDB(name)))));
 }
