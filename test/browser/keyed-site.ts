@@ -17,6 +17,8 @@ export interface KeyedSite {
     laptop: KeyedDevice,
     options: { name: string; direct?: boolean } & BrowserContextOptions,
   ): Promise<AppPage>;
+  /** A device that is not signed in yet. */
+  device(): KeyedDevice;
   /** Signs a device in, in a new account whose content is not encrypted. */
   plainAccount(): Promise<KeyedDevice>;
   /** SIGKILL for the replica of the address; another one takes its place. */
@@ -55,6 +57,7 @@ export async function startKeyedSite(): Promise<KeyedSite> {
     url,
     prefix: site.prefix,
     plainAccount,
+    device: () => makeKeyedDevice(site, url),
     async account() {
       const laptop = await plainAccount();
       await laptop.sealing().rings.create({ kind: 'cli' });

@@ -1,5 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { requestSignIn } from '../../shared/client/index.ts';
+import { sealingFiles } from '../../shared/client/node.ts';
+import { makeAsking } from '../../shared/client/sealing.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import { dumpsHolding } from '../support/redis/stored.ts';
 import { approve, devicesWithKeys, jsonOf, type Line } from './keyed-devices.ts';
@@ -47,6 +50,17 @@ test('a device for an hour gets keys of its own, and no key of the account', asy
   const { rings } = JSON.parse(readFileSync(join(visitor.config, 'keys.json'), 'utf8')) as { rings: string[] };
   const ring = JSON.parse(Buffer.from(rings.at(-1)?.split('.')[0] ?? '', 'base64url').toString()) as { wraps: object };
   expect(Object.keys(ring.wraps)).toHaveLength(2);
+});
+
+test('a browser that is let in as a guest gets keys of its own too', async () => {
+  const [laptop] = (await devicesWithKeys(cli, ['Laptop'])) as [Terminal];
+  const asking = await makeAsking(sealingFiles(cli.terminal().config));
+  const about = { baseUrl: cli.door.url, deviceName: 'Browser', deviceType: 'browser' } as const;
+  const request = await requestSignIn({ ...about, keys: asking.keys, onApproved: asking.keep });
+  const approved = await jsonOf(laptop, 'approve', await asking.linkWith(request.link), '--guest', '--yes');
+  expect(approved).toMatchObject([{ scope: 'guest', persist: 'persist', keyed: true, member: false }]);
+  await request.approved();
+  expect(kindsIn(await jsonOf(laptop, 'keys'))).toEqual({ Laptop: 'cli', Browser: 'guest' });
 });
 
 test('messages and files to it, from it and to all are sealed, and the store has none of them', async () => {

@@ -39,9 +39,7 @@ export async function givenTo(
 ): Promise<Given> {
   if (keyed === null || !hasKey || !isMember(keyed)) return 'nothing';
   const { accessOf, isMemberBy } = await import('../../../shared/client/sealing.ts');
-  if (isMemberBy(accessOf(view, access))) return 'member';
-  // The web app does not use the keys of a guest.
-  return view.device_type === 'browser' ? 'nothing' : 'guest';
+  return isMemberBy(accessOf(view, access)) ? 'member' : 'guest';
 }
 
 /** Says what the new device gets; null where this device does not encrypt. */

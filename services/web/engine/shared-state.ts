@@ -19,6 +19,8 @@ export interface Shared {
   me: Me | null;
   /** The number of the newest ring that the service has told about; 0 before that. */
   ringNumber: number;
+  /** Counts what the service has told about rings and guests. A list of guests changes without another ring. */
+  keysHeard: number;
   /** What was announced to be removed, and can be cancelled. */
   deletions: readonly Deletion[];
   /** The device that was removed or logged out last, once it is noted with the keys of this browser. */
@@ -39,7 +41,8 @@ export interface Running {
 
 const NOTHING: Shared = {
   ...{ connection: 'connecting', isDegraded: false, devices: [], listed: 'never', presence: [] },
-  ...{ isKnown: false, clipboard: null, me: null, ringNumber: 0, removed: '', deletions: [], preparing: [] },
+  ...{ isKnown: false, clipboard: null, me: null, ringNumber: 0, keysHeard: 0, removed: '' },
+  ...{ deletions: [], preparing: [] },
 };
 
 export const shared = signal<Shared>(NOTHING);

@@ -67,6 +67,7 @@ export function makeAppSealing(parts: SealingParts) {
   const opening = makeOpening(parts.history);
   const ring = makeOwnRing({ client: parts.client, taken: opening.taken });
   const isKeyed = (): boolean => keyState.peek().kind === 'keyed';
+  const isMember = (): boolean => isKeyed() && keyState.peek().isGuest !== true;
   const account = makeKeyAccount(ring);
   return {
     ...makeReceiving({
@@ -78,7 +79,7 @@ export function makeAppSealing(parts: SealingParts) {
     ...makeClipboard(ring),
     ...makeAppFiles({ client: parts.client, isOpenTo: (id) => isOpenTo(parts.history, id) }, ring),
     ...account,
-    takeOutGone: makeLeaving({ ...account, isKeyed }).soon,
+    takeOutGone: makeLeaving({ ...account, isMember }).soon,
     current: ring.current,
     takeGrant: ring.takeGrant,
     namesThisDevice: () => ring.sealing().rings.namesThisDevice(),

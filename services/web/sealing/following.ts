@@ -1,6 +1,6 @@
 import type { Device } from '../../../shared/client/index.ts';
 import type { Parts } from '../engine/parts.ts';
-import type { Shared } from '../engine/shared-state.ts';
+import { type Shared, shared } from '../engine/shared-state.ts';
 import { keyState } from './key-state.ts';
 
 const isKeyed = (): boolean => keyState.peek().kind === 'keyed';
@@ -35,7 +35,7 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
   client.on('event', ({ name, data }) => {
     const { n, device_id, reason } = (data ?? {}) as { n?: number; device_id?: string; reason?: string };
     if (name === 'keys' && n !== undefined) {
-      tell({ ringNumber: n });
+      tell({ ringNumber: n, keysHeard: shared.peek().keysHeard + 1 });
       openSoon();
       // The ring may have a device that was removed before it came.
       takeOutSoon();

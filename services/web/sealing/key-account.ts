@@ -3,11 +3,12 @@ import {
   fingerprintOfKeys,
   inviteDigits,
   inviteSecretIn,
+  keysOf,
   type LinkKey,
   type PublicKeys,
   sealedError,
 } from '../../../shared/client/sealed.ts';
-import { type KeyRequest, readKeyedLink } from '../../../shared/client/sealing.ts';
+import { type KeyRequest, type LetInSettings, readKeyedLink } from '../../../shared/client/sealing.ts';
 import { keepKeyState, noteWithoutKeys } from './key-state.ts';
 import type { OwnRing } from './own-ring.ts';
 import { persistKeys } from './stores.ts';
@@ -17,6 +18,7 @@ export interface KeyedDevice {
   readonly device_id: string;
   /** Null: it is not signed in any more. */
   readonly name: string | null;
+  /** `guest`: it has keys of its own, and no key of the account. Null: it has no keys. */
   readonly kind: string | null;
   readonly fingerprint: string | null;
   readonly isMember: boolean;
@@ -27,31 +29,63 @@ async function fingerprintOf(keys: PublicKeys): Promise<string> {
   return (bytes.join('').match(/.{4}/g) ?? []).join(' ');
 }
 
-async function letIn(ring: OwnRing, link: string, key: LinkKey): Promise<string> {
-  const found = readSignInLink(link);
-  if (found === null) throw sealedError('bad_code');
-  const { checkCode, keyring } = await ring.sealing().linking.letIn(found, key);
-  ring.take(keyring);
-  return checkCode;
+/** Lets devices in. */
+function makeLettingIn(ring: OwnRing) {
+  async function letIn(link: string, key: LinkKey, access: LetInSettings): Promise<string> {
+    const found = readSignInLink(link);
+    if (found === null) throw sealedError('bad_code');
+    const { checkCode, keyring } = await ring.sealing().linking.letIn(found, key, access);
+    ring.take(keyring);
+    return checkCode;
+  }
+  return {
+    /**
+     * Lets a device in with this access: with the key of the account, or as a guest. Returns the digits that both devices
+     * show.
+     */
+    async letIn(link: string, access: LetInSettings = {}): Promise<string> {
+      const key = readKeyedLink(link)?.key ?? null;
+      if (key === null) throw sealedError('bad_code');
+      return letIn(link, key, access);
+    },
+
+    /** Returns the digits that an invited device with these keys shows. */
+    invitedDigits: (secret: string, keys: PublicKeys, requestId: string): Promise<string> =>
+      inviteDigits(inviteSecretIn(`1.${secret}`), keys, requestId),
+
+    /** Does as `letIn` does, for an invited device whose digits were typed here. */
+    async letInInvited(link: string, access: LetInSettings, secret: string, keys: PublicKeys): Promise<string> {
+      const key = { fingerprint: await fingerprintOfKeys(keys), secret: inviteSecretIn(`1.${secret}`) };
+      return letIn(link, key, access);
+    },
+  };
 }
 
 /** Changes which devices of the account have keys. */
 export const makeKeyAccount = (ring: OwnRing) => ({
+  ...makeLettingIn(ring),
+
   isEncrypted: (): Promise<boolean> => ring.sealing().rings.isEncrypted(),
 
   /** Lists the devices with keys, and those without. */
   async devices(): Promise<KeyedDevice[]> {
-    const [{ ring: now }, devices] = [await ring.current(), await ring.devices()];
-    const keyed = now.body.members.map(async ({ device_id, kind, enc, sig }) => ({
+    const [keyring, devices] = [await ring.current(), await ring.devices()];
+    const { members } = keyring.ring.body;
+    const keyed = members.map(async ({ device_id, kind, enc, sig }) => ({
       ...{ device_id, kind, isMember: true },
       name: devices.find((each) => each.device_id === device_id)?.name ?? null,
       fingerprint: await fingerprintOf({ enc, sig }),
     }));
-    const ids = new Set(now.body.members.map(({ device_id }) => device_id));
+    const ids = new Set(members.map(({ device_id }) => device_id));
     const others = devices
       .filter(({ device_id }) => !ids.has(device_id))
-      .map(({ device_id, name }) => ({ device_id, name, kind: null, fingerprint: null, isMember: false }));
-    return [...(await Promise.all(keyed)), ...others];
+      .map(async ({ device_id, name }) => {
+        const about = { device_id, name, isMember: false };
+        const keys = keysOf(keyring, device_id, Date.now());
+        if (keys === null) return { ...about, kind: null, fingerprint: null };
+        return { ...about, kind: 'guest', fingerprint: await fingerprintOf(keys) };
+      });
+    return Promise.all([...keyed, ...others]);
   },
 
   /** Makes the key of the account. `anew`: the service has none any more, and this browser forgets its own. */
@@ -81,23 +115,6 @@ export const makeKeyAccount = (ring: OwnRing) => ({
   async ask(signal: AbortSignal): Promise<KeyRequest> {
     persistKeys();
     return ring.sealing().linking.askForKeys({ signal });
-  },
-
-  /** Lets a device in, and gives it the key of the account. Returns the digits that both devices show. */
-  async letIn(link: string): Promise<string> {
-    const key = readKeyedLink(link)?.key ?? null;
-    if (key === null) throw sealedError('bad_code');
-    return letIn(ring, link, key);
-  },
-
-  /** Returns the digits that an invited device with these keys shows. */
-  invitedDigits: (secret: string, keys: PublicKeys, requestId: string): Promise<string> =>
-    inviteDigits(inviteSecretIn(`1.${secret}`), keys, requestId),
-
-  /** Does as `letIn` does, for an invited device whose digits were typed here. */
-  async letInInvited(link: string, secret: string, keys: PublicKeys): Promise<string> {
-    const key = { fingerprint: await fingerprintOfKeys(keys), secret: inviteSecretIn(`1.${secret}`) };
-    return letIn(ring, link, key);
   },
 
   /** Notes that a device was removed or logged out: nothing is sealed until a ring without it. */

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { deleteDB } from 'idb';
 import { keptWords } from '../kept-words.ts';
+import { inLock } from '../locks.ts';
 import { answered } from '../open-database.ts';
 import { DATABASES } from './databases.ts';
 
@@ -8,13 +9,17 @@ import { DATABASES } from './databases.ts';
  * The keys of this browser, as the rest of the app knows them. The code that seals is several times as large as this, and
  * is loaded where this browser has keys, or gets some.
  */
-export type KeyState =
+export type KeyState = (
   | { kind: 'none' }
   /** Linked, and the user has not compared the check code yet. Nothing is sealed or opened. */
   | { kind: 'unconfirmed'; code: string; approver: string; isNew: boolean }
   | { kind: 'keyed' }
   /** This browser had keys, and they are gone or belong to an earlier device. Nothing is sent until the user decides. */
-  | { kind: 'lost' };
+  | { kind: 'lost' }
+) & {
+  /** True: this browser is a guest. It has keys of its own alone, and they end with its session. */
+  isGuest?: boolean | undefined;
+};
 
 const STATE = 'baton-keys';
 export const GRANT = 'baton-grant';
@@ -68,9 +73,11 @@ export async function claimKeys(account: string): Promise<void> {
  * Removes the keys of this browser, because whoever has them can act as this device. `lost`: what waits to be sent goes on
  * waiting; otherwise it would be sent without encryption.
  */
-export async function dropKeys(then: 'none' | 'lost' = 'none'): Promise<void> {
+export async function dropKeys(then: KeyState = { kind: 'none' }): Promise<void> {
   keptWords.set(GRANT, null);
-  keptWords.set(OWNER, null);
-  keepKeyState({ kind: then });
-  await Promise.allSettled(Object.values(DATABASES).map((name) => answered(deleteDB(name))));
+  // What waits is of that account.
+  if (then.kind === 'none') keptWords.set(OWNER, null);
+  keepKeyState(then);
+  // In the lock of the store, so that no reading of the rings that is under way writes the keys back.
+  await Promise.allSettled(Object.values(DATABASES).map((name) => answered(inLock(name, () => deleteDB(name)))));
 }

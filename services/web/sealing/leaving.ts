@@ -7,20 +7,21 @@ interface Parts {
   /** Returns the members to take out of the ring. */
   leaving: (devices: readonly Device[]) => Promise<string[]>;
   remove: (ids: readonly string[]) => Promise<void>;
-  isKeyed: () => boolean;
+  /** Only a member changes the ring. */
+  isMember: () => boolean;
   pause?: (mostMs: number) => Promise<unknown>;
 }
 
 const randomPause = (mostMs: number) => new Promise((resolve) => setTimeout(resolve, Math.random() * mostMs));
 
 /** Takes members out of the ring that were removed, or were away for too long. */
-export function makeLeaving({ leaving, remove, isKeyed, pause = randomPause }: Parts) {
+export function makeLeaving({ leaving, remove, isMember, pause = randomPause }: Parts) {
   let listed: readonly Device[] = [];
   let isRunning = false;
   let isDue = false;
 
   async function takeOut(): Promise<void> {
-    if (!isKeyed() || listed.length === 0) return;
+    if (!isMember() || listed.length === 0) return;
     if ((await leaving(listed)).length === 0) return;
     await pause(LONGEST_PAUSE_MS);
     // Read again: another device may have done it.

@@ -1,5 +1,5 @@
 import { BatonClientError, type BatonClient, cookieSession, type Device } from '../../../shared/client/index.ts';
-import { type Keyring, keysOf, sealedError } from '../../../shared/client/sealed.ts';
+import { type Keyring, keysOf, memberOf, sealedError } from '../../../shared/client/sealed.ts';
 import { makeSealing, type ReceivedText, type Sealing, type TakenTexts } from '../../../shared/client/sealing.ts';
 import { shared } from '../engine/shared-state.ts';
 import { keptWords } from '../kept-words.ts';
@@ -19,7 +19,9 @@ async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
       keepKeyState(before);
       return false;
     }
-    keepKeyState({ kind: 'unconfirmed', code: linked.checkCode, approver: linked.approver, isNew });
+    const { checkCode: code, approver, keyring } = linked;
+    const isGuest = memberOf(keyring.ring, keyring.device_id) === null;
+    keepKeyState({ kind: 'unconfirmed', code, approver, isNew, ...(isGuest && { isGuest }) });
     return true;
   } catch (error) {
     if (!(error instanceof BatonClientError) || error.code !== 'bad_grant') throw error;
@@ -28,10 +30,40 @@ async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
   }
 }
 
-function noted(keyring: Keyring): Keyring {
+function note(keyring: Keyring): void {
   const ids = [...keyring.ring.body.members, ...keyring.guests].map(({ device_id }) => device_id);
   members.value = new Set(ids.filter((id) => keysOf(keyring, id, Date.now()) !== null));
-  return keyring;
+}
+
+/** Keeps the keyring that was loaded last, until it is forgotten. */
+function makeKnown(load: () => Promise<Keyring>) {
+  let known: Promise<Keyring> | null = null;
+  let newest: Promise<Keyring> | null = null;
+  const forget = (): void => void (known = null);
+  return {
+    forget,
+    current(): Promise<Keyring> {
+      if (known !== null) return known;
+      const loading = load().then(
+        (keyring) => {
+          // A later request may have its answer already.
+          if (newest === loading) note(keyring);
+          return keyring;
+        },
+        (error: unknown) => {
+          if (known === loading) forget();
+          throw error;
+        },
+      );
+      known = newest = loading;
+      return loading;
+    },
+    take(keyring: Keyring): void {
+      known = newest = Promise.resolve(keyring);
+      note(keyring);
+    },
+    isUsed: (): boolean => newest !== null,
+  };
 }
 
 /** Keeps the ring of the account as this tab knows it. */
@@ -41,8 +73,6 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
   const make = (): Sealing =>
     makeSealing({ baseUrl: '', session: cookieSession(), fetch: timedFetch, taken, ...stores });
   let sealing = make();
-  let known: Promise<Keyring> | null = null;
-  const forget = (): void => void (known = null);
 
   /**
    * Takes the keys of an approval; false: there are none to take. The user compares the digits before they are used. `isNew`:
@@ -57,28 +87,25 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
 
   async function load(): Promise<Keyring> {
     await takeGrant(true);
-    const { kind } = keyState.peek();
+    const { kind, isGuest } = keyState.peek();
     if (kind !== 'keyed') throw sealedError(kind === 'lost' ? 'keys_lost' : 'unkeyed');
     const found = await sealing.rings.current();
-    if (found !== null) return noted(found);
-    keepKeyState({ kind: 'lost' });
+    if (found !== null) return found;
+    keepKeyState({ kind: 'lost', isGuest });
     throw sealedError('keys_lost');
   }
 
-  /** Returns the keyring in force. It is fetched again after a change, and after each interruption of the stream. */
-  function current(): Promise<Keyring> {
-    known ??= load().catch((error: unknown) => {
-      forget();
-      throw error;
-    });
-    return known;
-  }
+  /** The keyring in force. It is fetched again after a change, and after each interruption of the stream. */
+  const { current, forget, take, isUsed } = makeKnown(load);
 
   let followed = '';
-  shared.subscribe(({ ringNumber, connection, removed }) => {
-    const now = `${ringNumber} ${connection === 'online'} ${removed}`;
-    if (now !== followed) forget();
+  shared.subscribe(({ ringNumber, keysHeard, connection, removed }) => {
+    const now = `${ringNumber} ${keysHeard} ${connection === 'online'} ${removed}`;
+    if (now === followed) return;
     followed = now;
+    forget();
+    // What this tab shows of other devices follows at once: a guest that came or left changes no number of a ring.
+    if (isUsed() && connection === 'online' && keyState.peek().kind === 'keyed') void current().catch(() => {});
   });
 
   return {
@@ -86,7 +113,7 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
     forget,
     takeGrant,
     sealing: () => sealing,
-    take: (keyring: Keyring): void => void (known = Promise.resolve(noted(keyring))),
+    take,
 
     devices: async (): Promise<readonly Device[]> =>
       shared.peek().listed === 'now' ? shared.peek().devices : client.devices.list(),

@@ -1,6 +1,6 @@
 import { unsubscribeHere } from '../push/push.ts';
 import { closeAll } from '../push/shown.ts';
-import { claimKeys } from '../sealing/key-state.ts';
+import { claimKeys, dropKeys, keyState } from '../sealing/key-state.ts';
 import { keepPushChoice, noteAccount, pushChoice } from '../service-worker/here.ts';
 import { clearShares } from '../service-worker/shares.ts';
 
@@ -18,9 +18,11 @@ export async function takeBrowser(account: string): Promise<void> {
 
 /**
  * Removes pushes, notifications and shares, because nobody is signed in any more. A user whose session only expired gets
- * notifications again with the next sign-in.
+ * notifications again with the next sign-in. The keys of a guest go too, because its place ends with its session. What waits
+ * to be sent is not sent without encryption then.
  */
 export async function leaveBrowser({ isExpired }: { isExpired: boolean }): Promise<void> {
+  if (isExpired && keyState.peek().isGuest) await dropKeys({ kind: 'lost', isGuest: true });
   await noteAccount(null);
   const kept = await pushChoice();
   const account = kept?.account ?? '';

@@ -28,7 +28,7 @@ function makeRing() {
 }
 
 const leavingOf = ({ sealing }: ReturnType<typeof makeRing>) =>
-  makeLeaving({ ...sealing, isKeyed: () => true, pause: () => Promise.resolve() });
+  makeLeaving({ ...sealing, isMember: () => true, pause: () => Promise.resolve() });
 
 test('a device whose removal is noted while the members are read is taken out all the same', async () => {
   const ring = makeRing();

@@ -15,7 +15,7 @@ import { IconButton } from '../parts/parts.tsx';
 import { SealedNote } from '../parts/sealed-note.tsx';
 import { clipboardEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
 import { filledEntry, isSealedEntry } from './entries.ts';
-import { sendMine } from './send-mine.ts';
+import { mayWrite, sendMine } from './send-mine.ts';
 
 /** The same number for every text, so that its length stays hidden too. */
 const DOTS = '•'.repeat(16);
@@ -58,9 +58,11 @@ export function ClipboardCard() {
       <div class="clipboard-card is-empty">
         {link}
         <span class="hint">{clipboard.nothing}</span>
-        <button type="button" class="text-button" onClick={send}>
-          {clipboard.sendMine}
-        </button>
+        {mayWrite.value && (
+          <button type="button" class="text-button" onClick={send}>
+            {clipboard.sendMine}
+          </button>
+        )}
       </div>
     );
   }
@@ -108,9 +110,11 @@ export function ClipboardCard() {
             {clipboard.copyHere}
           </button>
         )}
-        <button type="button" class="button small" onClick={send}>
-          {clipboard.sendMine}
-        </button>
+        {mayWrite.value && (
+          <button type="button" class="button small" onClick={send}>
+            {clipboard.sendMine}
+          </button>
+        )}
       </div>
     </div>
   );

@@ -8,7 +8,7 @@ import {
   type PassedText,
 } from '../../history/clipboard-history.ts';
 import { agoText, durationText } from '../../texts/quantities.ts';
-import { texts } from '../../texts/texts.ts';
+import { errorText, texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { ClipboardLock } from '../keys/locks.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -21,7 +21,7 @@ import { RichText } from '../parts/rich-text.tsx';
 import { bytesOf } from '../send/sending.ts';
 import { clipboardEntry, readClipboard } from './clipboard-state.ts';
 import { isEmptyEntry, isSealedEntry } from './entries.ts';
-import { CLIPBOARD_BYTES, putText, sendMine } from './send-mine.ts';
+import { CLIPBOARD_BYTES, mayWrite, putText, sendMine } from './send-mine.ts';
 
 const SHOWN_LETTERS = 500;
 
@@ -171,12 +171,22 @@ export function ClipboardPane() {
             </div>
           </article>
         )}
-        <div class="row start">
-          <button type="button" class={`button ${now !== null && isEmptyEntry(now) ? 'primary' : ''}`} onClick={paste}>
-            <Icon node={ClipboardPaste} size={18} /> {clipboard.paste}
-          </button>
-        </div>
-        <Writing onPut={(text) => putText(app, text)} />
+        {mayWrite.value ? (
+          <>
+            <div class="row start">
+              <button
+                type="button"
+                class={`button ${now !== null && isEmptyEntry(now) ? 'primary' : ''}`}
+                onClick={paste}
+              >
+                <Icon node={ClipboardPaste} size={18} /> {clipboard.paste}
+              </button>
+            </div>
+            <Writing onPut={(text) => putText(app, text)} />
+          </>
+        ) : (
+          <p class="hint">{errorText('guest_clipboard')}</p>
+        )}
         <Passed />
       </div>
     </Pane>

@@ -1,6 +1,8 @@
+import { computed } from '@preact/signals';
 import type { App } from '../../engine/app.ts';
 import { chosenOf, nameOfPasted } from '../../files/choosing.ts';
 import { isPicture } from '../../files/pictures.ts';
+import { keyState } from '../../sealing/key-state.ts';
 import { texts } from '../../texts/texts.ts';
 import { go } from '../navigation.ts';
 import { notify } from '../parts/notices.ts';
@@ -9,6 +11,9 @@ import { clipboardEntry, noteSeen } from './clipboard-state.ts';
 
 /** The limit of the contract. A longer text goes as a file to a chosen device. */
 export const CLIPBOARD_BYTES = 65_536;
+
+/** False: this browser is a guest with keys, and has no key of the account, which the clipboard is encrypted with. */
+export const mayWrite = computed(() => keyState.value.isGuest !== true);
 
 type Found = { kind: 'text'; text: string } | { kind: 'picture'; file: File } | { kind: 'blocked' };
 

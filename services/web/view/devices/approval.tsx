@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { CircleCheck, KeyRound, LockOpen, ShieldAlert } from 'lucide';
+import { CircleCheck, KeyRound, Lock, LockOpen, ShieldAlert } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
 import type { Gate } from '../../sealing/gate.ts';
@@ -60,9 +60,12 @@ const GRANTS: Readonly<Record<Kind, { scope: Scope; persist: Persist }>> = {
   guest: { scope: 'guest', persist: 'once' },
 };
 
-const kindsOf = ({ allowed_scopes, allowed_persist }: SignInRequestView): Kind[] =>
+const kindsOf = ({ allowed_scopes, allowed_persist, relink }: SignInRequestView): Kind[] =>
   (['mine', 'hour', 'guest'] as const).filter(
-    (kind) => allowed_scopes.includes(GRANTS[kind].scope) && allowed_persist.includes(GRANTS[kind].persist),
+    (kind) =>
+      allowed_scopes.includes(GRANTS[kind].scope) &&
+      // A guest that was let in for good keeps its access.
+      (allowed_persist.includes(GRANTS[kind].persist) || (relink === true && kind === 'guest')),
   );
 
 function Kinds({ of, chosen }: { of: readonly Kind[]; chosen: Signal<Kind | null> }) {
@@ -132,23 +135,35 @@ interface Given {
   secret: string | null;
 }
 
-/** Returns what gives the device the key of the account, and then the digits that both show. Null: it gets no key. */
-function giverOf({ keys, link, view, secret }: Given): (() => Promise<string>) | null {
-  if (keyState.value.kind !== 'keyed') return null;
+/**
+ * Returns what lets the device in with its keys, and then the digits that both show. Null: it gets nothing, because it has no
+ * keys, or because this browser is no member.
+ */
+function giverOf({ keys, link, view, secret }: Given): ((kind: Kind) => Promise<string>) | null {
+  const { kind: own, isGuest: isOwnGuest } = keyState.value;
+  if (own !== 'keyed' || isOwnGuest) return null;
   const asked = view.keys;
   const whole = new URL(link, location.origin).href;
-  if (secret !== null && asked !== undefined) return async () => (await keys.open()).letInInvited(whole, secret, asked);
-  return keyedLinkOf(link) === null ? null : async () => (await keys.open()).letIn(whole);
+  // A device that is signed in already keeps its access.
+  const accessOf = (kind: Kind) => (view.relink === true ? {} : GRANTS[kind]);
+  if (secret !== null && asked !== undefined) {
+    return async (kind) => (await keys.open()).letInInvited(whole, accessOf(kind), secret, asked);
+  }
+  return keyedLinkOf(link) === null ? null : async (kind) => (await keys.open()).letIn(whole, accessOf(kind));
 }
 
 /** Says what a browser with keys gives away. */
 function GivenAway({ hasKey, isMine }: { hasKey: boolean; isMine: boolean }) {
   const words = keyWords.value();
   if (words === null || keyState.value.kind !== 'keyed') return null;
-  const said = isMine ? (hasKey ? words.gives : words.givesNone) : words.givesNoneAs;
+  const [node, said] = hasKey
+    ? isMine
+      ? [KeyRound, words.gives]
+      : [Lock, words.givesGuest]
+    : [LockOpen, words.givesNone];
   return (
     <p class="given-away" role="status">
-      <Icon node={isMine && hasKey ? KeyRound : LockOpen} size={18} /> {said}
+      <Icon node={node} size={18} /> {said}
     </p>
   );
 }
@@ -201,8 +216,8 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
         const code = await sealing.letIn(new URL(link, location.origin).href);
         return keyWords.value()?.checkCode(code) ?? code;
       }
-      if (kind !== 'mine' || giver === null) return client.signIns.approve(link, GRANTS[kind]);
-      const code = await giver();
+      if (giver === null) return client.signIns.approve(link, GRANTS[kind]);
+      const code = await giver(kind);
       return keyWords.value()?.checkCode(code) ?? code;
     };
     void decide(letIn, { isGood: true, title: approve.approved(view.device_name), why: approve.approvedWhy });

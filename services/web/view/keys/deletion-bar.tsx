@@ -10,6 +10,7 @@ export function DeletionBar() {
   const { keys } = useApp();
   const words = keyTexts.value;
   const [first] = shared.value.deletions;
+  const { kind, isGuest } = keyState.value;
   const keep = () =>
     attempt(async () => {
       await (await keys.open()).keepKeys();
@@ -18,7 +19,7 @@ export function DeletionBar() {
   return (
     <div role="status" class={`connection ${first === undefined ? '' : 'is-shown'}`}>
       {first !== undefined && (first.of === 'keys' ? words.announced : words.announcedErase)(momentText(first.at))}{' '}
-      {first !== undefined && keyState.value.kind === 'keyed' && (
+      {first !== undefined && kind === 'keyed' && !isGuest && (
         <button type="button" class="text-button" onClick={keep}>
           {words.keep}
         </button>

@@ -8,7 +8,7 @@ import { Keyed } from './keyed.tsx';
 import { Protection } from './protection.tsx';
 import { Unkeyed } from './unkeyed.tsx';
 
-/** Shows whether the account is encrypted, the keys of its devices, and what that protects. */
+/** Shows whether the account is encrypted, the keys of its devices, and what that protects. A guest sees it if it has keys. */
 export function EncryptionSettings() {
   const isPossible = useSignal(false);
   useEffect(() => {
@@ -16,8 +16,9 @@ export function EncryptionSettings() {
       isPossible.value = is;
     });
   }, []);
-  const { kind } = keyState.value;
-  if (!isPossible.value || shared.value.me?.features.sealed !== true || kind === 'unconfirmed') return null;
+  const { kind, isGuest = false } = keyState.value;
+  if (!(isPossible.value || isGuest) || shared.value.me?.features.sealed !== true || kind === 'unconfirmed')
+    return null;
   return (
     <section class="card" aria-labelledby="encryption">
       <h2 id="encryption">{keyTexts.value.title}</h2>

@@ -19,11 +19,11 @@ export function KeyQuestion() {
     if (isAsked) dialog.current?.showModal();
   }, [isAsked]);
   if (state.kind !== 'unconfirmed') return null;
-  const { code, approver, isNew } = state;
+  const { code, approver, isNew, isGuest } = state;
   const name = shared.value.devices.find(({ device_id }) => device_id === approver)?.name ?? words.otherDevice;
   const refuse = () =>
     attempt(async () => {
-      if (!isNew) return dropKeys('lost');
+      if (!isNew) return dropKeys({ kind: 'lost', isGuest });
       // Nothing is sent before the session is over.
       await client.signOut();
       await dropKeys();
@@ -38,7 +38,7 @@ export function KeyQuestion() {
       onCancel={(event) => event.preventDefault()}
     >
       <h2 id="key-question">{words.compare}</h2>
-      <p>{words.compareWhy(name)}</p>
+      <p>{isGuest ? words.compareWhyGuest(name) : words.compareWhy(name)}</p>
       <p class="digits" dir="ltr" aria-label={Array.from(code).join(' ')}>
         {code}
       </p>
@@ -46,7 +46,7 @@ export function KeyQuestion() {
         <button type="button" class="button danger-text" onClick={refuse}>
           {isNew ? words.differNew : words.differ}
         </button>
-        <button type="button" class="button primary" onClick={() => keepKeyState({ kind: 'keyed' })}>
+        <button type="button" class="button primary" onClick={() => keepKeyState({ kind: 'keyed', isGuest })}>
           {words.same(name)}
         </button>
       </div>

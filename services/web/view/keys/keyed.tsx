@@ -3,6 +3,7 @@ import { Lock, LockOpen } from 'lucide';
 import { useEffect, useMemo } from 'preact/hooks';
 import { shared } from '../../engine/shared-state.ts';
 import type { KeyedDevice } from '../../sealing/key-account.ts';
+import { keyState, members } from '../../sealing/key-state.ts';
 import { failureOf, isKeyProblem } from '../../outbox/verdict.ts';
 import { keyTexts } from '../../texts/key-texts.ts';
 import { errorText } from '../../texts/texts.ts';
@@ -16,15 +17,16 @@ import { GettingKey } from './getting-key.tsx';
 import { makeNewestReading } from './newest-reading.ts';
 
 function DeviceOfRing({ device }: { device: KeyedDevice }) {
-  const { name, kind, fingerprint, isMember } = device;
+  const { name, kind, fingerprint } = device;
   const words = keyTexts.value;
   return (
     <li class="session">
-      <Icon node={isMember ? Lock : LockOpen} />
+      <Icon node={fingerprint === null ? LockOpen : Lock} />
       <span class="device-words">
         <span class="device-name" dir="auto">
           {kind === 'words' ? words.words : (name ?? words.gone)}
         </span>
+        {kind === 'guest' && <small class="key-advice">{words.guest}</small>}
         {fingerprint === null ? (
           <small class="key-advice">{words.noKeys}</small>
         ) : (
@@ -92,6 +94,7 @@ export function Keyed() {
   const problem = useSignal('');
   const words = keyTexts.value;
   const { devices: listed, ringNumber } = shared.value;
+  const isGuest = keyState.value.isGuest === true;
   const readNewest = useMemo(() => makeNewestReading(async () => (await keys.open()).devices()), []);
   const read = (): Promise<void> =>
     readNewest(
@@ -106,23 +109,23 @@ export function Keyed() {
       },
     );
   const readAgain = (): void => void read();
-  useEffect(readAgain, [listed, ringNumber]);
+  useEffect(readAgain, [listed, ringNumber, members.value]);
   if (problem.value !== '') return <Problem code={problem.value} again={readAgain} />;
   const gone = (devices.value ?? []).filter(
     ({ isMember, name, kind }) => isMember && name === null && kind !== 'words',
   );
   return (
     <>
-      <p class="hint">{words.on}</p>
+      <p class="hint">{isGuest ? words.onGuest : words.on}</p>
       {devices.value === null && <Waiting />}
       <ul class="sessions">
         {devices.value?.map((device) => (
           <DeviceOfRing key={device.device_id} device={device} />
         ))}
       </ul>
-      {gone.length > 0 && <Gone gone={gone} onDone={read} />}
+      {!isGuest && gone.length > 0 && <Gone gone={gone} onDone={read} />}
       <p class="hint">{words.trust}</p>
-      <StartAnew isMember />
+      {!isGuest && <StartAnew isMember />}
     </>
   );
 }

@@ -54,7 +54,8 @@ export function Unkeyed() {
         },
       );
   }, [ringNumber]);
-  const isLost = keyState.value.kind === 'lost';
+  const { kind, isGuest } = keyState.value;
+  const isLost = kind === 'lost';
   // A code that is shown stays, although the service cannot be asked again.
   if (isEncrypted.value === null) {
     return problem.value === '' ? <Waiting /> : <p class="item-error">{problem.value}</p>;
@@ -70,7 +71,7 @@ export function Unkeyed() {
           </button>
         </div>
       )}
-      {isEncrypted.value && <StartAnew isMember={false} />}
+      {isEncrypted.value && !isGuest && <StartAnew isMember={false} />}
     </>
   );
 }

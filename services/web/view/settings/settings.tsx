@@ -140,7 +140,7 @@ export function SettingsPane() {
         {!isSecureContext && <p class="hint">{settings.insecure}</p>}
         <DeviceName />
         <NotificationSettings />
-        {!isGuest.value && <EncryptionSettings />}
+        <EncryptionSettings />
         {!isGuest.value && <SessionSettings />}
         <ThemeChoice />
         <LanguageChoice />
