@@ -10,6 +10,9 @@ interface Opening {
   name: string;
   /** Whether files may go from device to device; else the browser has no peer connections. */
   direct: boolean;
+  /** A script before the app, and the functions that it can call with a text. */
+  script?: string;
+  functions?: Readonly<Record<string, (text: string) => void>>;
 }
 
 /** What a page did while it was watched. */
@@ -32,6 +35,8 @@ export interface MeasuredPage {
   save(selector: string, text: string): Promise<string>;
   /** From here until the function that it gives is called. */
   watch(): Promise<() => Promise<Measured>>;
+  /** Evaluates an expression in the page, and waits for its promise. */
+  run(expression: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -77,7 +82,7 @@ async function weigh(browser: BareChromium): Promise<() => Promise<number>> {
 }
 
 /** Before the app: who this is, in which language, and what this browser cannot do. */
-const beginning = ({ user, name, direct }: Opening): string => {
+const beginning = ({ user, name, direct, script = '' }: Opening): string => {
   const identity = JSON.stringify({ user, name, deviceId: randomBytes(9).toString('base64url') });
   return `
     if (location.protocol !== 'about:' && localStorage.getItem('baton-language') === null) {
@@ -85,7 +90,8 @@ const beginning = ({ user, name, direct }: Opening): string => {
       localStorage.setItem('baton-development', ${JSON.stringify(identity)});
     }
     Object.assign(window, { showSaveFilePicker: undefined, showDirectoryPicker: undefined });
-    ${direct ? '' : 'window.RTCPeerConnection = undefined;'}`;
+    ${direct ? '' : 'window.RTCPeerConnection = undefined;'}
+    ${script}`;
 };
 
 const START_BEATING = `
@@ -135,6 +141,10 @@ async function openIn(browser: BareChromium, opening: Opening): Promise<Measured
 
   await send('Page.enable');
   await send('Page.addScriptToEvaluateOnNewDocument', { source: beginning(opening) });
+  // Bindings reach a page only while its contexts are told.
+  if (opening.functions !== undefined) await send('Runtime.enable');
+  for (const name of Object.keys(opening.functions ?? {})) await send('Runtime.addBinding', { name });
+  browser.on('Runtime.bindingCalled', ({ name, payload }) => opening.functions?.[String(name)]?.(String(payload)));
   await send('Page.setInterceptFileChooserDialog', { enabled: true });
   await browser.send('Browser.setDownloadBehavior', {
     ...{ behavior: 'allowAndName', downloadPath: browser.folder, eventsEnabled: true },
@@ -145,6 +155,7 @@ async function openIn(browser: BareChromium, opening: Opening): Promise<Measured
   return {
     shows,
     click,
+    run,
     async choose(selector, text, path) {
       const opened = next('Page.fileChooserOpened');
       await click(selector, text);

@@ -190,7 +190,7 @@ withChromium.describe('a page whose library goes from device to device', () => {
   const isBytes = 'typeof data !== "string"';
   test.each([
     ['text where bytes are due', `(data, n) => ${isBytes} && n > 5 ? 'hello' : data`],
-    ['more bytes than the file has', '(data) => data.length === 262143 ? new Uint8Array(262144) : data'],
+    ['more bytes than the file has', '(data) => data.length === 209715 ? new Uint8Array(209716) : data'],
     ['the wrong file', `(data) => ${isBytes} ? data : '{"say":"file","file":7,"at":0}'`],
     ['bytes before a file', '(data) => [new Uint8Array(9), data]'],
     ['empty messages', `(data) => ${isBytes} ? new Uint8Array(0) : data`],

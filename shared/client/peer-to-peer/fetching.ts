@@ -1,10 +1,10 @@
 import { NoAnswerError } from '../errors/no-answer.ts';
 import type { Wanted } from '../transfers/peer-module.ts';
-import { parseWord, TELL_BYTES, WINDOW_BYTES } from './words.ts';
+import type { Pipe } from './pipe.ts';
+import { MOST_MESSAGE_BYTES, parseWord, TELL_BYTES, WINDOW_BYTES } from './words.ts';
 import type { Run } from '../transfers/transfer-run.ts';
 
-/** The limits of an honest sender: no message is longer, and none comes while so many bytes wait. */
-const MOST_MESSAGE_BYTES = 256 * 1024;
+/** From an honest sender none comes while so many bytes wait. */
 const MOST_WAITING_BYTES = WINDOW_BYTES + MOST_MESSAGE_BYTES;
 
 interface Fetching extends Wanted {
@@ -16,7 +16,7 @@ interface Fetching extends Wanted {
 }
 
 interface FetchingParts {
-  channel: RTCDataChannel;
+  pipe: Pipe;
   run: Run;
   onMisbehaved: () => void;
 }
@@ -31,8 +31,8 @@ export interface Fetcher {
 
 const closed = (): NoAnswerError => new NoAnswerError('network', new Error('The path between the devices is closed'));
 
-/** Asks for files over a channel, and hands on the bytes as fast as they are taken. */
-export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetcher {
+/** Asks for files over a pipe, and hands on the bytes as fast as they are taken. */
+export function fetchFiles({ pipe, run, onMisbehaved }: FetchingParts): Fetcher {
   /** The wanted files in the order of the requests, in which they also come. */
   const wanted: Fetching[] = [];
   const waiting: { of: Fetching; bytes: Uint8Array }[] = [];
@@ -44,7 +44,7 @@ export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetch
   let isOver = false;
 
   function say(word: object): void {
-    if (!isOver && channel.readyState === 'open') channel.send(JSON.stringify(word));
+    if (!isOver) pipe.send(JSON.stringify(word));
   }
 
   /** Rejects all wanted files. Each is requested another way from its offset, which includes the bytes being taken now. */
@@ -92,13 +92,13 @@ export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetch
   }
 
   /** Takes bytes. False: an honest sender does not send them now. */
-  function takeBytes(data: ArrayBuffer): boolean {
-    if (current === null || data.byteLength === 0 || data.byteLength > MOST_MESSAGE_BYTES) return false;
-    if (data.byteLength > current.size - current.came) return false;
-    waitingBytes += data.byteLength;
+  function takeBytes(bytes: Uint8Array): boolean {
+    if (current === null || bytes.length === 0 || bytes.length > MOST_MESSAGE_BYTES) return false;
+    if (bytes.length > current.size - current.came) return false;
+    waitingBytes += bytes.length;
     if (waitingBytes > MOST_WAITING_BYTES) return false;
-    current.came += data.byteLength;
-    waiting.push({ of: current, bytes: new Uint8Array(data) });
+    current.came += bytes.length;
+    waiting.push({ of: current, bytes });
     if (current.came === current.size) current = null;
     void takeAll();
     return true;
@@ -112,11 +112,12 @@ export function fetchFiles({ channel, run, onMisbehaved }: FetchingParts): Fetch
     return isNext;
   }
 
-  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+  function take(data: unknown): void {
     if (isOver) return;
-    const isFine = data instanceof ArrayBuffer ? takeBytes(data) : takeWord(data);
+    const isFine = data instanceof Uint8Array ? takeBytes(data) : takeWord(data);
     if (!isFine) onMisbehaved();
-  });
+  }
+  pipe.listen(take, () => {});
 
   return {
     end,

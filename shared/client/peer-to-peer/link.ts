@@ -2,10 +2,13 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { IceServer } from '../../contract/modules/signal.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Signal } from '../transfers/peer-module.ts';
+import { attemptOf, textOf } from './signals.ts';
 import type { TransferPhase } from '../wire.ts';
 
 /** Browsers report `disconnected` five seconds after the last sign of life. The path is given up this long after that. */
 const LOST_MS = 2_000;
+/** The connections of one attempt. The figures of 1, 2 and 4 are in test/bench/LOG.md. */
+const MOST_LINKS = 4;
 /** More signals than any honest peer has addresses. */
 const MOST_SIGNALS = 128;
 const MOST_CANDIDATE_CHARS = 2_048;
@@ -20,7 +23,6 @@ export interface PeerLink {
   readonly isOpen: boolean;
   /** The other side has answered. */
   readonly isAnswered: boolean;
-  readonly sinceMs: number;
   /** Takes a signal of the other side, in its order. */
   take(signal: Signal): void;
   close(why: LinkEnd): void;
@@ -34,7 +36,8 @@ export interface LinkParts {
   configuration: () => Promise<{ iceServers: IceServer[]; iceTransportPolicy?: 'all' | 'relay' }>;
   send: (kind: 'offer' | 'answer' | 'candidate', payload: object) => Promise<unknown>;
   onPhase: (phase: TransferPhase) => void;
-  onOpen: (channel: RTCDataChannel, messageBytes: number) => void;
+  /** `links`: how many connections both sides allow; 1 where the other side does not know of further ones. */
+  onOpen: (channel: RTCDataChannel, messageBytes: number, links: number) => void;
   /** Called once, also for a link that never opened. */
   onOver: (why: LinkEnd) => void;
 }
@@ -46,15 +49,11 @@ export interface LinkParts {
 const messageBytesOf = ({ sctp }: RTCPeerConnection): number =>
   Math.max(1_024, Math.min(256 * 1024, sctp?.maxMessageSize || 64 * 1024));
 
-export const canConnect = (): boolean => typeof globalThis.RTCPeerConnection === 'function';
-
-const textOf = (payload: unknown, name: string): string | null => {
-  const value = (payload as Record<string, unknown> | null)?.[name];
-  return typeof value === 'string' ? value : null;
-};
-
-/** Returns the attempt that a signal belongs to; '' for a peer that does not name it. */
-export const attemptOf = (payload: unknown): string => textOf(payload, 'attempt') ?? '';
+/** Returns how many connections a side allows; 1 for one that does not say it, or says something impossible. */
+function linksOf(payload: unknown): number {
+  const { links } = (payload ?? {}) as { links?: unknown };
+  return Number.isSafeInteger(links) && (links as number) > 1 ? Math.min(links as number, MOST_LINKS) : 1;
+}
 
 export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...parts }: LinkParts): PeerLink {
   let peer: RTCPeerConnection | null = null;
@@ -62,6 +61,7 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
   let isOver = false;
   let isAnswered = false;
   let taken = 0;
+  let links = isOffering ? MOST_LINKS : 1;
   let forgetLost = () => {};
   const early: RTCIceCandidateInit[] = [];
   const cancelLate = clock.after(LIMITS.relayFallbackMs, () => close('failed'));
@@ -85,7 +85,7 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
   async function describe(on: RTCPeerConnection): Promise<void> {
     await on.setLocalDescription();
     const { type, sdp } = on.localDescription as RTCSessionDescription;
-    await send(type as 'offer' | 'answer', { type, sdp, attempt });
+    await send(type as 'offer' | 'answer', { type, sdp, attempt, ...(links > 1 && { links }) });
   }
 
   function onConnection(on: RTCPeerConnection): void {
@@ -106,7 +106,7 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
       cancelLate();
       isOpen = true;
       onPhase('dc_open');
-      parts.onOpen(channel, messageBytesOf(on));
+      parts.onOpen(channel, messageBytesOf(on), links);
     });
     channel.addEventListener('close', () => close('failed'));
     on.addEventListener('icecandidate', ({ candidate }) => {
@@ -124,10 +124,11 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
     if (isOffering) await describe(on);
   }
 
-  async function takeDescription(sdp: string): Promise<void> {
+  async function takeDescription(sdp: string, allowed: number): Promise<void> {
     const on = peer as RTCPeerConnection;
     if (on.signalingState !== (isOffering ? 'have-local-offer' : 'stable') || isAnswered) return;
     isAnswered = true;
+    links = allowed;
     await on.setRemoteDescription({ type: isOffering ? 'answer' : 'offer', sdp });
     if (!isOffering) await describe(on);
     for (const candidate of early.splice(0)) await on.addIceCandidate(candidate).catch(() => {});
@@ -155,13 +156,13 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
     get isAnswered() {
       return isAnswered;
     },
-    sinceMs: clock.now(),
     take({ kind, payload }) {
       taken += 1;
       if (isOver || taken > MOST_SIGNALS || attemptOf(payload) !== attempt) return;
       const sdp = textOf(payload, 'sdp');
       if (kind === 'candidate') then(() => takeCandidate(payload));
-      else if (kind === (isOffering ? 'answer' : 'offer') && sdp !== null) then(() => takeDescription(sdp));
+      else if (kind === (isOffering ? 'answer' : 'offer') && sdp !== null)
+        then(() => takeDescription(sdp, linksOf(payload)));
     },
     close,
   };

@@ -1,7 +1,9 @@
 import { fetchFiles, type Fetcher } from './fetching.ts';
-import { attemptOf, canConnect, type LinkEnd, makePeerLink, type PeerLink } from './link.ts';
+import { makeLateLink } from './late-link.ts';
+import type { LinkEnd, PeerLink } from './link.ts';
 import type { PeerReceiving, PeerReceivingParts } from '../transfers/peer-module.ts';
-import { makeSignaller, type PeerPolicy } from './signals.ts';
+import type { Pipe } from './pipe.ts';
+import { attemptOf, canConnect, makeSignaller, type PeerPolicy } from './signals.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
 
 /** More attempts than an honest sender makes. */
@@ -18,9 +20,9 @@ export function makePeerReceiving(
   let attempts = 0;
   let isRefused = !canConnect();
 
-  function opened(channel: RTCDataChannel, mine: PeerLink): void {
+  function opened(pipe: Pipe, mine: PeerLink): void {
     // Only the sender tells the service that the path is open. If both did, one could report it after the path was lost.
-    fetcher = fetchFiles({ channel, run, onMisbehaved: () => mine.close('misbehaved') });
+    fetcher = fetchFiles({ pipe, run, onMisbehaved: () => mine.close('misbehaved') });
     run.wake();
     onOpen();
   }
@@ -38,12 +40,12 @@ export function makePeerReceiving(
     if (isRefused || attempts > MOST_ATTEMPTS) return signaller.bye(attempt, 'unsupported');
     link?.close('over');
     let mine: Fetcher | null = null;
-    const made: PeerLink = makePeerLink({
+    const made: PeerLink = makeLateLink({
       ...{ clock, attempt, isOffering: false, onPhase: tell },
       configuration: signaller.configuration,
       send: signaller.send,
-      onOpen(channel) {
-        opened(channel, made);
+      onOpen(pipe) {
+        opened(pipe, made);
         mine = fetcher;
       },
       onOver(why) {

@@ -1,9 +1,11 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { failureOf } from '../errors/failure.ts';
-import { attemptOf, canConnect, type LinkEnd, makePeerLink, type PeerLink } from './link.ts';
+import { makeLateLink } from './late-link.ts';
+import type { LinkEnd, PeerLink } from './link.ts';
 import type { PeerSending, PeerSendingParts, Signal } from '../transfers/peer-module.ts';
+import type { Pipe } from './pipe.ts';
 import { serveFiles } from './serving.ts';
-import { makeSignaller, type PeerPolicy } from './signals.ts';
+import { attemptOf, canConnect, makeSignaller, type PeerPolicy } from './signals.ts';
 
 /** A receiver that has accepted and is not reached in this time gets its bytes through the relay until a path opens. */
 const RELAY_EARLY_MS = 2_500;
@@ -51,12 +53,12 @@ export function makePeerSending(
     cancelEarly = clock.after(ms, takeRelay);
   }
 
-  function onOpen(channel: RTCDataChannel, messageBytes: number, mine: PeerLink, signal: AbortSignal): void {
+  function onOpen(pipe: Pipe, mine: PeerLink, signal: AbortSignal): void {
     cancelEarly();
     saying = saying.then(() => sayOpen(mine)).catch(onProblem);
     relay.nudge();
     serveFiles({
-      ...{ channel, messageBytes, run, sources, signal },
+      ...{ pipe, run, sources, signal },
       onBegun(index) {
         if (open.size === 0) tell('transferring');
         open.add(index);
@@ -87,11 +89,11 @@ export function makePeerSending(
     const controller = new AbortController();
     // Tells attempts apart, and need not be secret. `crypto.randomUUID` is missing where a page came over plain http.
     const name = `${attempts}-${Math.random().toString(36).slice(2)}`;
-    const mine: PeerLink = makePeerLink({
+    const mine: PeerLink = makeLateLink({
       ...{ clock, attempt: name, isOffering: true, onPhase: tell },
       configuration: signaller.configuration,
       send: signaller.send,
-      onOpen: (channel, messageBytes) => onOpen(channel, messageBytes, mine, controller.signal),
+      onOpen: (pipe) => onOpen(pipe, mine, controller.signal),
       onOver(why) {
         controller.abort();
         if (link?.attempt === name) onOver(why, name);

@@ -1,11 +1,9 @@
 import type { FileSource } from '../files/files.ts';
+import type { Pipe } from './pipe.ts';
 import { parseWord, WINDOW_BYTES } from './words.ts';
 import { makePieces } from '../files/sources.ts';
 import type { Run } from '../transfers/transfer-run.ts';
 
-/** Chromium throws near 16 MB of unsent bytes. These limits keep the connection busy and memory small. */
-const PAUSE_ABOVE_BYTES = 2 * 1024 * 1024;
-const GO_ON_AT_BYTES = 512 * 1024;
 /** How many bytes of a source are read at a time. */
 const PIECE_BYTES = 1024 * 1024;
 /** Far more files than a receiver takes at a time. */
@@ -17,8 +15,7 @@ interface Want {
 }
 
 interface ServingParts {
-  channel: RTCDataChannel;
-  messageBytes: number;
+  pipe: Pipe;
   run: Run;
   sources: readonly FileSource[];
   /** Aborted when the link is over. */
@@ -33,10 +30,10 @@ interface ServingParts {
 }
 
 /**
- * Sends the wanted files over a channel, one after the other, each from the offset that the receiver names. At most the
+ * Sends the wanted files over a pipe, one after the other, each from the offset that the receiver names. At most the
  * receiver's window is under way. The receiver reports when it has taken bytes and the window has space again.
  */
-export function serveFiles({ channel, messageBytes, run, sources, signal, ...parts }: ServingParts): void {
+export function serveFiles({ pipe, run, sources, signal, ...parts }: ServingParts): void {
   const wants: Want[] = [];
   const sentUpTo = new Map<number, number>();
   let sent = 0;
@@ -53,8 +50,6 @@ export function serveFiles({ channel, messageBytes, run, sources, signal, ...par
     });
   }
   const again = () => wake();
-  channel.bufferedAmountLowThreshold = GO_ON_AT_BYTES;
-  channel.addEventListener('bufferedamountlow', again);
   signal.addEventListener('abort', again, { once: true });
 
   function isWant({ index, from }: Want): boolean {
@@ -82,19 +77,22 @@ export function serveFiles({ channel, messageBytes, run, sources, signal, ...par
     return true;
   }
 
-  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+  function take(data: unknown): void {
     if (signal.aborted) return;
     if (obey(data)) wake();
     else parts.onMisbehaved();
-  });
+  }
+  pipe.listen(take, again);
 
   async function send(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    for (let at = 0; at < bytes.length; at += messageBytes) {
-      const message = bytes.subarray(at, at + messageBytes);
-      await until(() => channel.bufferedAmount <= PAUSE_ABOVE_BYTES && sent - taken < WINDOW_BYTES);
+    // Of equal length, so that no message is a small rest.
+    const length = Math.ceil(bytes.length / Math.ceil(bytes.length / pipe.messageBytes));
+    for (let at = 0; at < bytes.length; at += length) {
+      await until(() => pipe.isReady && sent - taken < WINDOW_BYTES);
       await run.unpaused();
       signal.throwIfAborted();
-      channel.send(message);
+      const message = bytes.subarray(at, at + length);
+      pipe.send(message);
       sent += message.length;
     }
   }
@@ -106,7 +104,7 @@ export function serveFiles({ channel, messageBytes, run, sources, signal, ...par
     run.meter.file(index, from);
     run.meter.path('direct');
     try {
-      channel.send(JSON.stringify({ say: 'file', file: index, at: from }));
+      pipe.send(JSON.stringify({ say: 'file', file: index, at: from }));
       for (let at = from; at < source.size; ) {
         const bytes = await pieces.at(at, PIECE_BYTES);
         sentUpTo.set(index, at + bytes.length);

@@ -15,6 +15,17 @@ export interface Signaller {
   bye(attempt: string, reason: 'again' | 'unsupported' | 'failed' | 'misbehaved' | 'over'): void;
 }
 
+export const canConnect = (): boolean => typeof globalThis.RTCPeerConnection === 'function';
+
+/** Returns a text of a payload; null when it has none. */
+export const textOf = (payload: unknown, name: string): string | null => {
+  const value = (payload as Record<string, unknown> | null)?.[name];
+  return typeof value === 'string' ? value : null;
+};
+
+/** Returns the attempt that a signal belongs to; '' for a peer that does not name it. */
+export const attemptOf = (payload: unknown): string => textOf(payload, 'attempt') ?? '';
+
 interface SignallerParts {
   run: Run;
   caller: Caller;

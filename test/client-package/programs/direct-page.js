@@ -9,9 +9,31 @@ let patchedBytes = 0;
 /** What the test puts in the place of a message: (data, count) => data, or several. */
 globalThis.alter = null;
 let messages = 0;
+/** Frames that the test has added: all later ones have higher numbers. */
+let added = 0;
+
+/** A frame: kind (0: a word, 1: bytes, 2: a signal), number, count of frames that came, content. */
+function frameOf(like, data, number) {
+  const content = typeof data === 'string' ? new TextEncoder().encode(data) : data;
+  const frame = new Uint8Array(9 + content.length);
+  frame.set(like.subarray(0, 9));
+  if (like[0] < 2) frame[0] = typeof data === 'string' ? 0 : 1;
+  new DataView(frame.buffer).setUint32(1, number);
+  frame.set(content, 9);
+  return frame;
+}
+
+function altered(frame) {
+  const content = frame.subarray(9);
+  const data = frame[0] === 0 ? new TextDecoder().decode(content) : content;
+  const made = [frame[0] === 2 ? data : globalThis.alter(data, messages++)].flat();
+  const number = new DataView(frame.buffer, frame.byteOffset).getUint32(1) + added;
+  added += made.length - 1;
+  return made.map((one, index) => frameOf(frame, one, number + index));
+}
+
 RTCDataChannel.prototype.send = function send(data) {
-  const altered = globalThis.alter === null ? data : globalThis.alter(data, messages++);
-  for (const one of Array.isArray(altered) ? altered : [altered]) plainSend.call(this, one);
+  for (const one of globalThis.alter === null ? [data] : altered(data)) plainSend.call(this, one);
 };
 
 /** A piece that a busy relay refuses is sent again, and not counted. */
