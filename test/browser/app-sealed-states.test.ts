@@ -285,6 +285,15 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     expect(await bodyOf(id)).toEqual(['Laptop', 'A new message']);
     await choose('none', true);
     expect(await bodyOf(id)).toEqual(['Baton', 'A new message']);
+    await choose('full', true);
+    // A guest that came while no page was open, and with no further ring.
+    const visitor = makeKeyedDevice(site, url);
+    const joining = await visitor.askToJoin('Visitor');
+    await laptop.letIn(joining.link, { scope: 'full', persist: 'once' });
+    await joining.digits;
+    const all = await visitor.client.devices.list();
+    const told = await visitor.sealing().texts.send(await visitor.ring(), { to, text: 'from a guest', devices: all });
+    expect(await bodyOf(String(told.messageIds[0]))).toEqual(['Visitor', 'from a guest']);
     // The digits were not compared yet.
     await choose('full', false);
     expect(await bodyOf(id)).toEqual(['Baton', 'A new message']);

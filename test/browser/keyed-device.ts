@@ -11,6 +11,7 @@ import {
 import { type Keyring, memoryKeys } from '../../shared/client/sealed.ts';
 import {
   type KeptGrant,
+  type LetInSettings,
   makeAsking,
   makeSealing,
   memoryTaken,
@@ -27,7 +28,7 @@ export interface KeyedDevice {
   /** Sends a sealed text to the device of that name. */
   send(name: string, text: string): Promise<void>;
   /** Lets in the device that shows this link; gives the digits that both show. */
-  letIn(link: string): Promise<string>;
+  letIn(link: string, access?: LetInSettings): Promise<string>;
   /** Opens what waits, and takes it. */
   read(): Promise<(string | null)[]>;
   /** Asks to be let in under that name; gives the link, and the digits once it was let in. */
@@ -88,10 +89,10 @@ export function makeKeyedDevice(
       const to = devices.find((each) => each.name === name)?.device_id ?? '';
       await sealing().texts.send(await ring(), { to, text, devices });
     },
-    async letIn(text) {
+    async letIn(text, access) {
       const [found, key] = [readSignInLink(text), readKeyedLink(text)?.key ?? null];
       if (found === null || key === null) throw new Error('The code has no keys');
-      return (await sealing().linking.letIn(found, key)).checkCode;
+      return (await sealing().linking.letIn(found, key, access)).checkCode;
     },
     async read() {
       const [keyring, messages] = [await ring(), await client.messages.list()];

@@ -101,7 +101,7 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
     if (said !== null) output.note(said);
     if (!(await hasDigits(context, await digitsOf(secret, request.request_id, keys)))) {
       await baton.signIns.deny(request, { signal });
-      throw new CliError('The digits were wrong three times. The other device was kept out.', { code: 'wrong_digits' });
+      throw new CliError('The digits were wrong three times. The other device was refused.', { code: 'wrong_digits' });
     }
     if (keyed !== null && keys !== null && given !== 'nothing') {
       const { checkCode, isMember } = await letInWithKeys(context, keyed, { request, secret, keys }, grant);
