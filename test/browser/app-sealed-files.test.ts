@@ -86,8 +86,7 @@ withChromium.describe('encrypted files in the app', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const holding = async (words: readonly string[]) =>
-    (await Promise.all(words.map((each) => dumpsHolding(redis, site.prefix, each)))).flat();
+  const holding = (words: readonly string[]) => dumpsHolding(redis, site.prefix, ...words);
 
   const relayKeys = () => keysUnder(redis, site.prefix, ':relay:*');
 

@@ -35,8 +35,7 @@ withChromium.describe('guests with keys in the app', () => {
 
   const permissions = ['clipboard-read', 'clipboard-write'];
   const word = (name: string): string => `${name}-${randomBytes(6).toString('hex')}`;
-  const holding = async (words: readonly string[]) =>
-    (await Promise.all(words.map((each) => dumpsHolding(redis, site.prefix, each)))).flat();
+  const holding = (words: readonly string[]) => dumpsHolding(redis, site.prefix, ...words);
   const encryption = (page: Page) => page.getByRole('region', { name: 'Encryption' });
   const rowOf = (page: Page, name: string) => encryption(page).locator('.session', { hasText: name });
   const stranger = (viewport: typeof DESKTOP) =>
@@ -86,7 +85,7 @@ withChromium.describe('guests with keys in the app', () => {
     await question.waitFor({ state: 'detached' });
   }
 
-  /** What a page sends to this path of the service. */
+  /** Collects the bodies that a page sends to this path of the service. */
   function sentTo(page: Page, path: string): string[] {
     const bodies: string[] = [];
     page.on('request', (request) => {
@@ -95,7 +94,7 @@ withChromium.describe('guests with keys in the app', () => {
     return bodies;
   }
 
-  /** What this browser keeps of its keys. */
+  /** Returns the databases of keys that this browser has, and the state of its keys. */
   const keptKeys = ({ page }: AppPage) =>
     page.evaluate(async () => {
       const names = (await indexedDB.databases()).map(({ name }) => String(name));

@@ -122,8 +122,7 @@ withChromium.describe('keys of the app', () => {
 
   const permissions = ['clipboard-read', 'clipboard-write'];
   const word = (name: string): string => `${name}-${randomBytes(6).toString('hex')}`;
-  const holding = async (words: readonly string[]) =>
-    (await Promise.all(words.map((each) => dumpsHolding(redis, site.prefix, each)))).flat();
+  const holding = (words: readonly string[]) => dumpsHolding(redis, site.prefix, ...words);
   const open = (viewport = DESKTOP) => openApp(browser, { url, locale: 'en', permissions, viewport });
 
   /** A browser that shows its code, and the device that lets it in with its keys. */

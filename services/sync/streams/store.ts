@@ -179,8 +179,11 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, loss
         reply = await openScript(accountKeys, { ...args, position, liveness: { ...args.liveness, silent } });
         if (silent.length > 0) repaired('ghost stream');
       }
-      // A refused stream has no route, and needs no closed one. Only a copy of the call could still write one.
-      if (losses() === lossesBefore) stream.attaches[reply.outcome === 'busy' ? 'refused' : 'replied']();
+      // Only a copy of the call could still write a route of a stream that was refused.
+      if (losses() === lossesBefore) {
+        if (reply.outcome === 'busy') stream.attaches.refused();
+        else stream.attaches.replied();
+      }
       if (reply.outcome === 'full') throw new Error('the account is full after it was asked who is there');
       if (reply.outcome !== 'attached') return { ...NOT_ATTACHED, outcome: reply.outcome };
       if (reply.dropped > 0) repaired('stray row');

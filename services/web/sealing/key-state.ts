@@ -75,7 +75,7 @@ export async function claimKeys(account: string): Promise<void> {
  */
 export async function dropKeys(then: KeyState = { kind: 'none' }): Promise<void> {
   keptWords.set(GRANT, null);
-  // What waits is of that account.
+  // Otherwise the owner stays known, because unsent messages wait for that account.
   if (then.kind === 'none') keptWords.set(OWNER, null);
   keepKeyState(then);
   // In the lock of the store, so that no reading of the rings that is under way writes the keys back.

@@ -104,7 +104,7 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
     if (now === followed) return;
     followed = now;
     forget();
-    // What this tab shows of other devices follows at once: a guest that came or left changes no number of a ring.
+    // The tab shows a guest that came or left at once. No ring number changes with it.
     if (isUsed() && connection === 'online' && keyState.peek().kind === 'keyed') void current().catch(() => {});
   });
 

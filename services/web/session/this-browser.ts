@@ -18,8 +18,8 @@ export async function takeBrowser(account: string): Promise<void> {
 
 /**
  * Removes pushes, notifications and shares, because nobody is signed in any more. A user whose session only expired gets
- * notifications again with the next sign-in. The keys of a guest go too, because its place ends with its session. What waits
- * to be sent is not sent without encryption then.
+ * notifications again with the next sign-in. The keys of a guest go too, because its place ends with its session. Messages
+ * that wait are then not sent unencrypted.
  */
 export async function leaveBrowser({ isExpired }: { isExpired: boolean }): Promise<void> {
   if (isExpired && keyState.peek().isGuest) await dropKeys({ kind: 'lost', isGuest: true });

@@ -85,7 +85,7 @@ export function serveFiles({ pipe, run, sources, signal, ...parts }: ServingPart
   pipe.listen(take, again);
 
   async function send(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    // Of equal length, so that no message is a small rest.
+    // All messages of a piece have nearly the same length. A small rest would cost as much as a whole one.
     const length = Math.ceil(bytes.length / Math.ceil(bytes.length / pipe.messageBytes));
     for (let at = 0; at < bytes.length; at += length) {
       await until(() => pipe.isReady && sent - taken < WINDOW_BYTES);

@@ -12,7 +12,7 @@ interface Waiting {
   clock: Clock;
   emitter: Emitter<ClientEvents>;
   presence: () => readonly PresenceEntry[];
-  /** What the service said of the receiver when it took the offer. */
+  /** True: the receiver was online when the service took the offer. */
   isThere: boolean;
   offlineMs: number;
   /** Called when the receiver has come and had a moment to prepare. */
@@ -20,7 +20,7 @@ interface Waiting {
   onProblem: (error: unknown) => void;
 }
 
-/** A receiver that was there has seen the offer, so it is waited for this many times as long. A phone may only sleep. */
+/** The wait for a receiver that was online is this many times as long, because it has seen the offer and may only sleep. */
 const SEEN_TIMES = 10;
 
 /**

@@ -1,6 +1,6 @@
 /*
- * What the pages of the bench run before the app. Every candidate of the other side gets the port under which the network
- * leads to it, so that no datagram finds another way.
+ * Scripts that the pages of the bench run before the app. They give every candidate of the other side the port of the
+ * delayed network, so that no datagram finds another way.
  */
 
 export const THROUGH_NETWORK = `{

@@ -47,11 +47,12 @@ export async function keysHolding(redis: Redis, prefix: string, text: string): P
   return holding;
 }
 
-/** Returns the keys under the prefix whose name or value, serialised or as read, contains the text. */
-export async function dumpsHolding(redis: Redis, prefix: string, text: string): Promise<string[]> {
-  const holding = new Set(await keysHolding(redis, prefix, text));
+/** Returns the keys under the prefix whose name or value, serialised or as read, contains one of the texts. */
+export async function dumpsHolding(redis: Redis, prefix: string, ...texts: readonly string[]): Promise<string[]> {
+  const holding = new Set((await Promise.all(texts.map((text) => keysHolding(redis, prefix, text)))).flat());
   for (const key of await keysUnder(redis, prefix)) {
-    if ((await redis.dumpBuffer(key))?.includes(text)) holding.add(key);
+    const dump = await redis.dumpBuffer(key);
+    if (texts.some((text) => dump?.includes(text))) holding.add(key);
   }
   return [...holding];
 }

@@ -24,7 +24,7 @@ local function read_ends(rows, closed, now)
 end
 
 -- Returns the ids of the surplus closed stream routes. The latest of each device with a row stays, because its grace is
--- counted from it. There is no limit to the names of streams without a device.
+-- counted from it. Those of names do not stay, because streams without a device may have any number of names.
 local function surplus_of(closed, now)
   local _, ended = read_ends({}, closed, now)
   local rows, ids = {}, {}
