@@ -17,6 +17,7 @@ type Page_ = Window & {
   keys(): Promise<{ enc: string; sig: string }>;
   makeRings(account: object, own: string, other: object): Promise<{ texts: string[]; hash: string }>;
   join(headers: Record<string, string>, about: object): Promise<void>;
+  storeOf(name: string): { load(): Promise<object | null>; save(record: object): Promise<void>; clear(): Promise<void> };
   device: {
     send(to: string, size: number): Promise<Outcome>;
     receive(slowMs: number): Promise<Outcome>;
@@ -105,5 +106,24 @@ withChromium.describe('sealed files from device to device', () => {
       ['direct', 'relay'],
       ['direct', 'relay'],
     ]);
+  });
+
+  test('reading keys that were removed leaves no database behind', async () => {
+    const { page } = await openBundledPage(installed, browser, 'sealed-page.html', site.one);
+    await page.waitForFunction(() => 'storeOf' in globalThis);
+    const seen = await page.evaluate(async () => {
+      const store = (globalThis as unknown as Page_).storeOf('kept');
+      const names = async () => (await indexedDB.databases()).map(({ name }) => name);
+      const removed = () =>
+        new Promise((resolve, reject) => {
+          Object.assign(indexedDB.deleteDatabase('kept'), { onsuccess: resolve, onerror: reject });
+        });
+      await store.save({ rings: ['one'] });
+      const before = [await names(), await store.load()];
+      await removed();
+      const [loaded] = await Promise.all([store.load(), store.load(), store.clear()]);
+      return { before, after: [await names(), loaded] };
+    });
+    expect(seen).toEqual({ before: [['kept'], { rings: ['one'] }], after: [[], null] });
   });
 });

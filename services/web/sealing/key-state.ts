@@ -60,13 +60,16 @@ export const members = signal<ReadonlySet<string> | null>(null);
 
 const OWNER = 'baton-keys-of';
 
+/** Removes a database in the lock of its store, so that no reading of the rings that is under way writes the keys back. */
+const removeDatabase = (name: string): Promise<void> => answered(inLock(name, () => deleteDB(name)));
+
 /** Removes the keys of an earlier account, whose session expired here. A grant is kept, because it is for the new one. */
 export async function claimKeys(account: string): Promise<void> {
   const owner = keptWords.get(OWNER);
   keptWords.set(OWNER, account);
   if (owner === null || owner === account) return;
   keepKeyState({ kind: 'none' });
-  await answered(deleteDB(DATABASES.keys)).catch(() => {});
+  await removeDatabase(DATABASES.keys).catch(() => {});
 }
 
 /**
@@ -78,6 +81,5 @@ export async function dropKeys(then: KeyState = { kind: 'none' }): Promise<void>
   // Otherwise the owner stays known, because unsent messages wait for that account.
   if (then.kind === 'none') keptWords.set(OWNER, null);
   keepKeyState(then);
-  // In the lock of the store, so that no reading of the rings that is under way writes the keys back.
-  await Promise.allSettled(Object.values(DATABASES).map((name) => answered(inLock(name, () => deleteDB(name)))));
+  await Promise.allSettled(Object.values(DATABASES).map(removeDatabase));
 }

@@ -1,31 +1,47 @@
-import type { Server } from 'node:http';
+import { Server } from 'node:net';
 
 /** The longest time of an idle round. A round in which nearly nothing is done takes some 0.02 ms. */
 const SHORT_TURN_MS = 0.25;
-const GIVE_UP_MS = 1_000;
+/** The pause before the next round. A process that has just slept is seldom interrupted by others on a busy machine. */
+const PAUSE_MS = 1;
+
+/** Closes the listening socket alone. `http.Server` would look at all of its connections before that. */
+const closeListener = (server: Server): void => void Server.prototype.close.call(server);
 
 /**
- * Calls `then` when no connection waits to be accepted. When a server stops listening, the system resets the connections
- * that still wait, and a balancer that has sent a request over one cannot know whether it was carried out. So `then` runs
- * after a short round that accepted no connection. After a second it runs after any round.
+ * Stops listening at a moment when no connection waits to be accepted; resolves then. When a server stops listening, the
+ * system resets the connections that still wait, and a balancer that has sent a request over one cannot know whether it was
+ * carried out. So it happens right after a short round that accepted no connection, or after `giveUpMs`.
+ *
+ * What comes between the end of that round and the close can still be lost. Measured at 200 connections a second on two
+ * processors with more work than they can do: 2 of 300 stops lost a request.
  */
-export function whenNobodyWaits(server: Server, then: () => void): void {
-  const giveUpAtMs = performance.now() + GIVE_UP_MS;
-  let hasCome = true;
+export function stopListening(server: Server, giveUpMs: number): Promise<void> {
+  // Node compiles a function when it is called for the first time, which takes longer than the close itself.
+  closeListener(new Server());
+  const giveUpAtMs = performance.now() + giveUpMs;
+  let hasCome = false;
   const note = (): void => {
     hasCome = true;
   };
-  const look = (lastMs: number): void => {
-    const nowMs = performance.now();
-    const isQuiet = !hasCome && nowMs - lastMs < SHORT_TURN_MS;
-    if (!isQuiet && nowMs < giveUpAtMs) {
-      hasCome = false;
-      setImmediate(look, nowMs);
-      return;
-    }
-    server.off('connection', note).off('drop', note);
-    then();
-  };
   server.on('connection', note).on('drop', note);
-  setImmediate(look, performance.now());
+  return new Promise((resolve) => {
+    const look = (begunMs: number): void => {
+      const nowMs = performance.now();
+      const isQuiet = !hasCome && nowMs - begunMs < SHORT_TURN_MS;
+      if (!isQuiet && nowMs < giveUpAtMs) {
+        setTimeout(begin, PAUSE_MS);
+        return;
+      }
+      closeListener(server);
+      server.off('connection', note).off('drop', note);
+      resolve();
+    };
+    // Between a timer and an immediate the event loop asks once for new connections.
+    const begin = (): void => {
+      hasCome = false;
+      setImmediate(look, performance.now());
+    };
+    setTimeout(begin, PAUSE_MS);
+  });
 }

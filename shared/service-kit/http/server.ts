@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { whenNobodyWaits } from './accept-queue.ts';
+import { stopListening } from './accept-queue.ts';
 import { makeLastAnswers } from './last-answers.ts';
 import { originFormOf } from './request/target.ts';
 import { makeStuckCutter } from './stuck-sockets.ts';
@@ -85,22 +86,19 @@ function makeIdleCloser(server: Server, sockets: ReadonlySet<Socket>): () => voi
   };
 }
 
-function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const closeIdle = makeIdleCloser(server, sockets);
-    // A connection may become idle after `close()` has checked, so check again until none is left.
-    const idle = setInterval(closeIdle, IDLE_CHECK_MS);
-    const stopListening = (): void => {
-      const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
-      server.close(() => {
-        clearInterval(idle);
-        clearTimeout(deadline);
-        resolve();
-      });
-      closeIdle();
-    };
-    whenNobodyWaits(server, stopListening);
-  });
+async function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlineMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  await stopListening(server, deadlineMs / 2);
+  const closeIdle = makeIdleCloser(server, sockets);
+  // A connection may become idle after the last check, so check again until none is left.
+  const idle = setInterval(closeIdle, IDLE_CHECK_MS);
+  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+  // Ends what `http.Server` has beside its listening socket.
+  server.close();
+  closeIdle();
+  await closed;
+  clearInterval(idle);
+  clearTimeout(deadline);
 }
 
 /** The classes that the server uses for requests and responses; by default Node's own. */

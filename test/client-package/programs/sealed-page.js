@@ -3,6 +3,7 @@ import { peerToPeer } from '@baton/client/peer-to-peer';
 import {
   adoptFirstRing,
   adoptRing,
+  browserKeys,
   hashOf,
   keepDeviceKeys,
   makeFirstRing,
@@ -124,3 +125,6 @@ globalThis.join = async (headers, { account, isFirst, texts, hash }) => {
     },
   };
 };
+
+/** The stores of keys in this browser. */
+globalThis.storeOf = browserKeys;

@@ -9,22 +9,33 @@ const settled = <T>(request: IDBRequest<T>): Promise<T> =>
     request.onerror = () => reject(request.error ?? new Error('IndexedDB did not answer'));
   });
 
-async function open(name: string): Promise<IDBDatabase> {
+/** Opens the database. `false`: null where there is none, because a read must not leave an empty database behind. */
+async function open(name: string, makes: boolean): Promise<IDBDatabase | null> {
   const request = indexedDB.open(name, 1);
-  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-  const database = await settled(request);
+  request.onupgradeneeded = () => {
+    if (makes) request.result.createObjectStore(STORE);
+    else request.transaction?.abort();
+  };
+  const database = await settled(request).catch((error: unknown) => {
+    if (!makes && (error as DOMException).name === 'AbortError') return null;
+    throw error;
+  });
+  if (database === null) return null;
   // Another tab removes or upgrades the database, and this one must not block it.
   database.onversionchange = () => database.close();
   return database;
 }
 
-/** Runs one transaction; resolves when the browser reports that it is on the disk. */
+/**
+ * Runs one transaction; resolves when the browser reports that it is on the disk. Without `makes` it resolves to undefined
+ * where there is no database.
+ */
 async function within<T>(
-  name: string,
-  mode: IDBTransactionMode,
+  { name, mode, makes = false }: { name: string; mode: IDBTransactionMode; makes?: boolean },
   work: (store: IDBObjectStore) => IDBRequest<T>,
-): Promise<T> {
-  const database = await open(name);
+): Promise<T | undefined> {
+  const database = await open(name, makes);
+  if (database === null) return undefined;
   try {
     const transaction = database.transaction(STORE, mode, { durability: 'strict' });
     const done = new Promise<void>((resolve, reject) => {
@@ -47,12 +58,12 @@ export function browserKeys(name = 'baton-keys'): KeyStore {
   return {
     extractable: false,
     load: async () =>
-      ((await within<unknown>(name, 'readonly', (store) => store.get(OWN))) as KeyRecord | undefined) ?? null,
+      ((await within<unknown>({ name, mode: 'readonly' }, (store) => store.get(OWN))) as KeyRecord | undefined) ?? null,
     async save(record) {
-      await within(name, 'readwrite', (store) => store.put(record, OWN));
+      await within({ name, mode: 'readwrite', makes: true }, (store) => store.put(record, OWN));
     },
     async clear() {
-      await within(name, 'readwrite', (store) => store.delete(OWN));
+      await within({ name, mode: 'readwrite' }, (store) => store.delete(OWN));
     },
     lock: (work) => navigator.locks.request(name, work),
   };
