@@ -17,7 +17,11 @@ type Page_ = Window & {
   keys(): Promise<{ enc: string; sig: string }>;
   makeRings(account: object, own: string, other: object): Promise<{ texts: string[]; hash: string }>;
   join(headers: Record<string, string>, about: object): Promise<void>;
-  storeOf(name: string): { load(): Promise<object | null>; save(record: object): Promise<void>; clear(): Promise<void> };
+  storeOf(name: string): {
+    load(): Promise<object | null>;
+    save(record: object): Promise<void>;
+    clear(): Promise<void>;
+  };
   device: {
     send(to: string, size: number): Promise<Outcome>;
     receive(slowMs: number): Promise<Outcome>;
