@@ -1,0 +1,160 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { skipUnless } from '../support/runner/skips.ts';
+import { type Site, startSite } from '../support/site.ts';
+import {
+  type AppPage,
+  accept,
+  chooseFiles,
+  deviceRow,
+  inThread,
+  localUrl,
+  openApp,
+  openThread,
+  say,
+} from './app-page.ts';
+import { type AppSite, startAppSite } from './app-site.ts';
+import { hasWebKit } from './bare-webkit.ts';
+import { chromiumPath, launchChromium } from './chromium.ts';
+import { openWebKitPage, type WebKitPage } from './webkit-page.ts';
+
+/** More than a block of the receiver, and no multiple of one. */
+const BYTES = 5_000_003;
+
+const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
+
+const withBoth = skipUnless(hasWebKit && chromiumPath !== undefined, 'needs WebKit and Chromium');
+
+withBoth.describe('the app in WebKit on one replica and in Chromium on the other', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'baton-webkit-main-'));
+  const photo = join(folder, 'photo.bin');
+  let site: Site;
+  let browser: Browser;
+  let kit: WebKitPage;
+  let user: string;
+  beforeAll(async () => {
+    writeFileSync(photo, randomBytes(BYTES));
+    [site, browser] = await Promise.all([startSite(), launchChromium()]);
+  }, 120_000);
+  beforeEach(async () => {
+    user = `user-${randomBytes(4).toString('hex')}`;
+    kit = await openWebKitPage(localUrl(site.one));
+  }, 120_000);
+  afterEach(() => Promise.all([kit.stop(), ...browser.contexts().map((context) => context.close())]));
+  afterAll(async () => {
+    await Promise.all([site.stop(), browser.close()]);
+    rmSync(folder, { recursive: true });
+  });
+
+  /** As somebody does who was never here: a name, then one for this browser. */
+  async function signIn(): Promise<void> {
+    await kit.shows('.front h1', 'Your devices, linked');
+    await kit.type('.front input', user);
+    await kit.press('Enter');
+    await kit.shows('.front h1', 'Name this device');
+    await kit.type('.front input', 'Mac');
+    await kit.press('Enter');
+    await kit.shows('.side h1', 'Devices');
+  }
+
+  const openChromium = (): Promise<AppPage> => openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' });
+
+  test('they see each other, and messages, the clipboard and files go both ways', async () => {
+    await signIn();
+    const { page, reports } = await openChromium();
+    await deviceRow(page, 'Mac').getByText('Online').waitFor();
+    await kit.shows('.device .unseen', 'Online');
+
+    await kit.click('.device-name', 'Desktop');
+    await openThread(page, 'Mac');
+    await say(page, 'to WebKit');
+    await kit.shows('.theirs p', 'to WebKit');
+    await kit.type('.composer textarea', 'from WebKit');
+    await kit.press('Enter');
+    await page.locator('.theirs', { hasText: 'from WebKit' }).waitFor();
+
+    // A driven WebKit is a private window, which stores no files. The page says so, and the sender can try another device.
+    await chooseFiles(page, photo);
+    await kit.click('button', 'Accept');
+    await kit.says('lets Baton store no files');
+    await kit.click('button', 'Refuse');
+    await page.getByText('Refused', { exact: true }).waitFor();
+
+    await kit.choose('button', 'Send files', photo);
+    await accept(page);
+    await kit.shows('.state', 'Sent');
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    expect(sha256(await (await saved).path())).toBe(sha256(photo));
+
+    await kit.click('a', 'Clipboard');
+    await page.getByRole('link', { name: 'Clipboard' }).click();
+    await kit.type('.pane textarea', 'copied in WebKit');
+    await kit.click('button', 'Put in the clipboard');
+    await page.locator('.clipboard-text', { hasText: 'copied in WebKit' }).waitFor();
+    await page.locator('.pane textarea').fill('copied by the desktop');
+    await page.getByRole('button', { name: 'Put in the clipboard' }).click();
+    await kit.shows('.clipboard-text', 'copied by the desktop');
+    expect([...(await kit.reports()), ...reports]).toEqual([]);
+  }, 180_000);
+});
+
+withBoth.describe('an encrypted account in WebKit', () => {
+  let site: AppSite;
+  let browser: Browser;
+  let kit: WebKitPage;
+  beforeAll(async () => {
+    [site, browser] = await Promise.all([startAppSite(), launchChromium()]);
+    kit = await openWebKitPage(site.url);
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all([kit.stop(), browser.close()]);
+    await site.stop();
+  });
+
+  test('WebKit is let in with a code, compares the digits, and reads and writes under the key', async () => {
+    const { page, reports } = await openApp(browser, { url: site.url, locale: 'en' });
+    await page.getByRole('button', { name: /^Sign in/ }).click();
+    await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Device name').fill('Desktop');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Only this device so far' }).waitFor();
+
+    await kit.says('Use another device');
+    await kit.click('.front button strong', 'Use another device');
+    await kit.shows('.front h1', 'Name this device');
+    await kit.type('.front input', 'Mac');
+    await kit.press('Enter');
+    await kit.says('/link?');
+    const link = String(await kit.run(`document.querySelector('a.link-text').href`));
+    await page.getByRole('link', { name: 'Add a device' }).first().click();
+    await page.getByLabel(/paste the link/).fill(link);
+    await page.keyboard.press('Enter');
+    await page.getByRole('radio', { name: 'until you sign it out' }).check();
+    await page.getByRole('button', { name: 'Let it in' }).click();
+    await page.getByText('is let in').waitFor();
+    const [, digits] = /Check code (\d{4})/.exec(await page.getByText(/Check code \d{4}/).innerText()) ?? [];
+    await kit.says(String(digits));
+    await kit.click('dialog button', 'Desktop shows these');
+
+    await openThread(page, 'Mac');
+    await say(page, 'sealed for WebKit');
+    await inThread(page).locator('.mine .lock.is-sealed').waitFor();
+    await kit.click('.device-name', 'Desktop');
+    await kit.shows('.theirs p', 'sealed for WebKit');
+    await kit.type('.composer textarea', 'sealed in WebKit');
+    await kit.press('Enter');
+    await inThread(page).locator('.theirs', { hasText: 'sealed in WebKit' }).locator('.lock.is-sealed').waitFor();
+
+    // The keys are still there after a reload.
+    await kit.reload();
+    await kit.click('.device-name', 'Desktop');
+    await say(page, 'and after a reload');
+    await kit.shows('.theirs p', 'and after a reload');
+    expect([...(await kit.reports()), ...reports]).toEqual([]);
+  }, 180_000);
+});
