@@ -1,8 +1,25 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { Worker } from 'node:worker_threads';
 import { type RunningServer, startServer } from '../../../../shared/service-kit/http/server.ts';
 
 const HOST = '127.0.0.1';
+/** Clients in a thread of their own. Each sends a request as soon as it is connected. */
+const CLIENTS = `
+const { parentPort, workerData: { port, clients, connected } } = require('node:worker_threads');
+const { connect } = require('node:net');
+const ask = () => new Promise((resolve) => {
+  let text = '';
+  const socket = connect({ host: '${HOST}', port }, () => {
+    socket.write('GET / HTTP/1.1\\r\\nHost: baton.test\\r\\nConnection: close\\r\\n\\r\\n');
+    Atomics.add(connected, 0, 1);
+    Atomics.notify(connected, 0);
+  });
+  socket.setEncoding('utf8').on('data', (part) => (text += part));
+  socket.on('error', ({ code }) => resolve(code)).on('close', () => resolve(text.split('\\r\\n').at(-1)));
+});
+Promise.all(Array.from({ length: clients }, ask)).then((answers) => parentPort.postMessage(answers));
+`;
 const running: RunningServer[] = [];
 
 async function serve(app: RequestListener): Promise<RunningServer> {
@@ -75,6 +92,21 @@ test('from the notice on each answer ends its connection, that of a request unde
   await last.toArray();
   const next = await ask(server, idle);
   expect([next.headers.connection, next.socket.localPort === localPort]).toEqual(['close', false]);
+});
+
+test('closing answers connections that wait to be accepted', async () => {
+  const server = await serve((_req, res) => res.end('in time'));
+  const clients = 3;
+  const connected = new Int32Array(new SharedArrayBuffer(4));
+  const client = new Worker(CLIENTS, { eval: true, workerData: { port: server.port, clients, connected } });
+  const answers = once(client, 'message');
+  await once(client, 'online');
+  // Nothing is accepted here while this thread waits.
+  while (Atomics.load(connected, 0) < clients) Atomics.wait(connected, 0, Atomics.load(connected, 0));
+  const closed = server.close(600_000);
+  expect(await answers).toEqual([Array.from({ length: clients }, () => 'in time')]);
+  await closed;
+  await client.terminate();
 });
 
 test('closing cuts what is still open at the deadline', async () => {
