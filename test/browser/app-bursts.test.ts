@@ -175,4 +175,40 @@ withChromium.describe('many messages at once in an open thread', () => {
     expect(await inThread(page).getByText('number 7.', { exact: true }).isVisible()).toBe(true);
     await expectWhole(page, 200);
   });
+
+  test('rows that left the page are not kept in memory', async () => {
+    const { app, robot } = await open(0);
+    const session = await app.context.newCDPSession(app.page);
+    await session.send('Performance.enable');
+    const nodes = async (): Promise<number> => {
+      await session.send('HeapProfiler.collectGarbage');
+      const { metrics } = (await session.send('Performance.getMetrics')) as {
+        metrics: { name: string; value: number }[];
+      };
+      return metrics.find(({ name }) => name === 'Nodes')?.value ?? NaN;
+    };
+    let acknowledged = 0;
+    app.page.on('response', (answer) => {
+      if (!answer.url().endsWith('/api/message/ack')) return;
+      const { message_ids } = answer.request().postDataJSON() as { message_ids: string[] };
+      acknowledged += message_ids.length;
+    });
+    const arrive = async (from: number, end: number): Promise<void> => {
+      for (let next = from; next < end; next += 60) {
+        await burst(robot, next, next + 60);
+        await settled(app.page, next + 60);
+        // A mailbox has room for 500 messages.
+        await until(
+          async () => acknowledged,
+          (all) => all >= next + 60,
+          'the mailbox is empty',
+        );
+      }
+    };
+    await arrive(0, 240);
+    const shown = await nodes();
+    await arrive(240, 900);
+    // The page shows no more than before, give or take a page of items.
+    expect(await nodes()).toBeLessThan(2 * shown);
+  }, 240_000);
 });

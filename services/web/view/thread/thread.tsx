@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { ArrowDown, Ellipsis, Info, MessagesSquare, Search, Trash2 } from 'lucide';
-import { Fragment, type VNode } from 'preact';
-import { useRef } from 'preact/hooks';
+import { Component, Fragment } from 'preact';
 import { removeKept } from '../../files/kept-files.ts';
 import type { Item } from '../../history/database.ts';
 import { isSealed } from '../../history/history.ts';
@@ -40,22 +39,27 @@ function dayOf(at: number): string {
 const isOfDay = (item: Item, before: Item | undefined): boolean =>
   before === undefined || new Date(before.at).toDateString() !== new Date(item.at).toDateString();
 
-/** Draws a row again only when its item, or its place in a burst, has changed, so that a burst draws only its new items. */
-function useRows() {
-  const known = useRef(new Map<string, { item: Item; isEnd: boolean; row: VNode }>());
-  return (item: Item, isEnd: boolean): VNode => {
-    const kept = known.current.get(item.id);
-    if (kept?.item === item && kept.isEnd === isEnd) return kept.row;
-    const row =
-      item.kind === 'message' ? <MessageRow item={item} isEnd={isEnd} /> : <FilesRow item={item} isEnd={isEnd} />;
-    known.current.set(item.id, { item, isEnd, row });
-    return row;
-  };
+interface RowProps {
+  item: Item;
+  isEnd: boolean;
+}
+
+/**
+ * A row is drawn again only when its item, or its place in a burst, has changed, so that a burst draws only its new items.
+ * (An element that is kept and given to Preact again would keep the whole page of its first drawing in memory.)
+ */
+class Row extends Component<RowProps> {
+  override shouldComponentUpdate({ item, isEnd }: RowProps): boolean {
+    return item !== this.props.item || isEnd !== this.props.isEnd;
+  }
+
+  override render({ item, isEnd }: RowProps) {
+    return item.kind === 'message' ? <MessageRow item={item} isEnd={isEnd} /> : <FilesRow item={item} isEnd={isEnd} />;
+  }
 }
 
 function Items({ id, at }: { id: string; at: string | undefined }) {
   const { box, shown: found, showOlder, look, toEnd, isAway, fresh } = useScrolling(id, at);
-  const rowOf = useRows();
   const { thread } = texts.value;
   const shown = found?.items ?? null;
   const name = findPeer(id)?.name ?? '';
@@ -88,7 +92,7 @@ function Items({ id, at }: { id: string; at: string | undefined }) {
                     <span>{dayOf(item.at)}</span>
                   </li>
                 )}
-                {rowOf(item, endsBurst(item, shown[i + 1]))}
+                <Row item={item} isEnd={endsBurst(item, shown[i + 1])} />
               </Fragment>
             ))}
           </ol>
