@@ -204,6 +204,12 @@ withChromium.describe('guests with keys in the app', () => {
     const digits = await letInAs(phone.page, 'My device, for an hour', 'guest-approval-phone');
     await compare(visitor.page, digits, 'guest-question');
     expect((await laptop.ring()).ring.body).toMatchObject({ epoch: 1, members: { length: 3 } });
+    // Its keys end with its session: until that is known they have two minutes more.
+    await until(
+      async () => (await laptop.ring()).guests.map((guest) => guest.until - Date.now()),
+      ([ms = 0]) => ms < 3_610_000,
+      'the keys end with the session',
+    );
 
     const [first, later] = ['first', 'later'].map(word) as [string, string];
     await openThread(visitor.page, 'Phone');

@@ -259,6 +259,21 @@ export interface LetInSettings extends CallSettings {
   readonly persist?: Persist | undefined;
 }
 
+/** A device that was let in. */
+export interface LetIn {
+  /** Four digits, which the device shows too. */
+  readonly checkCode: string;
+  readonly keyring: Keyring;
+  /** Whether it has the key of the account. */
+  readonly isMember: boolean;
+  /**
+   * For a device that is there for a while: waits until it has its session, as long as its request lasts, and ends its keys
+   * with that session. Without this call they end after 62 minutes. Returns the keyring with its new end; null where nothing
+   * has changed.
+   */
+  endsWithSession(settings?: CallSettings): Promise<Keyring | null>;
+}
+
 /** Lets devices into the ring, and gets this device into it. */
 export interface Linking {
   /**
@@ -266,11 +281,7 @@ export interface Linking {
    * hold no key of the account. Returns the four digits that both devices show. Throws `other_keys` where somebody has
    * replaced the keys of the code. A device that is signed in already keeps its access.
    */
-  letIn(
-    link: { request_id: string; approval_code: string },
-    key: LinkKey,
-    settings?: LetInSettings,
-  ): Promise<{ checkCode: string; keyring: Keyring; isMember: boolean }>;
+  letIn(link: { request_id: string; approval_code: string }, key: LinkKey, settings?: LetInSettings): Promise<LetIn>;
   /** Asks for keys, as a device that is signed in. */
   askForKeys(settings?: CallSettings): Promise<KeyRequest>;
   /** Takes devices out of the ring, which replaces the key of the account. A guest has no key, so it stays. */
