@@ -54,9 +54,9 @@ async function step(world: World): Promise<void> {
   else if (does < 47 && !world.hasTaken()) await removeMallory(world);
   else if (does < 47) await tellRemoved(by);
   else if (does < 55 && guests.canCome() !== null) await invite();
-  else if (does < 59 && guests.visiting.length > 0) await guests.remove();
-  else if (does < 62) await guests.tell(by);
-  else if (does < 67 && !members.includes(dan)) {
+  else if (does < 58 && guests.visiting.length > 0) await guests.remove();
+  else if (does < 63) await guests.tell(by);
+  else if (does < 68 && !members.includes(dan)) {
     if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
 }

@@ -296,8 +296,18 @@ export interface Recovery {
    */
   makeWords(): Promise<string>;
   /**
-   * Puts this device into the ring by the words of the account. Throws `bad_words` for other words, and `bad_ring` where the
-   * service shows rings that these words have not signed.
+   * Tells whether the words are to be renewed: the service drops the oldest rings of a long chain, and the words prove nothing
+   * any more once it has dropped the ring that they have signed. True from half of that on.
+   */
+  areDue(keyring: Keyring): Promise<boolean>;
+  /**
+   * Has these words sign the ring in force, from which recovery begins then. Throws `unkeyed` on a device without keys, and
+   * `bad_words` for words that are not those of the account.
+   */
+  renewWords(words: string): Promise<Keyring>;
+  /**
+   * Puts this device into the ring by the words of the account. Throws `bad_words` for other words, `bad_ring` where the
+   * service shows rings that these words have not signed, and `words_over` where they were not renewed in time.
    */
   recover(words: string, about: { readonly kind: string }): Promise<Keyring>;
 }

@@ -162,7 +162,8 @@ export function makeRings(
       const keyring = await current();
       if (keyring === null) throw sealedError('unkeyed');
       const { remove, removeGuests } = leaving(keyring, wanted);
-      if (remove.length + removeGuests.length + (wanted.add ?? []).length === 0) return keyring;
+      const changes = remove.length + removeGuests.length + (wanted.add ?? []).length;
+      if (changes === 0 && wanted.words === undefined) return keyring;
       if (remove.length > 0) await guestList.keepWithout(keyring, remove);
       const next = await makeNextRing(keyring.ring, keyring, { ...wanted, remove, removeGuests }, serverNow());
       const { n } = next.body;

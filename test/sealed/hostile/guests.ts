@@ -69,10 +69,13 @@ export function makeGuests({ chance, server, all, approvers, fail }: Parts) {
       by.mustNotReach.add(guest.id);
     },
 
-    /** Tells a device that a guest was removed, as its stream does. */
+    /** Tells a device that a guest was removed or has logged out, as its stream does. No ring names who logs out. */
     async tell(by: Party): Promise<void> {
-      if (removed.length === 0) return;
-      const { id } = chance.pick(removed);
+      const gone = chance.pick([...removed, ...visiting]);
+      const at = visiting.indexOf(gone);
+      if (gone === undefined || gone === by) return;
+      if (at >= 0) removed.push(...visiting.splice(at, 1));
+      const { id } = gone;
       await by.sealing.rings.noteRemoved(id);
       by.mustNotReach.add(id);
     },
