@@ -1,6 +1,6 @@
 import { publicKeysOf } from '../../shared/client/sealed/keys/device-keys.ts';
 import { startSite, type Site } from '../support/site.ts';
-import { areOnOneChain, chainOf, currentOf, unlessRefused } from '../sealed/hostile/party.ts';
+import { areOnOneChain, chainOf, currentOf, type Party, unlessRefused } from '../sealed/hostile/party.ts';
 import { numberOf } from '../sealed/hostile/server.ts';
 import { makeWorld, type Seen, type World } from '../sealed/hostile/world.ts';
 
@@ -37,6 +37,13 @@ async function removeMallory({ ann, bob, mallory, chance, members, server, take 
   server.removedSig = (await publicKeysOf(keyring.keys)).sig;
 }
 
+/** Writes to a guest that this device knows to be removed. The server, which may have hidden its list, can show it again. */
+async function writeAfter({ chance, server, write }: World, out: { by: Party; id: string } | null): Promise<void> {
+  if (out === null) return;
+  if (chance.is(0.5)) server.isHostile = false;
+  await write(out.by, out.id);
+}
+
 async function step(world: World): Promise<void> {
   const { ann, bob, dan, chance, members, server, write, look, deliver, messageFor, link, tellRemoved } = world;
   const { guests, parties, invite } = world;
@@ -54,8 +61,8 @@ async function step(world: World): Promise<void> {
   else if (does < 47 && !world.hasTaken()) await removeMallory(world);
   else if (does < 47) await tellRemoved(by);
   else if (does < 55 && guests.canCome() !== null) await invite();
-  else if (does < 58 && guests.visiting.length > 0) await guests.remove();
-  else if (does < 63) await guests.tell(by);
+  else if (does < 58 && guests.visiting.length > 0) await writeAfter(world, await guests.remove());
+  else if (does < 63) await writeAfter(world, await guests.tell(by));
   else if (does < 68 && !members.includes(dan)) {
     if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));

@@ -39,6 +39,7 @@ export function makeGuests({ chance, server, all, approvers, fail }: Parts) {
   const removed: Party[] = [];
   /** The keyrings of all that were ever in, which the server has from them. */
   const taken = new Map<string, Keyring>();
+  const cameAt = new Map<string, number>();
   const isGuest = (id: string): boolean => all.some((each) => each.id === id);
 
   async function opens(posted: Posted, own: Keyring): Promise<boolean> {
@@ -51,9 +52,13 @@ export function makeGuests({ chance, server, all, approvers, fail }: Parts) {
     isGuest,
     canCome: (): Party | null => all.find((each) => !visiting.includes(each) && !removed.includes(each)) ?? null,
 
-    /** Notes a guest that was let in. From then on the server has its keys. */
-    async came(guest: Party): Promise<void> {
+    /** Tells whether a guest was in before this act. An approval that failed may have named earlier keys of it. */
+    wasIn: (id: string, act: number): boolean => act >= (cameAt.get(id) ?? 0),
+
+    /** Notes a guest that was let in after so many acts. From then on the server has its keys. */
+    async came(guest: Party, acts: number): Promise<void> {
       visiting.push(guest);
+      cameAt.set(guest.id, acts);
       const keyring = await currentOf(guest);
       if (keyring === null) return;
       taken.set(guest.id, keyring);
@@ -61,23 +66,25 @@ export function makeGuests({ chance, server, all, approvers, fail }: Parts) {
     },
 
     /** Takes a guest out, by a member whose user says so. That member seals nothing for it any more, whatever it is shown. */
-    async remove(): Promise<void> {
+    async remove(): Promise<{ by: Party; id: string } | null> {
       const [by, guest] = [chance.pick(approvers), chance.pick(visiting)];
-      if ((await unlessRefused(by.sealing.linking.remove([guest.id]))) === null) return;
+      if ((await unlessRefused(by.sealing.linking.remove([guest.id]))) === null) return null;
       visiting.splice(visiting.indexOf(guest), 1);
       removed.push(guest);
       by.mustNotReach.add(guest.id);
+      return { by, id: guest.id };
     },
 
     /** Tells a device that a guest was removed or has logged out, as its stream does. No ring names who logs out. */
-    async tell(by: Party): Promise<void> {
+    async tell(by: Party): Promise<{ by: Party; id: string } | null> {
       const gone = chance.pick([...removed, ...visiting]);
       const at = visiting.indexOf(gone);
-      if (gone === undefined || gone === by) return;
+      if (gone === undefined || gone === by) return null;
       if (at >= 0) removed.push(...visiting.splice(at, 1));
       const { id } = gone;
       await by.sealing.rings.noteRemoved(id);
       by.mustNotReach.add(id);
+      return { by, id };
     },
 
     /** Checks what a device has just sealed: each guest opens what is for it alone, and nothing once it is out. */

@@ -299,6 +299,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const isEarlier = named < (keyring.rings[0]?.body.n ?? 0);
     // A guest that this device finds on no list is nobody to it.
     if (guests.isGuest(act.from) && !(await isOnList(act.from))) return false;
+    if (!guests.wasIn(by.id, acts.indexOf(act))) return false;
     const isKept = received.kind === 'waits' || by.shown.has(act.text) || isEarlier;
     check(
       isKept,
@@ -316,7 +317,11 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
   /** Lets the next guest in. */
   async function invite(): Promise<void> {
     const guest = guests.canCome();
-    if (guest !== null && (await link(chance.pick([ann, bob]), guest, HOUR))) await guests.came(guest);
+    if (guest === null) return;
+    const isLinked = await link(chance.pick([ann, bob]), guest, HOUR);
+    // The server can keep back the rings after the grant was taken.
+    const record = await guest.stores.keys.load();
+    if (isLinked || (record?.account ?? null) !== null) await guests.came(guest, acts.length);
   }
 
   /** Tells a device of the removal, as its stream does; a server may also keep that to itself. */
@@ -327,18 +332,17 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
 
   async function look(by: Party): Promise<void> {
     const keyring = await currentOf(by);
-    const entries = server.posted.filter(({ kind }) => kind === 'clipboard');
+    // Mallory helps with the key of the account, and a guest signs.
+    const member = server.isHostile && chance.is(0.5) ? (taken ?? (await currentOf(mallory))) : null;
+    const forged = member === null ? null : await guests.forgeClipboard(member, `of a guest ${seed}`);
+    const entries = forged === null ? server.posted.filter(({ kind }) => kind === 'clipboard') : [forged];
     if (keyring === null || entries.length === 0) return;
-    let item: Posted = chance.pick(entries);
-    if (server.isHostile && taken !== null && chance.is(0.3)) {
-      const forged = await guests.forgeClipboard(taken, `of a guest ${seed}`);
-      if (forged !== null) item = { ...item, ...forged };
-    }
+    const item = chance.pick<{ from: string; sealed: string }>(entries);
     const isSpoilt = server.isHostile && chance.is(0.3);
     const from = server.isHostile && chance.is(0.3) ? chance.pick([ann, bob, mallory]).id : item.from;
     const sealed = isSpoilt
       ? spoilt(item.sealed, chance)
-      : chance.is(0.1)
+      : chance.is(0.1) && server.posted.length > 0
         ? chance.pick(server.posted).sealed
         : item.sealed;
     const about = {
