@@ -111,7 +111,7 @@ export function makeGuests({ chance, server, all, approvers, fail }: Parts) {
     async forge(by: Party, as: Party, text: string): Promise<OfGuest | null> {
       const known = [...taken.entries()].filter(([id]) => id !== by.id);
       if (known.length === 0) return null;
-      const [id, keyring] = chance.pick(known);
+      const [, keyring] = chance.pick(known);
       const { ring } = keyring;
       const newer = { ...ring, body: { ...ring.body, n: ring.body.n + 1 + chance.below(4) } };
       const how = chance.pick(['as', 'newer', 'late']);
@@ -138,29 +138,4 @@ export function makeGuests({ chance, server, all, approvers, fail }: Parts) {
       );
     },
   };
-}
-
-export type Guests = ReturnType<typeof makeGuests>;
-
-/** Shows a list of guests that is not the newest one: an older one, a spoilt one, none, or one that no member signed. */
-export async function otherList(
-  { chance, server }: Pick<Parts, 'chance' | 'server'>,
-  { own, forged }: { own: string | null; forged: (signer?: CryptoKeyPair) => Promise<string | null> },
-): Promise<string | null> {
-  switch (chance.pick(['older', 'older', 'older', 'none', 'bit', 'attacker', 'guest', 'removed'])) {
-    case 'older':
-      return server.lists.length === 0 ? own : chance.pick(server.lists);
-    case 'bit': {
-      const [bytes = '', signature = ''] = (own ?? '').split('.');
-      return own === null ? null : `${bytes.slice(0, -2)}${bytes.endsWith('Q') ? 'g' : 'Q'}.${signature}`;
-    }
-    case 'attacker':
-      return forged();
-    case 'guest':
-      return server.guestSigners.length === 0 ? own : forged(chance.pick(server.guestSigners).sig);
-    case 'removed':
-      return server.removedSigner === null ? own : forged(server.removedSigner);
-    default:
-      return null;
-  }
 }

@@ -4,7 +4,6 @@ import type { ReplicaProcess } from '../../support/replicas.ts';
 import type { TestDevice } from '../../support/device.ts';
 import type { AccountName, Attacker } from './attacker.ts';
 import { type Chance, spoilt } from './chance.ts';
-import { otherList } from './guests.ts';
 
 interface KeysBody {
   rings: string[];
@@ -128,6 +127,29 @@ async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: H
       return server.guestSigners.length === 0 ? body : forged(chance.pick(server.guestSigners));
     default:
       return forged();
+  }
+}
+
+/** Shows a list of guests that is not the newest one: an older one, a spoilt one, none, or one that no member signed. */
+async function otherList(
+  { chance, server }: { chance: Chance; server: HostileServer },
+  { own, forged }: { own: string | null; forged: (signer?: CryptoKeyPair) => Promise<string | null> },
+): Promise<string | null> {
+  switch (chance.pick(['older', 'older', 'older', 'none', 'bit', 'attacker', 'guest', 'removed'])) {
+    case 'older':
+      return server.lists.length === 0 ? own : chance.pick(server.lists);
+    case 'bit': {
+      const [bytes = '', signature = ''] = (own ?? '').split('.');
+      return own === null ? null : `${bytes.slice(0, -2)}${bytes.endsWith('Q') ? 'g' : 'Q'}.${signature}`;
+    }
+    case 'attacker':
+      return forged();
+    case 'guest':
+      return server.guestSigners.length === 0 ? own : forged(chance.pick(server.guestSigners).sig);
+    case 'removed':
+      return server.removedSigner === null ? own : forged(server.removedSigner);
+    default:
+      return null;
   }
 }
 

@@ -190,6 +190,17 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     return (await unlessRefused(sealMessage({ ...taken, device_id: from }, { to, text, t: Date.now() }))) ?? '';
   };
 
+  /** Makes a text with the keys of a guest; what the guest itself wrote late may be shown, as what it is. */
+  async function ofGuest(by: Party): Promise<{ from: string; sealed: string }> {
+    const text = `of a guest ${acts.length} ${seed}`;
+    const forged = await guests.forge(by, chance.pick([ann, bob].filter((each) => each !== by)), text);
+    if (forged === null) return { from: mallory.id, sealed: '' };
+    const { from, sealed, late, keyring } = forged;
+    const { epoch } = keyring.ring.body;
+    if (late) acts.push({ from, to: by.id, text, chain: chainIn(keyring), epoch, isAfterRemoval: false });
+    return { from, sealed };
+  }
+
   /** What the server hands to a device as a message. */
   async function messageFor(by: Party): Promise<{ message: Message; act: Act | null }> {
     const item = chance.pick(server.posted);
@@ -232,16 +243,8 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
           act: null,
         };
       }
-      case 'guest': {
-        const text = `of a guest ${acts.length} ${seed}`;
-        const forged = await guests.forge(by, chance.pick([ann, bob].filter((each) => each !== by)), text);
-        if (forged?.late === true) {
-          const { from, keyring } = forged;
-          const epoch = keyring.ring.body.epoch;
-          acts.push({ from, to: by.id, text, chain: chainIn(keyring), epoch, isAfterRemoval: false });
-        }
-        return { message: of({ from: forged?.from ?? other, sealed: forged?.sealed ?? '', messageId }), act: null };
-      }
+      case 'guest':
+        return { message: of({ ...(await ofGuest(by)), messageId }), act: null };
       case 'removed as':
         return {
           message: of({ from: member, sealed: await byMallory(member, by.id, `forged ${seed}`), messageId }),
@@ -291,15 +294,12 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     if (received.kind === 'waits') seen.waits += 1;
     if (received.kind === 'refused') seen.refused += 1;
     if (act === null || !areOnOneChain(chainIn(keyring), act.chain)) return false;
-    // A removal whose response was cut off has happened all the same.
-    if (by === mallory && memberOf(keyring.ring, by.id) === null) return false;
+    if (hasLeft(by, keyring)) return false;
     const named = act.chain.at(-1)?.n ?? 0;
     const isKnown = act.epoch <= keyring.ring.body.epoch && memberOf(keyring.ring, act.from) !== null;
     if (received.kind === 'waits' && isKnown && named > keyring.ring.body.n) by.mustKnow = Math.max(by.mustKnow, named);
     const isEarlier = named < (keyring.rings[0]?.body.n ?? 0);
-    // A guest that this device finds on no list is nobody to it.
-    if (guests.isGuest(act.from) && !(await isOnList(act.from))) return false;
-    if (!guests.wasIn(by.id, acts.indexOf(act))) return false;
+    if (!(await isGuestKnown(by, act))) return false;
     const isKept = received.kind === 'waits' || by.shown.has(act.text) || isEarlier;
     check(
       isKept,
@@ -307,6 +307,13 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     );
     return false;
   }
+
+  /** A removal whose response was cut off has happened all the same. */
+  const hasLeft = (by: Party, { ring }: Keyring): boolean => by === mallory && memberOf(ring, by.id) === null;
+
+  /** Tells whether the guests of an act are in. A guest that a device finds on no list is nobody to it. */
+  const isGuestKnown = async (by: Party, act: Act): Promise<boolean> =>
+    guests.wasIn(by.id, acts.indexOf(act)) && (!guests.isGuest(act.from) || isOnList(act.from));
 
   /** Tells whether a guest is in, and an honest server says so to whoever asks. */
   async function isOnList(id: string): Promise<boolean> {
