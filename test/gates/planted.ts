@@ -399,10 +399,10 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
     file: 'test/sealed/README.md',
     text: [
       textOf('test/sealed/README.md'),
-      '| It holds. | `shared/client/planted.ts` | none: it is planted |',
+      '| It holds. | `shared/client/absent.ts` | none: it is planted |',
       '| It holds too. | - | `sealed/guests.test.ts`: no such promise |',
     ].join('\n'),
-    names: 'there is no shared/client/planted.ts',
+    names: 'there is no shared/client/absent.ts',
   },
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];
