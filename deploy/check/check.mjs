@@ -3,6 +3,7 @@ import { runTool } from '../local/setup/command.mjs';
 import { installPackages, requireNode } from '../local/setup/setup.mjs';
 import { findDrift } from './generate.mjs';
 import { findUnprovenGuarantees } from './guarantees.mjs';
+import { findBrokenWalk } from './sealed-walk.mjs';
 import { findMonitoringFlaws } from './monitoring.mjs';
 import {
   findDrawers,
@@ -59,6 +60,7 @@ const GATES = {
   'local words': rule(findLocalWords),
   'retired words': rule(findRetiredWords),
   guarantees: rule(findUnprovenGuarantees),
+  'sealed walk': rule(findBrokenWalk),
 };
 
 async function pass([name, gate]) {

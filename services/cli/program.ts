@@ -72,7 +72,7 @@ function addInvite(command: Define): void {
 }
 
 function addKeys(command: Define): void {
-  command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate, words, recover')
+  command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate, words, renew, recover')
     .summary('encrypt the account: which devices have keys')
     .addHelpText(
       'after',
@@ -81,6 +81,7 @@ create   encrypts the account: makes its key, with this device alone
 link     asks a device that has keys to give them to this one, which is signed in already
 rotate   replaces the key of the account, without devices that are not signed in any more
 words    makes 24 recovery words, which replace earlier ones, and shows them once
+renew    has the recovery words, typed or from standard input, prove the present list of devices
 recover  gives this device keys by the recovery words, typed or from standard input`,
     )
     .option('--anew', 'create: although the keys that this device had are gone from the service')

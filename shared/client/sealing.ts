@@ -11,6 +11,7 @@ export type {
   GrantStore,
   KeptGrant,
   KeyRequest,
+  LetIn,
   LetInSettings,
   Linked,
   Linking,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { requestSignIn } from '../../shared/client/index.ts';
 import { sealingFiles } from '../../shared/client/node.ts';
 import { makeAsking } from '../../shared/client/sealing.ts';
-import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
+import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis/redis.ts';
 import { dumpsHolding } from '../support/redis/stored.ts';
 import { approve, devicesWithKeys, jsonOf, type Line } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
@@ -50,6 +50,26 @@ test('a device for an hour gets keys of its own, and no key of the account', asy
   const { rings } = JSON.parse(readFileSync(join(visitor.config, 'keys.json'), 'utf8')) as { rings: string[] };
   const ring = JSON.parse(Buffer.from(rings.at(-1)?.split('.')[0] ?? '', 'base64url').toString()) as { wraps: object };
   expect(Object.keys(ring.wraps)).toHaveLength(2);
+});
+
+/** Returns when the guests of the only account with such a guest end. */
+async function endsOf(guestId: string): Promise<number[]> {
+  for (const key of await keysUnder(redis, cli.site.prefix)) {
+    const stored = (await redis.type(key)) === 'hash' ? await redis.hget(key, 'guests') : null;
+    const list = Buffer.from(stored?.split('.')[0] ?? '', 'base64url').toString();
+    if (!list.includes(guestId)) continue;
+    return (JSON.parse(list) as { guests: { until: number }[] }).guests.map(({ until }) => until);
+  }
+  return [];
+}
+
+test('its keys end with its session, not by the time that they have before the session is known', async () => {
+  const [, , visitor] = await accountWithGuest();
+  const read = (name: string) => JSON.parse(readFileSync(join(visitor.config, name), 'utf8')) as never;
+  const { session_expires_at: end } = read('session.json') as { session_expires_at: number };
+  const { account } = read('keys.json') as { account: { device_id: string } };
+  const [until = 0] = await endsOf(account.device_id);
+  expect(Math.abs(until - end)).toBeLessThan(10_000);
 });
 
 test('a browser that is let in as a guest gets keys of its own too', async () => {

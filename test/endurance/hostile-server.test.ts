@@ -1,18 +1,20 @@
 import { publicKeysOf } from '../../shared/client/sealed/keys/device-keys.ts';
 import { startSite, type Site } from '../support/site.ts';
-import { areOnOneChain, chainOf, currentOf, unlessRefused } from '../sealed/hostile/party.ts';
+import { areOnOneChain, chainOf, currentOf, type Party, unlessRefused } from '../sealed/hostile/party.ts';
+import { numberOf } from '../sealed/hostile/server.ts';
 import { makeWorld, type Seen, type World } from '../sealed/hostile/world.ts';
 
 /*
  * Devices with keys, by a server that swaps rings, keys, ids, targets and senders, that replays, drops, reorders, truncates,
- * forks and rolls back, as a seed decides. Behind it is a real replica. Nothing forged, repeated or cut is shown as genuine,
- * and nothing genuine is refused. A real server at the end brings everything that it has.
+ * forks and rolls back, as a seed decides. Guests come and go, and help that server with their keys; it shows other lists of
+ * guests. Behind it is a real replica. Nothing forged, repeated or cut is shown as genuine, nothing is sealed for whoever is
+ * out, and nothing genuine is refused. A real server at the end brings everything that it has.
  */
 
 const { APP_TEST_SEEDS: seeds, APP_TEST_SEED: only } = process.env;
 const COUNT = Number(seeds || 50);
 const SEEDS = only ? [Number(only)] : Array.from({ length: COUNT }, (_, seed) => seed);
-const STEPS = 24;
+const STEPS = 32;
 /** They wait for repeated requests most of the time. */
 const AT_ONCE = 8;
 
@@ -35,21 +37,33 @@ async function removeMallory({ ann, bob, mallory, chance, members, server, take 
   server.removedSig = (await publicKeysOf(keyring.keys)).sig;
 }
 
+/** Writes to a guest that this device knows to be removed. The server, which may have hidden its list, can show it again. */
+async function writeAfter({ chance, server, write }: World, out: { by: Party; id: string } | null): Promise<void> {
+  if (out === null) return;
+  if (chance.is(0.5)) server.isHostile = false;
+  await write(out.by, out.id);
+}
+
 async function step(world: World): Promise<void> {
-  const { ann, bob, dan, mallory, chance, members, server, write, look, deliver, messageFor, link, tellRemoved } =
-    world;
-  const by = chance.pick(members);
-  const to = chance.pick([ann, bob, mallory, dan].filter((each) => each !== by));
+  const { ann, bob, dan, chance, members, server, write, look, deliver, messageFor, link, tellRemoved } = world;
+  const { guests, parties, invite } = world;
+  const by = chance.pick([...members, ...guests.visiting]);
+  const others = [...parties.map(({ id }) => id), 'attacker'].filter((id) => id !== by.id);
+  const guestsOnly = others.filter((id) => guests.isGuest(id));
+  const to = chance.pick(chance.is(0.4) ? guestsOnly : others);
   server.isHostile = chance.is(0.8);
   // A partition lasts for some steps: content of the newer ring comes to a device that is not shown that ring.
   if (chance.is(0.15)) server.keptBehind = chance.is(0.5) ? null : chance.pick(members).id;
   const does = chance.below(100);
-  if (does < 24) await write(by, chance.is(0.4) ? '*' : to.id);
-  else if (does < 34) await write(by, '');
-  else if (does < 44) await look(by);
-  else if (does < 52 && !world.hasTaken()) await removeMallory(world);
-  else if (does < 52) await tellRemoved(by);
-  else if (does < 60 && !members.includes(dan)) {
+  if (does < 24) await write(by, chance.is(0.4) ? '*' : to);
+  else if (does < 32) await write(by, '');
+  else if (does < 40) await look(by);
+  else if (does < 47 && !world.hasTaken()) await removeMallory(world);
+  else if (does < 47) await tellRemoved(by);
+  else if (does < 55 && guests.canCome() !== null) await invite();
+  else if (does < 58 && guests.visiting.length > 0) await writeAfter(world, await guests.remove());
+  else if (does < 63) await writeAfter(world, await guests.tell(by));
+  else if (does < 68 && !members.includes(dan)) {
     if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
 }
@@ -58,7 +72,8 @@ async function step(world: World): Promise<void> {
 async function heal(world: World): Promise<void> {
   const { server, members, seen, account, admitted, replica, deliver } = world;
   server.isHostile = false;
-  for (const party of members) {
+  const all = [...members, ...world.guests.visiting];
+  for (const party of all) {
     if ((await currentOf(party)) === null) seen.disagreed += 1;
     const { messages } = (await party.device.on(replica).call('listMessages')).body;
     for (const message of messages) {
@@ -67,22 +82,22 @@ async function heal(world: World): Promise<void> {
       if (await deliver(party, { message, act })) seen.healed += 1;
     }
   }
-  const chains = await Promise.all(members.map((party) => chainOf(party, account, admitted)));
-  const agreed = await Promise.all(members.map(currentOf));
+  const chains = await Promise.all(all.map((party) => chainOf(party, account, admitted)));
+  const agreed = await Promise.all(all.map(currentOf));
   const usable = chains.filter((_, index) => agreed[index] !== null);
   for (const chain of usable) expect(areOnOneChain(chain, usable[0] ?? [])).toBe(true);
 }
 
 async function run(seed: number): Promise<Seen> {
   const world = await makeWorld(seed, site.one);
-  const { ann, bob, mallory, members, account, admitted, link, admit } = world;
+  const { ann, bob, mallory, members, account, admitted, link, admit, guests, server } = world;
   await ann.sealing.rings.create({ kind: 'cli' });
   await admit(ann, 'keys');
   for (const each of [bob, mallory]) expect(await link(ann, each)).toBe(true);
   const heads = new Map<string, Map<number, string>>();
   for (let count = 0; count < STEPS; count += 1) {
     await step(world);
-    for (const party of members) {
+    for (const party of [...members, ...guests.visiting]) {
       const known = heads.get(party.id) ?? new Map<number, string>();
       const chain = await chainOf(party, account, admitted);
       for (const { n, hash } of chain) {
@@ -91,6 +106,9 @@ async function run(seed: number): Promise<Seen> {
       }
       if (Math.max(0, ...known.keys()) > (chain.at(-1)?.n ?? 0)) throw new Error(`${party.device.name} went back`);
       heads.set(party.id, known);
+      const named = (await party.stores.keys.load())?.seen ?? 0;
+      if (named > Math.max(...server.rings.map(numberOf)))
+        throw new Error(`${party.device.name} believes in a ring of nobody`);
     }
   }
   await heal(world);

@@ -393,6 +393,17 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
     file: 'test/models/planted.tla',
     text: '\\* Proves G999: it holds.\n',
   },
+  {
+    gate: 'sealed walk',
+    what: 'rules of encryption whose file or test does not exist',
+    file: 'test/sealed/README.md',
+    text: [
+      textOf('test/sealed/README.md'),
+      '| It holds. | `shared/client/absent.ts` | none: it is planted |',
+      '| It holds too. | - | `sealed/guests.test.ts`: no such promise |',
+    ].join('\n'),
+    names: 'there is no shared/client/absent.ts',
+  },
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];
 

@@ -136,6 +136,17 @@ describe('a server that shows', () => {
     expect(opened).toHaveLength(1);
   });
 
+  test('no list while a guest is removed cannot have anything sealed for it later, by anybody', async () => {
+    const { ann, bob, guest, server, current, send } = await account();
+    const { epoch } = (await current(ann)).ring.body;
+    const [old = ''] = server.lists;
+    server.shownList = await signGuests((await current(ann)).ring, [], await current(ann), Date.now());
+    await ann.sealing.linking.remove([guest.id]);
+    server.shownList = old;
+    for (const by of [ann, bob]) expect(await codeOf(send(by, guest.id, 'after'))).toBe('unkeyed_receiver');
+    expect((await current(bob)).ring.body).toMatchObject({ epoch, gone_guests: [{ device_id: guest.id }] });
+  });
+
   test('a list of its own, or of another account, lets nobody in', async () => {
     const { bob, dan, server, current, send, attacker, account: own } = await account();
     const { keys } = attacker;

@@ -4,6 +4,7 @@ import { asApprover, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
 import { isMember, type Keyed, keyedAt, LOCK } from '../sealing.ts';
 import type { LinkKey } from '../../../shared/client/sealed.ts';
+import type { LetIn } from '../../../shared/client/sealing.ts';
 import {
   type BatonClient,
   type Persist,
@@ -50,6 +51,15 @@ export function givenAway(keyed: Keyed | null, given: Given): string | null {
     return `${LOCK} It gets no key of this account. It can read only messages and files that are sent to it, and they are encrypted for it alone. It cannot read the encrypted clipboard.`;
   }
   return `${LOCK} It gets the key of this account: it can read everything that is encrypted for the account from now on, and what waits now. Let in only a device that is in front of you.`;
+}
+
+/** A device that waits for its approval has its session at once. */
+const MOST_WAIT_MS = 10_000;
+
+/** Ends the keys of a guest with its session. A guest that does not come keeps them for the usual time. */
+export async function untilItEnds(endsWithSession: LetIn['endsWithSession'], given: AbortSignal): Promise<void> {
+  const signal = AbortSignal.any([given, AbortSignal.timeout(MOST_WAIT_MS)]);
+  await endsWithSession({ signal }).catch(() => {});
 }
 
 interface ApproveOptions {
@@ -100,9 +110,10 @@ export async function approve(context: Context, text: string, { guest, once, den
       const parts = typeof link === 'string' ? readSignInLink(link) : link;
       if (parts === null) throw usageError('This is no sign-in link.');
       const letIn = keyed.sealing.linking.letIn(parts, key, { signal, scope, persist });
-      const { checkCode, isMember: member } = await asApprover(letIn);
+      const { checkCode, isMember: member, endsWithSession } = await asApprover(letIn);
       const result = { decision: 'approved', scope, persist, keyed: true, member, check_code: checkCode };
-      return output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);
+      output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);
+      return untilItEnds(endsWithSession, signal);
     }
     await asApprover(baton.signIns.approve(link, { scope, persist }, { signal }));
     output.result({ decision: 'approved', scope, persist }, 'Approved.');

@@ -13,7 +13,7 @@ import { askText } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { asApprover, CliError, failureOf, usageError } from '../failure.ts';
 import { type Keyed, keyedAt } from '../sealing.ts';
-import { describe, givenAway, givenTo } from './approve.ts';
+import { describe, givenAway, givenTo, untilItEnds } from './approve.ts';
 
 const MOST_TRIES = 3;
 
@@ -104,9 +104,11 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
       throw new CliError('The digits were wrong three times. The other device was refused.', { code: 'wrong_digits' });
     }
     if (keyed !== null && keys !== null && given !== 'nothing') {
-      const { checkCode, isMember } = await letInWithKeys(context, keyed, { request, secret, keys }, grant);
+      const letIn = await letInWithKeys(context, keyed, { request, secret, keys }, grant);
+      const { checkCode, isMember, endsWithSession } = letIn;
       const result = { decision: 'approved', ...grant, keyed: true, member: isMember, check_code: checkCode };
-      return output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);
+      output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);
+      return untilItEnds(endsWithSession, signal);
     }
     await asApprover(baton.signIns.approve(request, grant, { signal }));
     output.result({ decision: 'approved', ...grant }, 'Approved.');

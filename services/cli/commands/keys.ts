@@ -6,7 +6,7 @@ import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
 import { isMember, keyedOnly, LOCK, sealingAt } from '../sealing.ts';
-import { makeWords, recover } from './words.ts';
+import { makeWords, recover, renewWords } from './words.ts';
 
 /** A device, as `keys` lists it. */
 interface KeyedDevice {
@@ -58,6 +58,9 @@ const nameOf = ({ name, device_id, kind }: KeyedDevice): string =>
       ? `${oneLine(device_id)} (not signed in any more)`
       : `${oneLine(name)}${kind === 'guest' ? ' (guest)' : ''}`;
 
+const WORDS_ARE_DUE =
+  'The recovery words are about to prove nothing any more, because the list of devices has changed often since: run `baton keys renew` with them, or make new ones with `baton keys words`.';
+
 /** Returns the most important advice; null where there is none. */
 function adviceOn(all: readonly KeyedDevice[]): string | null {
   const gone = all.filter(({ name, kind }) => name === null && kind !== 'words');
@@ -72,7 +75,7 @@ function adviceOn(all: readonly KeyedDevice[]): string | null {
 async function list(context: Context): Promise<void> {
   const { output, signal } = context;
   await context.withClient(async (baton, url) => {
-    const { rings } = await sealingAt(context, url);
+    const { rings, recovery } = await sealingAt(context, url);
     const [keyring, devices] = [await rings.current(), await baton.devices.list({ signal })];
     if (keyring === null) {
       const encrypted = await rings.isEncrypted();
@@ -82,7 +85,8 @@ async function list(context: Context): Promise<void> {
       return output.result({ encrypted, keyed: false, advice }, advice);
     }
     const all = await listed(keyring, devices);
-    const advice = adviceOn(all);
+    const areDue = isMember({ keyring }) && (await recovery.areDue(keyring));
+    const advice = adviceOn(all) ?? (areDue ? WORDS_ARE_DUE : null);
     const rows = all.map((each) => [
       each.current ? '*' : ' ',
       each.kind === null ? ' ' : LOCK,
@@ -192,7 +196,7 @@ async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<voi
   });
 }
 
-const KEY_ACTIONS = ['create', 'link', 'rotate', 'words', 'recover'] as const;
+const KEY_ACTIONS = ['create', 'link', 'rotate', 'words', 'renew', 'recover'] as const;
 
 /** Lists the devices with keys, or makes, gets or replaces keys. */
 export async function keys(context: Context, action: string | undefined, options: { anew?: boolean; yes?: boolean }) {
@@ -201,6 +205,7 @@ export async function keys(context: Context, action: string | undefined, options
   if (action === 'link') return link(context);
   if (action === 'rotate') return rotate(context, options);
   if (action === 'words') return makeWords(context, options);
+  if (action === 'renew') return renewWords(context);
   if (action === 'recover') return recover(context);
   throw usageError(`There is no \`baton keys ${oneLine(action)}\`. There are: ${KEY_ACTIONS.join(', ')}.`);
 }

@@ -32,17 +32,33 @@ export async function makeWords(context: Context, { yes }: { yes?: boolean }): P
   });
 }
 
-/** Lets this device into its encrypted account by the recovery words, which are typed or come from standard input. */
-export async function recover(context: Context): Promise<void> {
-  const { output, signal } = context;
+/** Reads the recovery words, typed or from standard input. People copy them with the numbers. */
+async function readWords(signal: AbortSignal): Promise<string> {
   const words = process.stdin.isTTY
     ? await askText('The 24 recovery words:', signal)
     : await readInput(WORDS_BYTES, 'This');
+  return words.replaceAll(/\d+/g, ' ');
+}
+
+/** Has the recovery words sign the ring in force, so that they last. */
+export async function renewWords(context: Context): Promise<void> {
+  const { output, signal } = context;
+  const words = await readWords(signal);
+  await context.withClient(async (_, url) => {
+    const { sealing } = await keyedOnly(context, url);
+    const { n } = (await sealing.recovery.renewWords(words)).ring.body;
+    output.result({ renewed: true, n }, 'The recovery words are renewed. They are the same as before.');
+  });
+}
+
+/** Lets this device into its encrypted account by the recovery words, which are typed or come from standard input. */
+export async function recover(context: Context): Promise<void> {
+  const { output, signal } = context;
+  const words = await readWords(signal);
   await context.withClient(async (_, url) => {
     const { rings, recovery } = await sealingAt(context, url);
     if ((await rings.current()) !== null) return output.result({ keyed: true }, 'This device has keys already.');
-    // People copy the words with the numbers.
-    const { ring } = await recovery.recover(words.replaceAll(/\d+/g, ' '), { kind: 'cli' });
+    const { ring } = await recovery.recover(words, { kind: 'cli' });
     const { n, epoch } = ring.body;
     output.result({ keyed: true, n, epoch }, `${LOCK} This device has the key of the account.`);
     output.note(

@@ -34,8 +34,10 @@ function makeLettingIn(ring: OwnRing) {
   async function letIn(link: string, key: LinkKey, access: LetInSettings): Promise<string> {
     const found = readSignInLink(link);
     if (found === null) throw sealedError('bad_code');
-    const { checkCode, keyring } = await ring.sealing().linking.letIn(found, key, access);
+    const { checkCode, keyring, endsWithSession } = await ring.sealing().linking.letIn(found, key, access);
     ring.take(keyring);
+    // The list comes again with the event of that change. Without the change the keys end by the usual time.
+    void endsWithSession().catch(() => {});
     return checkCode;
   }
   return {

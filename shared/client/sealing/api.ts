@@ -259,6 +259,21 @@ export interface LetInSettings extends CallSettings {
   readonly persist?: Persist | undefined;
 }
 
+/** A device that was let in. */
+export interface LetIn {
+  /** Four digits, which the device shows too. */
+  readonly checkCode: string;
+  readonly keyring: Keyring;
+  /** Whether it has the key of the account. */
+  readonly isMember: boolean;
+  /**
+   * For a device that is there for a while: waits until it has its session, as long as its request lasts, and ends its keys
+   * with that session. Without this call they end after 62 minutes. Returns the keyring with its new end; null where nothing
+   * has changed.
+   */
+  endsWithSession(settings?: CallSettings): Promise<Keyring | null>;
+}
+
 /** Lets devices into the ring, and gets this device into it. */
 export interface Linking {
   /**
@@ -266,11 +281,7 @@ export interface Linking {
    * hold no key of the account. Returns the four digits that both devices show. Throws `other_keys` where somebody has
    * replaced the keys of the code. A device that is signed in already keeps its access.
    */
-  letIn(
-    link: { request_id: string; approval_code: string },
-    key: LinkKey,
-    settings?: LetInSettings,
-  ): Promise<{ checkCode: string; keyring: Keyring; isMember: boolean }>;
+  letIn(link: { request_id: string; approval_code: string }, key: LinkKey, settings?: LetInSettings): Promise<LetIn>;
   /** Asks for keys, as a device that is signed in. */
   askForKeys(settings?: CallSettings): Promise<KeyRequest>;
   /** Takes devices out of the ring, which replaces the key of the account. A guest has no key, so it stays. */
@@ -285,8 +296,18 @@ export interface Recovery {
    */
   makeWords(): Promise<string>;
   /**
-   * Puts this device into the ring by the words of the account. Throws `bad_words` for other words, and `bad_ring` where the
-   * service shows rings that these words have not signed.
+   * Tells whether the words are to be renewed: the service drops the oldest rings of a long chain, and the words prove nothing
+   * any more once it has dropped the ring that they have signed. True from half of that on.
+   */
+  areDue(keyring: Keyring): Promise<boolean>;
+  /**
+   * Has these words sign the ring in force, from which recovery begins then. Throws `unkeyed` on a device without keys, and
+   * `bad_words` for words that are not those of the account.
+   */
+  renewWords(words: string): Promise<Keyring>;
+  /**
+   * Puts this device into the ring by the words of the account. Throws `bad_words` for other words, `bad_ring` where the
+   * service shows rings that these words have not signed, and `words_over` where they were not renewed in time.
    */
   recover(words: string, about: { readonly kind: string }): Promise<Keyring>;
 }

@@ -62,6 +62,13 @@ export function makeGuestList(calls: SealingCalls, { current }: Parts) {
     add: (guest: Guest): Promise<Keyring> =>
       sign((guests) => [...guests.filter(({ device_id: id }) => id !== guest.device_id), guest]),
 
+    /** Ends the time of a guest at another moment. It does nothing where the guest was removed, or its time is over. */
+    endAt: (deviceId: string, until: number): Promise<Keyring> =>
+      sign((guests) => {
+        const now = calls.trustedNow();
+        return guests.map((each) => (each.device_id === deviceId && each.until > now ? { ...each, until } : each));
+      }),
+
     /** Takes a guest off the list again, to whom the service refused the session. */
     takeBack: (deviceId: string): Promise<Keyring> =>
       sign((guests) => guests.filter(({ device_id: id }) => id !== deviceId)),

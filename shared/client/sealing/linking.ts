@@ -1,3 +1,4 @@
+import type { CallSettings } from '../api.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { failureOf } from '../errors/failure.ts';
 import type { SessionAnswer } from '../../contract/modules/sessions.ts';
@@ -14,6 +15,7 @@ import type { PublicKeys } from '../sealed/keys/device-keys.ts';
 import type { Keyring } from '../sealed/keyring.ts';
 import type { Linking, Rings, SealingStores } from './api.ts';
 import { makeAsking } from './asking.ts';
+import { endWithSession } from './guest-end.ts';
 import type { GuestList } from './guest-list.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
@@ -27,7 +29,10 @@ const KIND_OF: Readonly<Record<DeviceType, string>> = {
 
 const AGAIN_MS = 1_000;
 
-/** How long a guest is one: a `once` session lasts an hour, and begins within the two minutes of its request. */
+/**
+ * How long a guest is one until the end of its session is known: by default a `once` session lasts an hour, and it begins
+ * within the two minutes of its request.
+ */
 const ONCE_MS = 3_720_000;
 /** A guest whose session is renewed has its place for as long as an absent member. */
 const RENEWED_MS = 90 * 86_400_000;
@@ -60,6 +65,7 @@ export function makeLinking(
       await checkKeys(keys, key);
       const access = accessOf(view, { scope, persist });
       const isMember = isMemberBy(access);
+      const from = calls.trustedNow();
       const keyring = await admit(view, keys, access);
       const { sealed, checkCode } = await sealGrant(keyring, { request_id, device_id, keys }, key.secret);
       const body = { ...link, ...access, sealed };
@@ -72,7 +78,10 @@ export function makeLinking(
         }
         throw error;
       });
-      return { checkCode, keyring, isMember };
+      const isForAWhile = !isMember && access.persist === 'once';
+      const endsWithSession = async (more: CallSettings = {}): Promise<Keyring | null> =>
+        isForAWhile ? endWithSession(calls, rings.guests, { ...view, from }, more) : null;
+      return { checkCode, keyring, isMember, endsWithSession };
     },
 
     async askForKeys(settings = {}) {

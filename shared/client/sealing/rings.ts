@@ -17,6 +17,8 @@ import type { SealingCalls } from './sealing-calls.ts';
 
 /** How often a change of the ring is made, where another device was faster each time. */
 const MOST_RACES = 8;
+/** The end that is noted of a removed device on no list. Where a ring names too many, the earliest end makes room. */
+const UNLISTED_MS = 1;
 /** The most pages of eight rings that are read. */
 const MOST_PAGES = 200;
 
@@ -144,11 +146,13 @@ export function makeRings(
     { remove = [] }: RingChange,
   ): Required<Pick<RingChange, 'remove' | 'removeGuests'>> {
     const now = trustedNow();
+    const others = remove.filter((id) => memberOf(ring, id) === null && !isGone(ring, id));
+    // A service that hides the list now may show it later, so a device that is on no list is noted too.
+    const ends = new Map(guests.map(({ device_id, until }) => [device_id, until]));
+    const removeGuests = others.map((id) => ({ device_id: id, until: ends.get(id) ?? now + UNLISTED_MS }));
     return {
       remove: remove.filter((id) => memberOf(ring, id) !== null),
-      removeGuests: guests.filter(
-        ({ device_id: id, until }) => remove.includes(id) && until > now && !isGone(ring, id),
-      ),
+      removeGuests: removeGuests.filter(({ until }) => until > now),
     };
   }
 
@@ -158,7 +162,8 @@ export function makeRings(
       const keyring = await current();
       if (keyring === null) throw sealedError('unkeyed');
       const { remove, removeGuests } = leaving(keyring, wanted);
-      if (remove.length + removeGuests.length + (wanted.add ?? []).length === 0) return keyring;
+      const changes = remove.length + removeGuests.length + (wanted.add ?? []).length;
+      if (changes === 0 && wanted.words === undefined) return keyring;
       if (remove.length > 0) await guestList.keepWithout(keyring, remove);
       const next = await makeNextRing(keyring.ring, keyring, { ...wanted, remove, removeGuests }, serverNow());
       const { n } = next.body;

@@ -17,8 +17,8 @@ export interface Attacker {
   readonly keys: DeviceKeys;
   /** Makes a ring after this one that lets the attacker in under a key of its own, signed by whoever is given. */
   ringAfter(text: string, account: AccountName, signer?: DeviceKeys): Promise<string>;
-  /** Makes a list of guests with the attacker in it. */
-  guestsAt(text: string, account: AccountName): Promise<string>;
+  /** Makes a list of guests with the attacker in it, signed by whoever is given. */
+  guestsAt(text: string, account: AccountName, signer?: CryptoKeyPair): Promise<string>;
   /** Seals a message, or a clipboard, in the name of another device, with what the server knows of this ring. */
   forge(
     text: string,
@@ -49,10 +49,10 @@ export async function makeAttacker(): Promise<Attacker> {
       return signBytes('baton/1 ring', account, signer, utf8(JSON.stringify(ring)));
     },
 
-    async guestsAt(text, account) {
+    async guestsAt(text, account, sig = keys.sig) {
       const { body } = await readRing(text, account);
       const guests = [{ device_id: 'attacker', ...shown, until: Date.now() + 3_600_000 }];
-      return signBytes('baton/1 guests', account, keys, utf8(JSON.stringify({ n: body.n, guests })));
+      return signBytes('baton/1 guests', account, { ...keys, sig }, utf8(JSON.stringify({ n: body.n, guests })));
     },
 
     async forge(ringText, account, { from, to, text, t }) {

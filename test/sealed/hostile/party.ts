@@ -26,6 +26,8 @@ export interface Party {
   mustKnow: number;
   /** True: the stream has told it of the removed device. */
   hasHeard: boolean;
+  /** The guests that it was told of as removed, or has removed itself. */
+  readonly mustNotReach: Set<string>;
 }
 
 /** Returns null where the library refused, with whatever reason. Any other error is a fault of the test. */
@@ -57,7 +59,8 @@ export function makeParty(device: TestDevice, server: HostileServer): Party {
   });
   const options = { ...stores, baseUrl, session, fetch: server.fetchFor(device), taken: memoryTaken() };
   const made = { shown: new Set<string>(), clipboards: new Map<string, number>(), mustKnow: 0, hasHeard: false };
-  return { device, id, stores, sealing: makeSealing(options), ...made };
+  const mustNotReach = new Set<string>();
+  return { device, id, stores, sealing: makeSealing(options), ...made, mustNotReach };
 }
 
 /** Returns the ring in force as this device knows it; null where it cannot use its keys now. */

@@ -1,3 +1,4 @@
+import type { DeviceKeys } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { Fetch } from '../../../shared/client/http/request.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
 import type { TestDevice } from '../../support/device.ts';
@@ -40,7 +41,9 @@ export interface HostileServer {
   removedSig: string;
   /** The device that is told that nothing has followed the ring that it has; null: none. */
   keptBehind: string | null;
-  /** All lists of guests that any device has put. */
+  /** The keys of all guests that were ever in, with which the server signs too. */
+  readonly guestSigners: DeviceKeys[];
+  /** All lists of guests that any device has put, the swallowed ones too. */
   readonly lists: readonly string[];
   /** The list of guests that the server shows instead of its own; null: its own. */
   shownList: string | null;
@@ -66,7 +69,7 @@ const SWALLOW = ['swallow', 'swallow', 'swallow', 'swallow'] as const;
 const cut = (): never => {
   throw new TypeError('the connection was cut');
 };
-const numberOf = (ring: string): number =>
+export const numberOf = (ring: string): number =>
   (JSON.parse(Buffer.from(ring.split('.')[0] ?? '', 'base64url').toString()) as { n: number }).n;
 
 const hasSigner = (ring: string, sig: string): boolean =>
@@ -85,19 +88,7 @@ async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: H
     return { ...body, rings: [...body.rings, ring], n: numberOf(ring) };
   };
   switch (
-    chance.pick([
-      'withhold',
-      'back',
-      'cut',
-      'reversed',
-      'forged',
-      'removed',
-      'bit',
-      'promise',
-      'fork',
-      'skip',
-      'guests',
-    ])
+    chance.pick(['withhold', 'back', 'cut', 'reversed', 'forged', 'removed', 'bit', 'promise', 'fork', 'skip', 'guest'])
   ) {
     case 'withhold':
       return { ...body, rings: [], n: after };
@@ -132,11 +123,43 @@ async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: H
       const others = server.rings.filter((ring) => numberOf(ring) === after + 1 && !body.rings.includes(ring));
       return { ...body, rings: [...others, ...body.rings.slice(1)] };
     }
-    case 'guests':
-      return { ...body, guests: last === undefined ? null : await attacker.guestsAt(last, account) };
+    case 'guest':
+      return server.guestSigners.length === 0 ? body : forged(chance.pick(server.guestSigners));
     default:
       return forged();
   }
+}
+
+/** Shows a list of guests that is not the newest one: an older one, a spoilt one, none, or one that no member signed. */
+async function otherList(
+  { chance, server }: { chance: Chance; server: HostileServer },
+  { own, forged }: { own: string | null; forged: (signer?: CryptoKeyPair) => Promise<string | null> },
+): Promise<string | null> {
+  switch (chance.pick(['older', 'older', 'older', 'none', 'bit', 'attacker', 'guest', 'removed'])) {
+    case 'older':
+      return server.lists.length === 0 ? own : chance.pick(server.lists);
+    case 'bit': {
+      const [bytes = '', signature = ''] = (own ?? '').split('.');
+      return own === null ? null : `${bytes.slice(0, -2)}${bytes.endsWith('Q') ? 'g' : 'Q'}.${signature}`;
+    }
+    case 'attacker':
+      return forged();
+    case 'guest':
+      return server.guestSigners.length === 0 ? own : forged(chance.pick(server.guestSigners).sig);
+    case 'removed':
+      return server.removedSigner === null ? own : forged(server.removedSigner);
+    default:
+      return null;
+  }
+}
+
+/** Shows another list of guests than the newest, now and then. */
+async function spoiltGuests(body: KeysBody, parts: Parts, server: HostileServer): Promise<KeysBody> {
+  const { chance, attacker, account } = parts;
+  const last = body.rings.at(-1) ?? server.rings.at(-1);
+  if (last === undefined || chance.is(0.7)) return body;
+  const forged = (signer?: CryptoKeyPair) => attacker.guestsAt(last, account, signer);
+  return { ...body, guests: await otherList({ chance, server }, { own: body.guests, forged }) };
 }
 
 export function makeHostileServer(parts: Parts): HostileServer {
@@ -155,9 +178,10 @@ export function makeHostileServer(parts: Parts): HostileServer {
     }
     if (!server.isHostile || answer.status !== 200) return answer;
     const isBehind = id === server.keptBehind;
-    if (!isBehind && chance.is(0.5)) return answer;
     if (!isBehind && chance.is(0.1)) return problem(404, 'not_found');
-    const [body, after] = [(await answer.json()) as KeysBody, Number(url.searchParams.get('after') ?? 0)];
+    const [told, after] = [(await answer.json()) as KeysBody, Number(url.searchParams.get('after') ?? 0)];
+    const body = await spoiltGuests(told, parts, server);
+    if (!isBehind && chance.is(0.5)) return Response.json(body);
     // A device asks from the ring before its own one on.
     if (isBehind) return Response.json({ ...body, rings: body.rings.slice(0, 1), n: Math.min(body.n, after + 1) });
     return Response.json(await spoiltKeys(body, after, parts, server));
@@ -172,6 +196,15 @@ export function makeHostileServer(parts: Parts): HostileServer {
     }
     const answer = await pass();
     if (answer.ok) rings.push(ring);
+    return does === 'after' ? cut() : answer;
+  }
+
+  async function putGuests(list: string, pass: () => Promise<Response>): Promise<Response> {
+    const does = server.isHostile ? chance.pick([...PASS, ...PASS, 'swallow', 'after', 'conflict']) : 'pass';
+    if (does === 'conflict') return problem(409, 'keys_conflict');
+    lists.push(list);
+    if (does === 'swallow') return Response.json({ n: numberOf(list) });
+    const answer = await pass();
     return does === 'after' ? cut() : answer;
   }
 
@@ -202,6 +235,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
     removedSig: '',
     keptBehind: null,
     lists,
+    guestSigners: [],
     shownList: null,
     clockMs: 0,
     fetchFor: (device) => async (address, init) => {
@@ -226,8 +260,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
         case 'PUT /api/keys':
           return putKeys(sent['ring'] ?? '', pass);
         case 'PUT /api/keys/guests':
-          lists.push(sent['guests'] ?? '');
-          return pass();
+          return putGuests(sent['guests'] ?? '', pass);
         case 'GET /api/auth/qr/request':
           return Response.json(server.asking);
         case 'POST /api/auth/qr/approve':

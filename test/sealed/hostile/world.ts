@@ -10,6 +10,7 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
 import { type Attacker, type AccountName, makeAttacker } from './attacker.ts';
 import { chanceOf, spoilt } from './chance.ts';
+import { HOUR, makeGuests } from './guests.ts';
 import { areOnOneChain, chainOf, currentOf, type Link, makeParty, type Party, unlessRefused } from './party.ts';
 import { makeHostileServer, type Posted } from './server.ts';
 
@@ -33,6 +34,9 @@ export interface Seen {
   sent: number;
   healed: number;
   disagreed: number;
+  /** Texts that were sealed for a guest, and opened from one. */
+  toGuests: number;
+  fromGuests: number;
 }
 
 function fail(what: string): never {
@@ -41,20 +45,32 @@ function fail(what: string): never {
 const check = (isTrue: boolean, what: string): void => void (isTrue || fail(what));
 const chainIn = ({ rings }: Keyring) => rings.map((ring) => ({ n: ring.body.n, hash: hashOf(ring) }));
 
-/** An account behind a hostile server: three devices, of which one is removed, and one that comes later. */
+/** An account behind a hostile server: three devices, of which one is removed, one that comes later, and two guests. */
 export async function makeWorld(seed: number, replica: ReplicaProcess) {
   const chance = chanceOf(seed);
   const user = randomUser();
-  const devices = ['Ann', 'Bob', 'Mallory', 'Dan'].map((name) => makeDevice({ user, name }));
+  const devices = ['Ann', 'Bob', 'Mallory', 'Dan', 'Gina', 'Hugo'].map((name) => makeDevice({ user, name }));
   for (const device of devices) await device.on(replica).call('getMe');
   const { service = '' } = (await (devices[0] as (typeof devices)[0]).on(replica).call('getMe')).body;
   const [account, attacker]: [AccountName, Attacker] = [{ service, user_id: user }, await makeAttacker()];
   const server = makeHostileServer({ chance, replica, attacker, account });
-  const [ann, bob, mallory, dan] = devices.map((device) => makeParty(device, server)) as [Party, Party, Party, Party];
+  const parties = devices.map((device) => makeParty(device, server));
+  const [ann, bob, mallory, dan] = parties as [Party, Party, Party, Party];
+  const guests = makeGuests({ chance, server, all: parties.slice(4), approvers: [ann, bob], fail });
   const acts: Act[] = [];
   const written = new Map<string, Act>();
   const admitted = new Set<string>();
-  const seen: Seen = { opened: 0, waits: 0, refused: 0, stopped: 0, sent: 0, healed: 0, disagreed: 0 };
+  const seen: Seen = {
+    opened: 0,
+    waits: 0,
+    refused: 0,
+    stopped: 0,
+    sent: 0,
+    healed: 0,
+    disagreed: 0,
+    toGuests: 0,
+    fromGuests: 0,
+  };
   const members = [ann, bob, mallory];
   /** What the removed device took along. */
   let taken: Keyring | null = null;
@@ -65,7 +81,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     admitted.add(`${enc} ${sig}`);
   };
   const listed = (): Device[] =>
-    members.map(({ id, device }) => ({
+    [...members, ...guests.visiting].map(({ id, device }) => ({
       device_id: id,
       name: device.name,
     })) as Device[];
@@ -81,7 +97,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
   /** Lets a device in with its code, as two users do. The server may show other keys. */
   async function link(approver: Party, asking: Party, access: LetInSettings = {}): Promise<boolean> {
     const made = await makeAsking(asking.stores);
-    await admit(asking, 'asking');
+    if (access.persist !== 'once') await admit(asking, 'asking');
     const [request_id, approval_code] = ['r'.repeat(22), 'c'.repeat(22)];
     const code = readKeyedLink(await made.linkWith(`https://baton.example/link?r=${request_id}&c=${approval_code}`));
     const own = await publicKeysOf(attacker.keys);
@@ -127,6 +143,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
       );
     };
     check(!(await opensWith({ ...keyring, keys: attacker.keys, accountKeys: [] })), 'sealed for the attacker');
+    await guests.checkSealed(by, posted, keyring);
     if (taken === null) return;
     const isIn = memberOf(keyring.ring, mallory.id) !== null;
     // Who is kept behind, at a ring from before the removed device joined, has the key that it got then.
@@ -158,6 +175,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     );
     for (const posted of server.posted.slice(before)) {
       written.set(posted.sealed, act);
+      if (guests.isGuest(posted.to)) seen.toGuests += 1;
       await checkSealed(by, posted, keyring);
     }
     if (settled === null) return;
@@ -172,6 +190,17 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     return (await unlessRefused(sealMessage({ ...taken, device_id: from }, { to, text, t: Date.now() }))) ?? '';
   };
 
+  /** Makes a text with the keys of a guest; what the guest itself wrote late may be shown, as what it is. */
+  async function ofGuest(by: Party): Promise<{ from: string; sealed: string }> {
+    const text = `of a guest ${acts.length} ${seed}`;
+    const forged = await guests.forge(by, chance.pick([ann, bob].filter((each) => each !== by)), text);
+    if (forged === null) return { from: mallory.id, sealed: '' };
+    const { from, sealed, late, keyring } = forged;
+    const { epoch } = keyring.ring.body;
+    if (late) acts.push({ from, to: by.id, text, chain: chainIn(keyring), epoch, isAfterRemoval: false });
+    return { from, sealed };
+  }
+
   /** What the server hands to a device as a message. */
   async function messageFor(by: Party): Promise<{ message: Message; act: Act | null }> {
     const item = chance.pick(server.posted);
@@ -181,10 +210,10 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     });
     const act = item.kind === 'message' ? actOf(item, by) : null;
     const how = server.isHostile
-      ? chance.pick(['as it is', 'as it is', 'id', 'sender', 'spoilt', 'forged', 'removed', 'removed as'])
+      ? chance.pick(['as it is', 'as it is', 'id', 'sender', 'spoilt', 'forged', 'removed', 'removed as', 'guest'])
       : 'as it is';
     const messageId = crypto.randomUUID();
-    const other = chance.pick([ann, bob, mallory, dan].filter((each) => each !== by)).id;
+    const other = chance.pick(parties.filter((each) => each !== by)).id;
     const member = (by === ann ? bob : ann).id;
     switch (how) {
       case 'id':
@@ -214,6 +243,8 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
           act: null,
         };
       }
+      case 'guest':
+        return { message: of({ ...(await ofGuest(by)), messageId }), act: null };
       case 'removed as':
         return {
           message: of({ from: member, sealed: await byMallory(member, by.id, `forged ${seed}`), messageId }),
@@ -226,13 +257,15 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
 
   /** Finds what a device wrote, where it is for this device: null for anything else. */
   function actOf({ sealed, from, to }: Posted, by: Party): Act | null {
-    return from === by.id || (to !== by.id && to !== '*') ? null : (written.get(sealed) ?? null);
+    // Members alone open what was sealed once for all.
+    const isFor = to === by.id || (to === '*' && !guests.isGuest(by.id));
+    return from === by.id || !isFor ? null : (written.get(sealed) ?? null);
   }
 
   async function checkOpened(
     by: Party,
     text: string,
-    sender: { device_id: string; isRemoved: boolean },
+    sender: { device_id: string; kind: string; isRemoved: boolean },
   ): Promise<void> {
     const act = acts.find(
       (each) => each.text === text && each.from === sender.device_id && (each.to === by.id || each.to === '*'),
@@ -242,6 +275,8 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const own = (await chainOf(by, account, admitted)).at(-1);
     const isOut = own?.body.members.every(({ device_id }) => device_id !== mallory.id) === true;
     check(act?.isAfterRemoval !== true || !isOut || sender.isRemoved, 'a removed device is shown as a member');
+    if (own !== undefined) guests.checkSender(by, own, sender);
+    if (sender.kind === 'guest') seen.fromGuests += 1;
     by.shown.add(text);
   }
 
@@ -259,18 +294,41 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     if (received.kind === 'waits') seen.waits += 1;
     if (received.kind === 'refused') seen.refused += 1;
     if (act === null || !areOnOneChain(chainIn(keyring), act.chain)) return false;
-    // A removal whose response was cut off has happened all the same.
-    if (by === mallory && memberOf(keyring.ring, by.id) === null) return false;
+    if (hasLeft(by, keyring)) return false;
     const named = act.chain.at(-1)?.n ?? 0;
     const isKnown = act.epoch <= keyring.ring.body.epoch && memberOf(keyring.ring, act.from) !== null;
     if (received.kind === 'waits' && isKnown && named > keyring.ring.body.n) by.mustKnow = Math.max(by.mustKnow, named);
     const isEarlier = named < (keyring.rings[0]?.body.n ?? 0);
+    if (!(await isGuestKnown(by, act))) return false;
     const isKept = received.kind === 'waits' || by.shown.has(act.text) || isEarlier;
     check(
       isKept,
       `${by.device.name} lost what is genuine: ${received.kind === 'refused' ? received.problem.code : received.kind}`,
     );
     return false;
+  }
+
+  /** A removal whose response was cut off has happened all the same. */
+  const hasLeft = (by: Party, { ring }: Keyring): boolean => by === mallory && memberOf(ring, by.id) === null;
+
+  /** Tells whether the guests of an act are in. A guest that a device finds on no list is nobody to it. */
+  const isGuestKnown = async (by: Party, act: Act): Promise<boolean> =>
+    guests.wasIn(by.id, acts.indexOf(act)) && (!guests.isGuest(act.from) || isOnList(act.from));
+
+  /** Tells whether a guest is in, and an honest server says so to whoever asks. */
+  async function isOnList(id: string): Promise<boolean> {
+    if (server.isHostile || guests.visiting.every((each) => each.id !== id)) return false;
+    return guests.isListed((await ann.device.on(replica).call('getKeys')).body.guests, id);
+  }
+
+  /** Lets the next guest in. */
+  async function invite(): Promise<void> {
+    const guest = guests.canCome();
+    if (guest === null) return;
+    const isLinked = await link(chance.pick([ann, bob]), guest, HOUR);
+    // The server can keep back the rings after the grant was taken.
+    const record = await guest.stores.keys.load();
+    if (isLinked || (record?.account ?? null) !== null) await guests.came(guest, acts.length);
   }
 
   /** Tells a device of the removal, as its stream does; a server may also keep that to itself. */
@@ -281,14 +339,17 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
 
   async function look(by: Party): Promise<void> {
     const keyring = await currentOf(by);
-    const entries = server.posted.filter(({ kind }) => kind === 'clipboard');
+    // Mallory helps with the key of the account, and a guest signs.
+    const member = server.isHostile && chance.is(0.5) ? (taken ?? (await currentOf(mallory))) : null;
+    const forged = member === null ? null : await guests.forgeClipboard(member, `of a guest ${seed}`);
+    const entries = forged === null ? server.posted.filter(({ kind }) => kind === 'clipboard') : [forged];
     if (keyring === null || entries.length === 0) return;
-    const item = chance.pick(entries);
+    const item = chance.pick<{ from: string; sealed: string }>(entries);
     const isSpoilt = server.isHostile && chance.is(0.3);
     const from = server.isHostile && chance.is(0.3) ? chance.pick([ann, bob, mallory]).id : item.from;
     const sealed = isSpoilt
       ? spoilt(item.sealed, chance)
-      : chance.is(0.1)
+      : chance.is(0.1) && server.posted.length > 0
         ? chance.pick(server.posted).sealed
         : item.sealed;
     const about = {
@@ -315,6 +376,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
   }
 
   return {
+    ...{ guests, invite, parties },
     ...{ chance, server, attacker, seen, ann, bob, mallory, dan, members, account, admitted, replica },
     acts,
     link,

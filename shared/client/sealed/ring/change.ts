@@ -30,6 +30,8 @@ export interface RingChange {
   readonly removeGuests?: readonly GoneGuest[];
   /** What new recovery words have signed. */
   readonly words?: WordsSaid;
+  /** With `words`: the words that have signed again, by their key. Where others are in the ring by now, it stays as it is. */
+  readonly renewedBy?: Pick<Member, 'sig'>;
 }
 
 async function wrapsFor(
@@ -63,10 +65,15 @@ function membersAfter({ body }: Ring, { add = [], remove = [] }: RingChange): Me
 }
 
 /** Returns the statement of the words of the next ring: that of new words, or the one of words that stay. */
-function wordsAfter({ body }: Ring, members: readonly Member[], said: WordsSaid | undefined): { words?: WordsSaid } {
+function wordsAfter(
+  { body }: Ring,
+  members: readonly Member[],
+  { words: said, renewedBy }: RingChange,
+): { words?: WordsSaid } {
   const words = members.find(({ device_id }) => device_id === WORDS_ID);
   const stays = words !== undefined && words.sig === memberOf({ body }, WORDS_ID)?.sig;
-  const now = said ?? (stays ? body.words : undefined);
+  const isNew = said !== undefined && (renewedBy === undefined || renewedBy.sig === words?.sig);
+  const now = isNew ? said : stays ? body.words : undefined;
   return words === undefined || now === undefined ? {} : { words: now };
 }
 
@@ -99,7 +106,7 @@ export async function makeNextRing(before: Ring, signer: Signer, change: RingCha
   const head = { v: 1, service, user_id, n: n + 1, prev_hash: hashOf(before) } as const;
   const tail = {
     ...{ wraps: Object.fromEntries(members.map(wrapOf)), older: await sealOlder(before.body, key, replaced) },
-    ...wordsAfter(before, members, change.words),
+    ...wordsAfter(before, members, change),
     ...goneAfter(before, change),
   };
   return signRing({ ...head, epoch: key.epoch, key_id: await keyIdOf(key.key), members, ...tail }, signer.keys);

@@ -47,7 +47,7 @@ export interface GoneGuest {
   readonly until: number;
 }
 
-/** The statement of the recovery words about the first ring. Whoever recovers believes only a chain that begins with it. */
+/** The statement of the recovery words about a ring. Whoever recovers believes only a chain that begins with that ring. */
 export interface WordsSaid {
   /** The ring that was in force. */
   readonly n: number;

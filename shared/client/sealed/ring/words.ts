@@ -56,15 +56,17 @@ export async function keysOfWords(words: string): Promise<DeviceKeys> {
   return { enc: { ...enc }, sig };
 }
 
-/** The first ring of the account, and the number of the ring from which recovery walks. */
+/** The words' statement about the rings of the account. */
 export interface Statement {
+  /** The ring from which recovery walks: the first one of the account, or the ring `n` itself in a renewed statement. */
   readonly first: Ring;
+  /** The number of the ring that is in force when the words sign. */
   readonly n: number;
 }
 
 const said = ({ first, n }: Statement) => [LABEL, first.body.service, first.body.user_id, first.hash, u64(n)];
 
-/** Signs with the words, when they are made, the first ring of the account and the ring in force. */
+/** Signs a statement with the words, when they are made or renewed. */
 export const signStatement = async (statement: Statement, { sig }: DeviceKeys): Promise<string> =>
   toBase64url(await sign(sig.privateKey, said(statement)));
 

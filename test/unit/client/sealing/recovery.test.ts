@@ -1,9 +1,11 @@
 import type { SealingCalls } from '../../../../shared/client/sealing/sealing-calls.ts';
 import { BatonClientError } from '../../../../shared/client/errors/baton-client-error.ts';
-import { memoryKeys } from '../../../../shared/client/sealed/keys/key-store.ts';
+import type { Keyring } from '../../../../shared/client/sealed/keyring.ts';
+import { type KeyRecord, memoryKeys } from '../../../../shared/client/sealed/keys/key-store.ts';
+import { makeNextRing } from '../../../../shared/client/sealed/ring/change.ts';
 import { openMessage, sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
 import { keysOfWords } from '../../../../shared/client/sealed/ring/words.ts';
-import { publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
+import { type DeviceKeys, publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
 import { makeRecovery } from '../../../../shared/client/sealing/recovery.ts';
 import { makeRings } from '../../../../shared/client/sealing/rings.ts';
 import { ACCOUNT, codeOf, firstRing, makePerson, nextRing, NOW } from '../sealed/people.ts';
@@ -13,7 +15,7 @@ import { ACCOUNT, codeOf, firstRing, makePerson, nextRing, NOW } from '../sealed
 const PAGE = 8;
 
 function makeService() {
-  const service = { rings: [] as string[], asked: [] as number[], beforePut: () => Promise.resolve() };
+  const service = { rings: [] as string[], dropped: 0, asked: [] as number[], beforePut: () => Promise.resolve() };
   const call = async (name: string, { body, query, headers }: Record<string, Record<string, unknown>> = {}) => {
     const { rings } = service;
     if (name === 'getMe') return { status: 200, body: { service: ACCOUNT.service, features: { sealed: true } } };
@@ -21,7 +23,8 @@ function makeService() {
       const after = query?.['after'] as number;
       service.asked.push(after);
       if (rings.length === 0) throw new BatonClientError('not_found', 'no keys');
-      return { status: 200, body: { rings: rings.slice(after, after + PAGE), n: rings.length, guests: null } };
+      const from = Math.max(after, service.dropped);
+      return { status: 200, body: { rings: rings.slice(from, from + PAGE), n: rings.length, guests: null } };
     }
     await service.beforePut();
     if (headers?.['If-Match'] !== `"${service.rings.length}"`) throw new BatonClientError('keys_conflict', 'moved');
@@ -57,6 +60,12 @@ async function accountWithWords() {
 }
 
 const cli = { kind: 'cli' };
+
+async function currentOf({ rings }: ReturnType<typeof deviceOf>): Promise<Keyring> {
+  const keyring = await rings.current();
+  if (keyring === null) throw new Error('no keys');
+  return keyring;
+}
 
 test('24 words let a device in after many rings and rotations, and it reads what was sealed before', async () => {
   const { service, laptop, words } = await accountWithWords();
@@ -103,6 +112,97 @@ test('a chain that a service makes with the keys of the words is not believed', 
   }
   service.rings = [];
   expect(await codeOf(deviceOf(service, 'fresh-1').recovery.recover(words, cli))).toBe('keys_gone');
+});
+
+describe('in an account whose ring has changed 600 times', () => {
+  /** Half of the rings that a service keeps, and some. */
+  const MANY = 600;
+  let put: string[];
+  let words: string;
+  let laptop: ReturnType<typeof deviceOf>;
+  let service: Service;
+  beforeAll(async () => {
+    const made = await accountWithWords();
+    ({ words, laptop, service } = made);
+    const { keys } = (await laptop.stores.keys.load()) as { keys: DeviceKeys };
+    let { ring } = await currentOf(laptop);
+    for (let count = 0; count < MANY; count += 1) {
+      ring = await makeNextRing(ring, { device_id: 'laptop-1', keys }, {}, NOW);
+      service.rings.push(ring.text);
+    }
+    put = [...service.rings];
+    await currentOf(laptop);
+  });
+  beforeEach(() => {
+    Object.assign(service, { rings: [...put], dropped: 0 });
+  });
+
+  /** A device with the rings and keys that the laptop has. */
+  async function again(): Promise<ReturnType<typeof deviceOf>> {
+    const device = deviceOf(service, 'laptop-1');
+    await device.stores.keys.save((await laptop.stores.keys.load()) as KeyRecord);
+    return device;
+  }
+
+  test('words are due, and last when they are renewed, although the service drops all earlier rings', async () => {
+    const device = await again();
+    expect(await device.recovery.areDue(await currentOf(device))).toBe(true);
+    expect(await codeOf(device.recovery.renewWords('abandon '.repeat(23) + 'art'))).toBe('bad_words');
+    const { ring, ...renewed } = await device.recovery.renewWords(words);
+    expect(ring.body).toMatchObject({ n: MANY + 3, epoch: 1, words: { n: MANY + 2 } });
+    expect(await device.recovery.areDue({ ...renewed, ring })).toBe(false);
+    service.dropped = MANY + 1;
+    const keyring = await deviceOf(service, 'fresh-1').recovery.recover(words, cli);
+    expect(keyring.ring.body.members.map(({ device_id }) => device_id)).toContain('fresh-1');
+  });
+
+  test('words that were not renewed in time prove nothing, and the error says so', async () => {
+    service.dropped = MANY;
+    const { recovery } = deviceOf(service, 'fresh-1');
+    expect(await codeOf(recovery.recover(words, cli))).toBe('words_over');
+    expect(service.rings).toHaveLength(put.length);
+  });
+
+  test('new words last as long as renewed ones, also where the first ring is dropped already', async () => {
+    const device = await again();
+    service.dropped = MANY;
+    const newer = await device.recovery.makeWords();
+    expect(await device.recovery.areDue(await currentOf(device))).toBe(false);
+    service.dropped = MANY + 1;
+    expect(await codeOf(deviceOf(service, 'fresh-1').recovery.recover(newer, cli))).toBe('taken');
+  });
+
+  test('words that another device replaces while they are renewed stay replaced', async () => {
+    const [device, other] = [await again(), await again()];
+    let newer = '';
+    service.beforePut = async () => {
+      service.beforePut = () => Promise.resolve();
+      newer = await other.recovery.makeWords();
+    };
+    expect(await codeOf(device.recovery.renewWords(words))).toBe('bad_words');
+    expect(await codeOf(deviceOf(service, 'one-1').recovery.recover(words, cli))).toBe('bad_words');
+    expect(await codeOf(deviceOf(service, 'two-1').recovery.recover(newer, cli))).toBe('taken');
+  });
+
+  test('a chain that a service makes after a renewal is not believed', async () => {
+    const device = await again();
+    const { ring } = await device.recovery.renewWords(words);
+    const attacker = await makePerson('laptop-1');
+    const first = await firstRing(attacker);
+    const member = { device_id: 'recovery-words', kind: 'words', ...(await publicKeysOf(await keysOfWords(words))) };
+    const said = ring.body.words as NonNullable<typeof ring.body.words>;
+    const forged = await nextRing(first, attacker, { add: [member], words: { ...said, n: 1 } });
+    service.rings = [first.text, forged.text];
+    expect(await codeOf(deviceOf(service, 'fresh-1').recovery.recover(words, cli))).toBe('bad_ring');
+  });
+});
+
+test('words are not due in a short chain, nor where there are none', async () => {
+  const { laptop } = await accountWithWords();
+  expect(await laptop.recovery.areDue(await currentOf(laptop))).toBe(false);
+  const service = makeService();
+  const without = deviceOf(service, 'laptop-1');
+  expect(await without.recovery.areDue(await without.rings.create({ kind: 'cli' }))).toBe(false);
 });
 
 test('a recovery that another device overtakes, or that dies after its ring was put, ends well', async () => {
