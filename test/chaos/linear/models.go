@@ -102,7 +102,7 @@ func register(h *history, first string, mayBe func(held string, does line) bool)
 	return kind{first, step, lost}
 }
 
-// The state of a ring and of a transfer is all that it was, one after the other, the present last: neither can be twice what it
+// The state of a ring, a transfer and a login request is all that it was, one after the other, the present last: none can be twice what it
 // was before. A loss takes the last of them, or the object.
 const separator = "\x00"
 
@@ -240,6 +240,8 @@ func kindOf(h *history) kind {
 		return register(h, unknown, func(now string, does line) bool { return now == does.Read })
 	case "transfer":
 		return transfer
+	case "login":
+		return login(h)
 	}
 	return ring
 }

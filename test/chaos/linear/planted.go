@@ -1,7 +1,8 @@
 package main
 
 // planted returns histories with one read that was never possible, made from one that holds: a value that nobody wrote, and one
-// that was overwritten before the read began, where there is one. None when nothing was read.
+// that was overwritten before the read began, where there is one; and the session of a login request that a second poll got.
+// None when nothing was read.
 func planted(h *history) []*history {
 	var made []*history
 	never, stale := -1, -1
@@ -22,6 +23,11 @@ func planted(h *history) []*history {
 	}
 	if stale >= 0 {
 		made = append(made, with(h, stale, old))
+	}
+	if h.kind == "login" {
+		if second := secondSession(h); second != nil {
+			made = append(made, second)
+		}
 	}
 	return made
 }
