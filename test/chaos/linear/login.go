@@ -7,7 +7,8 @@ const (
 	leased    = 6_000 * microsecond
 )
 
-// login: pending, then approved or denied, then consumed by one poll. Its time is over when a call finds that it is.
+// login: pending, then approved or denied, then consumed by one poll, as login.tla says. Its time is over when a call finds that
+// it is.
 //
 // What a read may find: `pending`; `waiting`, the answer of a poll without a session; `decided`, the answer to whoever decides
 // again; an end; and `gone`.
@@ -24,7 +25,8 @@ func login(h *history) kind {
 	}
 	step := func(state string, does line, isOpen bool) []string {
 		now := top(state)
-		if now != "pending" && now != "approved" {
+		over := allowed("login", now, "expire").to
+		if over == "" {
 			return afterLogin(state, now, does, isOpen)
 		}
 		var left []string
@@ -32,7 +34,7 @@ func login(h *history) kind {
 			left = afterLogin(state, now, does, isOpen)
 		}
 		if !isOpen && mayBeOver(does) {
-			left = append(left, afterLogin(push(state, "expired"), "expired", does, isOpen)...)
+			left = append(left, afterLogin(push(state, over), over, does, isOpen)...)
 		}
 		return left
 	}
@@ -57,15 +59,13 @@ func afterLogin(state, now string, does line, isOpen bool) []string {
 		}
 		return nil
 	}
-	before, after := "pending", "approved"
-	switch does.Do {
-	case "deny":
-		after = "denied"
-	case "poll":
-		before, after = "approved", "consumed"
+	action := map[string]string{"poll": "consume"}[does.Do]
+	if action == "" {
+		action = does.Do
 	}
-	if now == before {
-		return []string{push(state, after)}
+	said := allowed("login", now, action)
+	if said.says == "ok" || said.says == "session" {
+		return []string{push(state, said.to)}
 	}
 	if isOpen {
 		return []string{state}
@@ -82,21 +82,4 @@ func isSaidOf(now, read string) bool {
 		return now == "approved" || now == "denied"
 	}
 	return now == read
-}
-
-// secondSession returns a history in which a later poll has the session too. Nil where no poll had it, or none is later.
-func secondSession(h *history) *history {
-	for _, first := range h.operations {
-		if first.Do != "poll" || first.End == nil || overlaps(first, h.losses) {
-			continue
-		}
-		for at, second := range h.operations {
-			if second.Do == "read" && second.Said == "ok" && second.begin() > first.end() && second.End != nil && isUndisturbed(h, first, second) {
-				made := with(h, at, "session")
-				made.operations[at].Do = "poll"
-				return made
-			}
-		}
-	}
-	return nil
 }

@@ -76,15 +76,25 @@ func TestWhatALoginRequestMayNot(t *testing.T) {
 	}
 }
 
-func TestAPlantedSecondSessionIsFound(t *testing.T) {
-	histories, _ := readHistories(strings.NewReader(strings.Join([]string{start, approve, session, consumed}, "\n")))
-	made := planted(histories[0])
-	if len(made) != 2 || made[1].operations[3].Read != "session" {
-		t.Fatalf("planted: %v", made)
+func TestPlantedStepsAreFound(t *testing.T) {
+	next := func(value string, begin int, said string) string {
+		return fmt.Sprintf(`{"kind":"keys","key":"o","account":"o","do":"put","value":%q,"before":"","begin":%d,"end":%d,"said":%q}`, value, begin, begin+5, said)
 	}
-	for _, one := range made {
-		if judge(one) != porcupine.Illegal {
-			t.Error("a planted read was not found")
+	for name, lines := range map[string][]string{
+		"a second session":            {start, approve, session, consumed},
+		"an offer that is open again": {accepted, ended, read("transfer", "t", "CANCELLED", 40, 50)},
+		"two rings after one":         {next("1:a", 0, "ok"), next("1:b", 20, "refused")},
+	} {
+		if got := verdictOf(t, lines...); got != porcupine.Ok {
+			t.Errorf("%s, before it is planted: %s", name, got)
+		}
+		histories, _ := readHistories(strings.NewReader(strings.Join(lines, "\n")))
+		made := wrongStep(histories[0])
+		if made == nil {
+			t.Fatalf("%s: nothing was planted", name)
+		}
+		if judge(made) != porcupine.Illegal {
+			t.Errorf("%s was not found", name)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func look(kind string, histories []*history) verdict {
 	return v
 }
 
-// report prints a line for each kind, and one for its planted reads, which must be found. Returns the exit code.
+// report prints a line for each kind, and one for its planted answers, which must be found. Returns the exit code.
 func report(histories []*history) int {
 	failed := 0
 	say := func(ok bool, text string) {
@@ -91,7 +91,7 @@ func report(histories []*history) int {
 		for _, wrong := range v.wrong {
 			fmt.Printf("      %s\n", wrong)
 		}
-		say(v.planted > 0 && v.planted == v.found, fmt.Sprintf("%s: %d of %d wrong reads that were planted are found", kind, v.found, v.planted))
+		say(v.planted > 0 && v.planted == v.found, fmt.Sprintf("%s: %d of %d wrong answers that were planted are found", kind, v.found, v.planted))
 	}
 	fmt.Printf("%d passed, %d failed\n", 2*len(kinds)-failed, failed)
 	if failed > 0 {
