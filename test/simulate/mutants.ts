@@ -10,6 +10,7 @@ export interface Mutant {
 }
 
 const LOSS = 'what was acknowledged is seen, or covered by a reset with a cause';
+const STEPS = 'a transfer takes the steps of its model';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -74,5 +75,19 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'return this.prefix + part;',
     to: "return part === 'log' ? 'simulate:{all}:log' : this.prefix + part;",
     breaks: 'nobody hears of another account',
+  },
+  {
+    title: 'a transfer that is over goes on from device to device',
+    file: 'services/sync/transfers/lua/transfer-act.lua',
+    from: "p2p = not final and 'P2P_ACTIVE' or nil,",
+    to: "p2p = 'P2P_ACTIVE',",
+    breaks: STEPS,
+  },
+  {
+    title: 'a rejection that comes after an end is answered as one',
+    file: 'services/sync/transfers/lua/transfer-act.lua',
+    from: `reject = state == 'CANCELLED' and string.find(t.error, '"code":"rejected"', 1, true) ~= nil,`,
+    to: 'reject = final,',
+    breaks: STEPS,
   },
 ];

@@ -22,6 +22,8 @@ export interface Plan {
   seconds: number;
   /** Files that go by the relay. */
   files: number;
+  /** Transfers of which both sides take steps in any order. */
+  transfers: number;
   /** Whether everybody comes back before the quiet moment in which all must be right, or whoever is away stays away. */
   recalls: boolean;
   faults: PlannedFault[];
@@ -75,6 +77,7 @@ export function drawPlan(random: Random): Plan {
     seconds,
     recalls: random.next() < 0.5,
     files: Math.floor(random.between(0, 4)),
+    transfers: Math.floor(random.between(0, 5)),
     faults: tracks.flat().toSorted((a, b) => a.atMs - b.atMs),
   };
 }
