@@ -90,4 +90,18 @@ export const MUTANTS: readonly Mutant[] = [
     to: 'reject = final,',
     breaks: STEPS,
   },
+  {
+    title: 'a replica that stops cuts its streams without a word',
+    file: 'services/sync/streams/upkeep/closing.ts',
+    from: "stream.end('draining', spreadRetryMs(500, 3_000));",
+    to: 'stream.socket.destroy();',
+    breaks: 'replicas end as they should',
+  },
+  {
+    title: 'a page goes on behind an event for which a slow reader had no room',
+    file: 'services/sync/streams/delivery/catch-up.ts',
+    from: '      if (!stream.socket.writable) return false;\n      stream.position.advance(id);',
+    to: '      stream.position.advance(id);\n      if (!stream.socket.writable) return false;',
+    breaks: LOSS,
+  },
 ];

@@ -35,6 +35,7 @@ const KINDS = {
     kill: [0, 5_000],
     stall: [500, 3_000],
     'pause-long': [7_500, 13_000],
+    drain: [0, 0],
   },
   ways: {
     'lost-pushes': [1_000, 6_000],
@@ -42,6 +43,7 @@ const KINDS = {
     'cut-store': [0, 0],
     'cut-subscriber': [0, 0],
     'cut-clients': [0, 2_000],
+    'slow-readers': [500, 6_000],
     'store-clock': [0, 0],
     'replica-clock': [0, 5_000],
   },
