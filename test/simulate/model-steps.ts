@@ -129,8 +129,7 @@ export class ModelSteps {
     const before = this.#records.get(key) ?? { state: GONE, sender: '', receiver: '' };
     const after = recordOf(await this.#parts.ask('HGETALL', key));
     this.#records.set(key, after);
-    const wrong =
-      call.name === 'transfer-act' ? wrongAct(call, before, after) : wrongElse(call, before, after);
+    const wrong = call.name === 'transfer-act' ? wrongAct(call, before, after) : wrongElse(call, before, after);
     this.count += 1;
     if (wrong === null) return;
     const says = `${key} went from ${before.state} to ${after.state}: ${wrong}`;

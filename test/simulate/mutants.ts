@@ -1,3 +1,5 @@
+import { MODELS } from '../models/mutants.mjs';
+
 /** A fault that is put into the code of the replicas, which the simulation has to find. */
 export interface Mutant {
   title: string;
@@ -7,6 +9,10 @@ export interface Mutant {
   to: string;
   /** The promise that breaks. */
   breaks: string;
+  /** The first of the twelve seeds, one of which finds it; 1 when it is not said. */
+  firstSeed?: number;
+  /** The same fault in a model (`test/models/mutants.mjs`), where there is one. */
+  model?: { name: keyof typeof MODELS; title: string };
 }
 
 const LOSS = 'what was acknowledged is seen, or covered by a reset with a cause';
@@ -19,6 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if stale or not addressed(field(entry, 't'), device) then",
     to: 'if true then',
     breaks: LOSS,
+    model: { name: 'join', title: 'an attach replays nothing of what the stream missed' },
   },
   {
     title: 'a message is announced and stands in no log',
@@ -33,6 +40,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'event.prev === stream.position.id',
     to: '!stream.position.saw(event.id)',
     breaks: LOSS,
+    model: { name: 'join', title: 'an event is taken whatever came before it' },
   },
   {
     title: 'a repeated call is carried out again',
@@ -61,6 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'reaper.run();',
     to: 'void reaper;',
     breaks: 'presence is right after quiet, and never calls the present absent',
+    model: { name: 'lease', title: 'nobody reaps' },
   },
   {
     title: 'a replica that lost its lease keeps its id',
@@ -68,6 +77,8 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if (!table.renewed) await this.#takeNewId('lease lost');",
     to: '',
     breaks: 'presence is right after quiet, and never calls the present absent',
+    firstSeed: 13,
+    model: { name: 'lease', title: 'a renewal makes a lost lease anew' },
   },
   {
     title: 'all accounts have one log',
@@ -82,6 +93,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: "p2p = not final and 'P2P_ACTIVE' or nil,",
     to: "p2p = 'P2P_ACTIVE',",
     breaks: STEPS,
+    model: { name: 'transfer', title: 'a transfer that is over goes on from device to device' },
   },
   {
     title: 'a rejection that comes after an end is answered as one',
@@ -89,6 +101,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: `reject = state == 'CANCELLED' and string.find(t.error, '"code":"rejected"', 1, true) ~= nil,`,
     to: 'reject = final,',
     breaks: STEPS,
+    model: { name: 'transfer', title: 'a rejection that comes after an end is answered as one' },
   },
   {
     title: 'a replica that stops cuts its streams without a word',

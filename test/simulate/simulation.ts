@@ -125,5 +125,10 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
     process.off('uncaughtException', onError);
     await store.end();
   }
-  return { log, history, steps: steps.count, verdict: { ...check(history), [RELAYED]: relayed, [STEPS]: steps.violations } };
+  return {
+    log,
+    history,
+    steps: steps.count,
+    verdict: { ...check(history), [RELAYED]: relayed, [STEPS]: steps.violations },
+  };
 }
