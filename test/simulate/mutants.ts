@@ -1,4 +1,4 @@
-import { MODELS } from '../models/mutants.mjs';
+import type { MODELS } from '../models/mutants.mjs';
 
 /** A fault that is put into the code of the replicas, which the simulation has to find. */
 export interface Mutant {
@@ -111,7 +111,7 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'replicas end as they should',
   },
   {
-    title: 'a page goes on behind an event for which a slow reader had no room',
+    title: 'a page goes on behind an event that a slow reader could not take',
     file: 'services/sync/streams/delivery/catch-up.ts',
     from: '      if (!stream.socket.writable) return false;\n      stream.position.advance(id);',
     to: '      stream.position.advance(id);\n      if (!stream.socket.writable) return false;',

@@ -61,11 +61,11 @@ async function spread(
   count: number,
   { seconds }: Plan,
   random: Random,
-  act: (number: number) => Promise<void>,
+  each: (number: number) => Promise<void>,
 ): Promise<void> {
   const one = async (number: number): Promise<void> => {
     await wait(random.between(0, seconds * 1_000));
-    await act(number);
+    await each(number);
   };
   await Promise.all(Array.from({ length: count }, (_, number) => one(number)));
 }

@@ -9,7 +9,7 @@ interface Listening {
 }
 
 /** What a connection takes before its writer must wait: little, so that a slow reader is noticed soon. */
-const ROOM_BYTES = 1_024;
+const SPACE_BYTES = 1_024;
 
 /** Connections that are open from the driver to servers, by the owner of the server. */
 interface Link {
@@ -82,7 +82,7 @@ export function connectToPort(world: World, port: number): SimulatedSocket {
     const listening = ports.listening.get(port);
     if (listening === undefined || listening.owner.isKilled) return client.refuse();
     const { server, owner } = listening;
-    const atServer = world.as(owner, () => new SimulatedSocket(owner, { allowHalfOpen: true, roomBytes: ROOM_BYTES }));
+    const atServer = world.as(owner, () => new SimulatedSocket(owner, { allowHalfOpen: true, spaceBytes: SPACE_BYTES }));
     atServer.connecting = false;
     client.line = new Line(world, atServer);
     atServer.line = new Line(world, client);

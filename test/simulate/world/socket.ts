@@ -99,10 +99,10 @@ export class SimulatedSocket extends Duplex implements Receiver {
     {
       allowHalfOpen = false,
       onRead = null,
-      roomBytes,
-    }: { allowHalfOpen?: boolean; onRead?: OnReadOpts | null; roomBytes?: number } = {},
+      spaceBytes,
+    }: { allowHalfOpen?: boolean; onRead?: OnReadOpts | null; spaceBytes?: number } = {},
   ) {
-    super({ allowHalfOpen, ...(roomBytes !== undefined && { writableHighWaterMark: roomBytes }) });
+    super({ allowHalfOpen, ...(spaceBytes !== undefined && { writableHighWaterMark: spaceBytes }) });
     this.owner = owner;
     this.#onRead = onRead;
     // Nothing is read from the stream itself but its end.
