@@ -82,7 +82,10 @@ export function connectToPort(world: World, port: number): SimulatedSocket {
     const listening = ports.listening.get(port);
     if (listening === undefined || listening.owner.isKilled) return client.refuse();
     const { server, owner } = listening;
-    const atServer = world.as(owner, () => new SimulatedSocket(owner, { allowHalfOpen: true, spaceBytes: SPACE_BYTES }));
+    const atServer = world.as(
+      owner,
+      () => new SimulatedSocket(owner, { allowHalfOpen: true, spaceBytes: SPACE_BYTES }),
+    );
     atServer.connecting = false;
     client.line = new Line(world, atServer);
     atServer.line = new Line(world, client);
