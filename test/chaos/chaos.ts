@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { startBroker } from './broker.ts';
 import { check } from './checker/check.ts';
 import { makeCheckpoints } from './checkpoint.ts';
 import { kindsOf, makeFaults, strictKinds } from './faults/faults.ts';
@@ -7,6 +8,7 @@ import { Fleet } from './fleet.ts';
 import { emptyHistory, type History } from './history.ts';
 import { HEARTBEAT_MS } from './load/chaos-device.ts';
 import { Load } from './load/load.ts';
+import { LOGIN_SECONDS } from './load/logins.ts';
 import { OBJECT_ACCOUNTS, ObjectLoad, SERVICE } from './load/objects.ts';
 import { judgeOperations, requireGo } from './linear.ts';
 import { type ObjectOperation, toLines } from './operations.ts';
@@ -27,6 +29,7 @@ const REPLICA_ENV = {
   APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
   APP_DRAIN_SECONDS: '2',
   APP_CLIPBOARD_TTL_SECONDS: '20',
+  APP_QR_REQUEST_TTL_SECONDS: String(LOGIN_SECONDS),
   APP_SERVICE_ID: SERVICE,
 };
 
@@ -117,7 +120,9 @@ async function runOn({ store, options, history, operations }: RunParts): Promise
     history.faults.push({ kind: 'crash', target: name, replica: name, accounts: null, ...at, broken });
     say(`${name} ${broken.slice(0, 200)}`);
   };
-  const env = { ...REPLICA_ENV, APP_HUB_ROTATE_SECONDS: rotate };
+  // Login requests, which only a history has, need one.
+  const broker = options.history === null ? null : await startBroker();
+  const env = { ...REPLICA_ENV, ...broker?.env, APP_HUB_ROTATE_SECONDS: rotate };
   const fleet = new Fleet({ store, env, random: random.fork('balancer'), onCrash });
   process.once('exit', () => {
     for (const { process: replica } of fleet.members) replica.process.kill('SIGKILL');
@@ -154,6 +159,7 @@ async function runOn({ store, options, history, operations }: RunParts): Promise
   for (const line of errors.slice(0, SHOWN_ERRORS)) say(line.slice(0, 2_000));
   say(`${errors.length} errors logged by replicas`);
   await fleet.stop();
+  await broker?.stop();
 }
 
 /** Prints what happened and which promises were kept, also by the operations in a file, if there is one. Sets the exit code. */

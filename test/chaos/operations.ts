@@ -1,14 +1,14 @@
 import { lostUntil, type Fault } from './history.ts';
 
 /** What can be said to have one order: each key of a kind is an object of its own. */
-export type ObjectKind = 'clipboard' | 'name' | 'transfer' | 'keys';
+export type ObjectKind = 'clipboard' | 'name' | 'transfer' | 'keys' | 'login';
 
 /** What somebody asked of an object, and when. Times are ms since the start, as everywhere in a history. */
 export interface ObjectOperation {
   kind: ObjectKind;
   key: string;
   account: string;
-  /** `read`, `write`, `put`, or a step of a transfer. */
+  /** `read`, `write`, `put`, a step of a transfer or of a login request, or the `start` of one. */
   do: string;
   by: string;
   /** What was written, and what a ring follows. */

@@ -33,6 +33,11 @@ export const MODELS = {
       changes: [['ELSE IF prev[id] = pos THEN Write(id)', 'ELSE IF prev[id] = pos \\/ id \\in saw THEN Write(id)']],
     },
     {
+      title: 'an attach replays nothing of what the stream missed',
+      breaks: 'Arrives',
+      changes: [['entry |-> IF IsValid(p) THEN After(p) ELSE 0,', 'entry |-> 0,']],
+    },
+    {
       title: 'a page is read without proof of the position',
       breaks: 'Arrives',
       changes: [
@@ -103,6 +108,11 @@ export const MODELS = {
           '/\\ IsAlive(w) /\\ job[w].step = "claimed"\n',
         ],
       ],
+    },
+    {
+      title: 'nobody reaps',
+      breaks: 'GhostsEnd',
+      changes: [['Claim(w, id) ==\n  /\\ IsAlive(w)', 'Claim(w, id) ==\n  /\\ FALSE /\\ IsAlive(w)']],
     },
   ],
   login: [
@@ -185,6 +195,16 @@ export const MODELS = {
       title: 'a rewind forgets that a range was skipped',
       breaks: 'DeliveredIsWhole',
       changes: [['skips == store.g # 0 /\\ store.got < reader.at IN', 'skips == FALSE IN']],
+    },
+    {
+      title: 'a rewind begins behind what its reader lacks',
+      breaks: 'OnePiece',
+      changes: [
+        [
+          '!.g = g, !.base = reader.at, !.end = reader.at, !.cut',
+          '!.g = g, !.base = reader.at, !.end = reader.at + 1, !.cut',
+        ],
+      ],
     },
     {
       title: 'the record is written before the stream',

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../../deploy/local/setup/tree.mjs';
 import { MODELS } from './mutants.mjs';
+import { linesIn, NOTED, notingModule } from './steps.mjs';
 import { findTlc } from './tlc.mjs';
 
 /*
  * `npm run test:model`: TLC checks each model, and each mutant of it, which must break the property that it names.
- * `npm run test:model -- join lease` checks only these. README.md says what a model is.
+ * `npm run test:model -- join lease` checks only these. `--write` writes the steps of models to steps.txt. README.md says
+ * what a model is.
  */
 
 const HERE = join(ROOT, 'test/models');
@@ -22,8 +24,9 @@ const say = (text) => process.stdout.write(`${text}\n`);
 const textOf = (name, kind) => readFileSync(join(HERE, `${name}.${kind}`), 'utf8');
 
 /** Runs TLC on a module in a folder of its own; resolves to its exit code and what it said. */
-async function runTlc(jar, { name, text, config }) {
+async function runTlc(jar, { name, text, config, beside = [] }) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-model-'));
+  for (const other of beside) writeFileSync(join(folder, `${other}.tla`), textOf(other, 'tla'));
   writeFileSync(join(folder, `${name}.tla`), text);
   writeFileSync(join(folder, `${name}.cfg`), config);
   const args = ['-lncheck', 'final', '-deadlock', '-nowarning', '-coverage', '1', '-workers', '1', '-metadir', folder];
@@ -64,6 +67,28 @@ async function checkModel(jar, name) {
   return { ok: true, why: `${states} states` };
 }
 
+const STEPS = join(HERE, 'steps.txt');
+const stepsOf = (name) =>
+  readFileSync(STEPS, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith(`${name} `));
+
+/** Has TLC print the steps of a model. Throws if it cannot. */
+async function printSteps(jar, name) {
+  const made = notingModule(name, textOf(name, 'cfg'));
+  const { code, output } = await runTlc(jar, { name: `${name}Steps`, ...made, beside: [name] });
+  if (code !== 0) throw new Error(output);
+  return linesIn(name, output);
+}
+
+/** The steps that checkers of runs read are the model's. */
+async function checkSteps(jar, name) {
+  const [made, kept] = [await printSteps(jar, name), stepsOf(name)];
+  const odd = [...made.filter((line) => !kept.includes(line)), ...kept.filter((line) => !made.includes(line))];
+  if (odd.length > 0) return { ok: false, why: `--write steps.txt, which differs in: ${odd.slice(0, 5).join('; ')}` };
+  return { ok: made.length > 0, why: `${made.length} steps` };
+}
+
 /** Puts the faults of a mutant into a model. Each text that is replaced must be there once. */
 function mutated(text, changes) {
   return changes.reduce((made, [from, to]) => {
@@ -88,17 +113,23 @@ async function checkMutant(jar, name, { changes, breaks }) {
 function jobsOf(jar, names) {
   return names.flatMap((name) => [
     { title: name, run: () => checkModel(jar, name) },
+    ...(NOTED.includes(name) ? [{ title: `${name}: its steps`, run: () => checkSteps(jar, name) }] : []),
     ...MODELS[name].map((mutant) => ({ title: `${name}: ${mutant.title}`, run: () => checkMutant(jar, name, mutant) })),
   ]);
 }
 
-const wanted = process.argv.slice(2);
+const isWriting = process.argv.includes('--write');
+const wanted = process.argv.slice(2).filter((word) => word !== '--write');
 const unknown = wanted.filter((name) => !Object.hasOwn(MODELS, name));
 if (unknown.length > 0) {
   process.stderr.write(`There is no model ${unknown.join(', ')}; there are ${Object.keys(MODELS).join(', ')}.\n`);
   process.exit(2);
 }
 const jar = await findTlc();
+if (isWriting) {
+  const lines = await Promise.all(NOTED.map((name) => printSteps(jar, name)));
+  writeFileSync(STEPS, `${lines.flat().join('\n')}\n`);
+}
 const jobs = jobsOf(jar, wanted.length > 0 ? wanted : Object.keys(MODELS));
 let [next, failed] = [0, 0];
 async function work() {

@@ -1,10 +1,10 @@
-import type { Fault } from '../chaos/history.ts';
+import type { Connection, Fault } from '../chaos/history.ts';
 import type { ChaosDevice } from '../chaos/load/chaos-device.ts';
 import type { Load } from '../chaos/load/load.ts';
 import { wait } from '../chaos/wait.ts';
 import type { Fleet, Member } from './fleet.ts';
 import type { FaultName, PlannedFault } from './plan.ts';
-import { cutClients } from './world/servers.ts';
+import { cutClients, holdClients } from './world/servers.ts';
 import type { StoreAdapter } from './world/store-adapter.ts';
 import type { World } from './world/world.ts';
 
@@ -20,6 +20,8 @@ interface Damage {
   movedClock?: boolean;
   /** A replica that lives may have been taken for dead. */
   hidesDevices?: boolean;
+  /** What went wrong about the fault itself. */
+  broken?: string | null;
 }
 
 type Deed = (fault: PlannedFault, member: Member) => Promise<Damage>;
@@ -33,7 +35,11 @@ interface FaultsParts {
   store: StoreAdapter;
 }
 
-function makeDeeds({ world, fleet, store, load }: FaultsParts): Record<FaultName, Deed> {
+/** `isAlone`: nothing else was ever done to the replica. */
+function makeDeeds(
+  { world, fleet, store, load }: FaultsParts,
+  isAlone: (member: Member) => boolean,
+): Record<FaultName, Deed> {
   const pause: Deed = async ({ kind, holdMs }, member) => {
     fleet.pause(member, holdMs);
     await wait(holdMs);
@@ -53,6 +59,18 @@ function makeDeeds({ world, fleet, store, load }: FaultsParts): Record<FaultName
     },
     stall: pause,
     'pause-long': pause,
+    async drain(_, member) {
+      const open = load.devices.flatMap((device) => {
+        const connection = device.history.connections.at(-1);
+        return device.isOpen && isAt(device, member) && connection !== undefined ? [connection] : [];
+      });
+      const broken = await fleet.drain(member);
+      // What the client or another fault ended needs no word.
+      const isUntold = ({ cause }: Connection) => cause === 'ended' || cause === 'network';
+      const untold = member.state === 'gone' && isAlone(member) ? open.filter(isUntold).length : 0;
+      const says = untold === 0 ? null : `${untold} streams were ended without a word`;
+      return { replica: member.name, broken: broken ?? says };
+    },
     async 'lost-pushes'({ holdMs, variant }, { name, owner }) {
       const losesBefore = store.losesPush;
       store.losesPush = (replica) =>
@@ -84,6 +102,12 @@ function makeDeeds({ world, fleet, store, load }: FaultsParts): Record<FaultName
       }
       return cutNow(hit, member);
     },
+    async 'slow-readers'({ holdMs, variant }, { name, owner }) {
+      const { hit, release } = holdClients(world, owner, () => world.random.next() < 0.3 + 0.7 * variant);
+      await wait(holdMs);
+      release();
+      return { replica: name, target: `${name}, ${hit} slow` };
+    },
     async 'store-clock'({ variant }) {
       store.skewMs = Math.round((variant - 0.5) * 2 * CLOCK_MS);
       await Promise.resolve();
@@ -101,11 +125,14 @@ function makeDeeds({ world, fleet, store, load }: FaultsParts): Record<FaultName
 /** Gives the function that makes one planned fault happen, and resolves when its cause is gone. */
 export function makeFaults(parts: FaultsParts): (fault: PlannedFault) => Promise<Fault> {
   const { world, fleet } = parts;
-  const deeds = makeDeeds(parts);
+  /** How often each replica was chosen. */
+  const chosen = new Map<Member, number>();
+  const deeds = makeDeeds(parts, (member) => chosen.get(member) === 1);
   return async (fault) => {
     const { kind, target } = fault;
     const there = fleet.up.length > 0 ? fleet.up : fleet.members;
     const member = there[Math.floor(target * there.length)] as Member;
+    chosen.set(member, (chosen.get(member) ?? 0) + 1);
     const startedAt = world.nowMs;
     world.note('fault', kind, member.name);
     const damage = await deeds[kind](fault, member);

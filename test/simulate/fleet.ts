@@ -1,7 +1,8 @@
 import { randomId } from '../../shared/service-kit/random-id.ts';
-import { startApp } from '../../services/sync/app.ts';
+import { type App, startApp } from '../../services/sync/app.ts';
 import { loadConfig } from '../../services/sync/config/config.ts';
 import type { Random } from '../chaos/random.ts';
+import { wait } from '../chaos/wait.ts';
 import { Owner } from './world/clock.ts';
 import { cutClients } from './world/servers.ts';
 import type { StoreAdapter } from './world/store-adapter.ts';
@@ -16,15 +17,21 @@ const SETTINGS = {
   APP_KEY_PREFIX: 'simulate',
   APP_RATE_LIMIT_SCALE: '0',
   APP_LOG_LEVEL: 'silent',
-  APP_DRAIN_SECONDS: '0',
-  APP_DRAIN_TRANSFER_SECONDS: '0',
+  APP_DRAIN_NOTICE_SECONDS: '1',
+  APP_DRAIN_SECONDS: '2',
+  APP_DRAIN_TRANSFER_SECONDS: '3',
 };
+
+/** A replica that stops has ended by then: the settings above, the last requests, and a reserve for a store that is slow. */
+const ENDS_WITHIN_MS = 40_000;
 
 export interface Member {
   readonly name: string;
   readonly owner: Owner;
+  readonly app: App;
   readonly process: { readonly url: string };
-  state: 'up' | 'gone';
+  /** `up` gets requests; `leaving` stops in good order. */
+  state: 'up' | 'leaving' | 'gone';
 }
 
 interface FleetParts {
@@ -55,10 +62,11 @@ export class Fleet {
     const port = FIRST_PORT + 2 * number;
     const ports = { APP_PORT: String(port), APP_ADMIN_PORT: String(port + 1) };
     const owner = new Owner(`r${number}`);
-    const member: Member = { name: owner.name, owner, process: { url: `http://127.0.0.1:${port}` }, state: 'up' };
     world.note('start', owner.name);
     const config = loadConfig({ ...SETTINGS, ...settings, ...ports }, 100_000);
-    await world.as(owner, () => startApp(config));
+    const app = await world.as(owner, () => startApp(config));
+    const process = { url: `http://127.0.0.1:${port}` };
+    const member: Member = { name: owner.name, owner, app, process, state: 'up' };
     this.members.push(member);
     return member;
   }
@@ -81,6 +89,21 @@ export class Fleet {
     cutClients(world, member.owner, () => true);
     store.cut(member.owner);
     member.owner.isKilled = true;
+  }
+
+  /** Stops a replica in good order, as SIGTERM does, once another is ready. Resolves to what was wrong about its end. */
+  async drain(member: Member): Promise<string | null> {
+    const { world } = this.#parts;
+    await this.start();
+    if (member.state !== 'up') return null;
+    world.note('drain', member.name);
+    member.state = 'leaving';
+    const late = wait(ENDS_WITHIN_MS).then(() => `it had not ended after ${ENDS_WITHIN_MS} ms`);
+    const broken = await Promise.race([world.as(member.owner, () => member.app.stop()).then(() => null), late]);
+    world.note('ended', member.name);
+    member.state = 'gone';
+    member.owner.isKilled = true;
+    return broken;
   }
 
   /** Nothing happens to a replica for a while; then everything at once that came meanwhile. */

@@ -1,3 +1,5 @@
+import type { MODELS } from '../models/mutants.mjs';
+
 /** A fault that is put into the code of the replicas, which the simulation has to find. */
 export interface Mutant {
   title: string;
@@ -7,9 +9,14 @@ export interface Mutant {
   to: string;
   /** The promise that breaks. */
   breaks: string;
+  /** The first of the twelve seeds, one of which finds it; 1 when it is not said. */
+  firstSeed?: number;
+  /** The same fault in a model (`test/models/mutants.mjs`), where there is one. */
+  model?: { name: keyof typeof MODELS; title: string };
 }
 
 const LOSS = 'what was acknowledged is seen, or covered by a reset with a cause';
+const STEPS = 'a transfer takes the steps of its model';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -18,6 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if stale or not addressed(field(entry, 't'), device) then",
     to: 'if true then',
     breaks: LOSS,
+    model: { name: 'join', title: 'an attach replays nothing of what the stream missed' },
   },
   {
     title: 'a message is announced and stands in no log',
@@ -32,6 +40,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'event.prev === stream.position.id',
     to: '!stream.position.saw(event.id)',
     breaks: LOSS,
+    model: { name: 'join', title: 'an event is taken whatever came before it' },
   },
   {
     title: 'a repeated call is carried out again',
@@ -60,6 +69,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'reaper.run();',
     to: 'void reaper;',
     breaks: 'presence is right after quiet, and never calls the present absent',
+    model: { name: 'lease', title: 'nobody reaps' },
   },
   {
     title: 'a replica that lost its lease keeps its id',
@@ -67,6 +77,8 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if (!table.renewed) await this.#takeNewId('lease lost');",
     to: '',
     breaks: 'presence is right after quiet, and never calls the present absent',
+    firstSeed: 17,
+    model: { name: 'lease', title: 'a renewal makes a lost lease anew' },
   },
   {
     title: 'all accounts have one log',
@@ -74,5 +86,35 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'return this.prefix + part;',
     to: "return part === 'log' ? 'simulate:{all}:log' : this.prefix + part;",
     breaks: 'nobody hears of another account',
+  },
+  {
+    title: 'a transfer that is over goes on from device to device',
+    file: 'services/sync/transfers/lua/transfer-act.lua',
+    from: "p2p = not final and 'P2P_ACTIVE' or nil,",
+    to: "p2p = 'P2P_ACTIVE',",
+    breaks: STEPS,
+    model: { name: 'transfer', title: 'a transfer that is over goes on from device to device' },
+  },
+  {
+    title: 'a rejection that comes after an end is answered as one',
+    file: 'services/sync/transfers/lua/transfer-act.lua',
+    from: `reject = state == 'CANCELLED' and string.find(t.error, '"code":"rejected"', 1, true) ~= nil,`,
+    to: 'reject = final,',
+    breaks: STEPS,
+    model: { name: 'transfer', title: 'a rejection that comes after an end is answered as one' },
+  },
+  {
+    title: 'a replica that stops cuts its streams without a word',
+    file: 'services/sync/streams/upkeep/closing.ts',
+    from: "stream.end('draining', spreadRetryMs(500, 3_000));",
+    to: 'stream.socket.destroy();',
+    breaks: 'replicas end as they should',
+  },
+  {
+    title: 'a page goes on behind an event that a slow reader could not take',
+    file: 'services/sync/streams/delivery/catch-up.ts',
+    from: '      if (!stream.socket.writable) return false;\n      stream.position.advance(id);',
+    to: '      stream.position.advance(id);\n      if (!stream.socket.writable) return false;',
+    breaks: LOSS,
   },
 ];

@@ -18,7 +18,7 @@ export interface Options {
   stops: boolean;
 }
 
-export const NUMBERS = ['replicas', 'devices', 'seconds', 'rate', 'files'] as const;
+export const NUMBERS = ['replicas', 'devices', 'seconds', 'rate', 'files', 'transfers'] as const;
 
 const USAGE = `npm run test:simulate -- [options]
   --seed <text>      runs this seed, twice, and compares the logs
@@ -30,7 +30,8 @@ const USAGE = `npm run test:simulate -- [options]
   --shrink           makes the plan of a seed that fails smaller, as long as it fails
 These replace a part of the plan, as a shrunk seed says:
   --only <n,n>       only these faults of the plan, by their number; none: no faults
-  --replicas <n>  --devices <n>  --seconds <n>  --rate <operations a second>  --files <n>`;
+  --replicas <n>  --devices <n>  --seconds <n>  --rate <operations a second>  --files <n>
+  --transfers <n>`;
 
 /** Throws an error whose message is for people. */
 export function readOptions(argv: string[]): Options {
@@ -40,14 +41,14 @@ export function readOptions(argv: string[]): Options {
     args: argv,
     options: {
       ...{ seed: text, seeds: text, from: text, log: text, only: { type: 'string' as const } },
-      ...{ replicas: text, devices: text, seconds: text, rate: text, files: text },
+      ...{ replicas: text, devices: text, seconds: text, rate: text, files: text, transfers: text },
       ...{ corpus: flag, shrink: flag, stop: flag, help: flag },
     },
   });
   if (values.help) throw new Error(USAGE);
   const numberOf = (name: (typeof NUMBERS)[number] | 'seeds' | 'from'): number => {
     const number = Number(values[name]);
-    if (!(Number.isInteger(number) && number >= (name === 'files' ? 0 : 1)))
+    if (!(Number.isInteger(number) && number >= (name === 'files' || name === 'transfers' ? 0 : 1)))
       throw new Error(`--${name} ${values[name]} is not a whole number, or too small`);
     return number;
   };

@@ -22,6 +22,8 @@ export interface Plan {
   seconds: number;
   /** Files that go by the relay. */
   files: number;
+  /** Transfers of which both sides take steps in any order. */
+  transfers: number;
   /** Whether everybody comes back before the quiet moment in which all must be right, or whoever is away stays away. */
   recalls: boolean;
   faults: PlannedFault[];
@@ -33,6 +35,7 @@ const KINDS = {
     kill: [0, 5_000],
     stall: [500, 3_000],
     'pause-long': [7_500, 13_000],
+    drain: [0, 0],
   },
   ways: {
     'lost-pushes': [1_000, 6_000],
@@ -40,6 +43,7 @@ const KINDS = {
     'cut-store': [0, 0],
     'cut-subscriber': [0, 0],
     'cut-clients': [0, 2_000],
+    'slow-readers': [500, 6_000],
     'store-clock': [0, 0],
     'replica-clock': [0, 5_000],
   },
@@ -75,6 +79,7 @@ export function drawPlan(random: Random): Plan {
     seconds,
     recalls: random.next() < 0.5,
     files: Math.floor(random.between(0, 4)),
+    transfers: Math.floor(random.between(0, 5)),
     faults: tracks.flat().toSorted((a, b) => a.atMs - b.atMs),
   };
 }

@@ -13,25 +13,26 @@ function* smallerThan(plan: Plan): Generator<Plan> {
     yield { ...plan, faults: plan.faults.slice(half) };
   }
   for (const fault of plan.faults) yield { ...plan, faults: plan.faults.filter((one) => one !== fault) };
-  const { devices, perAccount, replicas, seconds, rate, files } = plan;
+  const { devices, perAccount, replicas, seconds, rate, files, transfers } = plan;
   if (files > 0) yield { ...plan, files: files - 1 };
+  if (transfers > 0) yield { ...plan, transfers: transfers - 1 };
   if (devices > perAccount) yield { ...plan, devices: devices - perAccount };
   if (replicas > 2) yield { ...plan, replicas: replicas - 1 };
   if (seconds > 4) yield { ...plan, seconds: seconds >> 1 };
   if (rate > 1) yield { ...plan, rate: rate >> 1 };
 }
 
-/** Tries smaller plans as long as one still breaks the same promise, and returns the last that did. */
+/** Tries smaller plans as long as one still breaks the same promise. Resolves to the last that did, and how many were tried. */
 export async function shrink(
   plan: Plan,
   stillFails: (smaller: Plan) => Promise<boolean>,
   mostRuns: number,
-): Promise<Plan> {
-  let smallest = plan;
-  for (let runs = 0, isSmaller = true; isSmaller; ) {
+): Promise<{ plan: Plan; runs: number }> {
+  let [smallest, runs] = [plan, 0];
+  for (let isSmaller = true; isSmaller; ) {
     isSmaller = false;
     for (const smaller of smallerThan(smallest)) {
-      if (runs >= mostRuns) return smallest;
+      if (runs >= mostRuns) return { plan: smallest, runs };
       runs += 1;
       if (!(await stillFails(smaller))) continue;
       smallest = smaller;
@@ -39,5 +40,5 @@ export async function shrink(
       break;
     }
   }
-  return smallest;
+  return { plan: smallest, runs };
 }

@@ -52,15 +52,14 @@ async function runSeed({ seed, options, store, other }: SeedRun): Promise<boolea
   const run = (one: Plan, on = store) => simulate({ seed, plan: one, process: on });
   const began = performance.now();
   const outcome = await run(plan);
-  const { log, history, verdict } = outcome;
+  const { log, history, steps, verdict } = outcome;
   const difference = other === null ? null : firstDifference(outcome, await run(plan, other));
   if (options.log !== null) writeFileSync(options.log, `${log.lines.join('\n')}\n`);
   const broken = brokenOf(verdict);
   const isOk = broken.length === 0 && difference === null;
   const took = `${((performance.now() - began) / 1_000).toFixed(1)} s`;
-  say(
-    `${isOk ? 'ok  ' : 'FAIL'}  seed ${seed}: ${log.lines.length} lines, ${log.digest()}${other === null ? '' : ', twice'}, ${took}`,
-  );
+  const counts = `${log.lines.length} lines, ${steps} steps of transfers`;
+  say(`${isOk ? 'ok  ' : 'FAIL'}  seed ${seed}: ${counts}, ${log.digest()}${other === null ? '' : ', twice'}, ${took}`);
   if (difference !== null) say(difference);
   if (isOk) return true;
   const faults = plan.faults.map(
@@ -76,7 +75,8 @@ async function runSeed({ seed, options, store, other }: SeedRun): Promise<boolea
     const found = brokenOf((await run(smaller)).verdict);
     return broken.some((promise) => found.includes(promise));
   };
-  say(`smaller: ${commandOf(seed, drawn, await shrink(plan, stillFails, MOST_SHRINKING_RUNS))}`);
+  const smaller = await shrink(plan, stillFails, MOST_SHRINKING_RUNS);
+  say(`smaller, after ${smaller.runs} runs: ${commandOf(seed, drawn, smaller.plan)}`);
   return false;
 }
 

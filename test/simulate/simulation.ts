@@ -8,8 +8,10 @@ import type { Random } from '../chaos/random.ts';
 import { wait } from '../chaos/wait.ts';
 import { makeFaults } from './faults.ts';
 import { dropRandomPool, Fleet } from './fleet.ts';
+import { ModelSteps } from './model-steps.ts';
 import type { Plan } from './plan.ts';
 import { RelayLoad } from './relay-load.ts';
+import { TransferLoad } from './transfer-load.ts';
 import { EventLog } from './world/event-log.ts';
 import { StoreAdapter } from './world/store-adapter.ts';
 import { placeStore } from './world/store-socket.ts';
@@ -29,10 +31,13 @@ const SETTINGS = {
 };
 
 const RELAYED = 'a relayed file arrives whole';
+const STEPS = 'a transfer takes the steps of its model';
 
 export interface Outcome {
   readonly log: EventLog;
   readonly history: History;
+  /** How many steps of transfers were compared with the model. */
+  readonly steps: number;
   /** Each promise with the times that it was not kept. */
   readonly verdict: Record<string, Violation[]>;
 }
@@ -51,13 +56,18 @@ interface Scene {
   relayed: Violation[];
 }
 
-/** Relays files, each from a time that is drawn. */
-async function relayFiles(relays: RelayLoad, { files, seconds }: Plan, random: Random): Promise<void> {
+/** Does something so many times, each from a time that is drawn. */
+async function spread(
+  count: number,
+  { seconds }: Plan,
+  random: Random,
+  each: (number: number) => Promise<void>,
+): Promise<void> {
   const one = async (number: number): Promise<void> => {
     await wait(random.between(0, seconds * 1_000));
-    await relays.relay(number);
+    await each(number);
   };
-  await Promise.all(Array.from({ length: files }, (_, number) => one(number)));
+  await Promise.all(Array.from({ length: count }, (_, number) => one(number)));
 }
 
 async function act({ world, store, plan, history, relayed }: Scene): Promise<void> {
@@ -76,7 +86,9 @@ async function act({ world, store, plan, history, relayed }: Scene): Promise<voi
   const relays = new RelayLoad({ fleet, random: random.fork('relays'), now, violations: relayed });
   await load.begin();
   load.start();
-  const relaying = relayFiles(relays, plan, random.fork('files'));
+  const relaying = spread(plan.files, plan, random.fork('files'), (number) => relays.relay(number));
+  const transfers = new TransferLoad({ fleet, random: random.fork('steps') });
+  const stepping = spread(plan.transfers, plan, random.fork('transfers'), (number) => transfers.transfer(number));
   const faults = plan.faults.map(async (planned) => {
     await wait(planned.atMs);
     history.faults.push(await fault(planned));
@@ -84,7 +96,7 @@ async function act({ world, store, plan, history, relayed }: Scene): Promise<voi
   await Promise.all([...faults, wait(plan.seconds * 1_000)]);
   if (plan.recalls) load.recall();
   history.checkpoints.push(await take(1));
-  await Promise.all([load.stop(), relaying]);
+  await Promise.all([load.stop(), relaying, stepping]);
   await Promise.all(load.devices.map((device) => device.leave()));
 }
 
@@ -96,6 +108,8 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
   const relayed: Violation[] = [];
   const store = new StoreAdapter(world, storeProcess);
   placeStore(world, store);
+  const steps = new ModelSteps({ ask: (...words) => store.ask(...words), now: () => world.nowMs });
+  store.onCommand = (words, reply) => steps.note(words, reply);
   await store.begin();
   const onError = (error: unknown): void => {
     const broken = error instanceof Error ? String(error.stack) : String(error);
@@ -111,5 +125,10 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
     process.off('uncaughtException', onError);
     await store.end();
   }
-  return { log, history, verdict: { ...check(history), [RELAYED]: relayed } };
+  return {
+    log,
+    history,
+    steps: steps.count,
+    verdict: { ...check(history), [RELAYED]: relayed, [STEPS]: steps.violations },
+  };
 }

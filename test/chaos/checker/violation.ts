@@ -15,6 +15,7 @@ export interface Violation {
     | 'fault'
     | 'late'
     | 'unasked'
+    | 'step'
     | 'size';
   at: number;
   account: string;

@@ -59,6 +59,16 @@ type history struct {
 	losses     []line
 }
 
+// isConcerned tells whether a loss may have changed the object. A login request lies in a slot of its own, so that every loss
+// since its beginning may be one of its own.
+func (h *history) isConcerned(loss line) bool {
+	first := h.operations[0]
+	if h.kind == "login" {
+		return first.Do != "start" || loss.end() >= first.begin()
+	}
+	return loss.concerns(first.Owner)
+}
+
 // readHistories reads JSON lines and sorts them by the object that they concern.
 func readHistories(from io.Reader) ([]*history, error) {
 	var losses []line
@@ -84,7 +94,7 @@ func readHistories(from io.Reader) ([]*history, error) {
 	}
 	for _, one := range found {
 		for _, loss := range losses {
-			if loss.concerns(one.operations[0].Owner) {
+			if one.isConcerned(loss) {
 				one.losses = append(one.losses, loss)
 			}
 		}

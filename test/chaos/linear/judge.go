@@ -21,10 +21,14 @@ func overlaps(does line, losses []line) bool {
 }
 
 // judged returns the operations that count, with the losses among them, and those without an answer that need no place of their
-// own: a ring and a transfer never come back to a state that they left, so that none of them takes effect twice.
+// own: a ring, a transfer and a login request never come back to a state that they left, so that none of them takes effect twice.
 func judged(h *history) ([]porcupine.Operation, []line) {
 	var counted, reads []line
 	for _, does := range h.operations {
+		// What is judged begins with the answer to it.
+		if does.Do == "start" {
+			continue
+		}
 		if overlaps(does, h.losses) {
 			if does.Do == "read" || does.Said == "refused" {
 				continue

@@ -18,7 +18,11 @@ var titles = map[string]string{
 	"transfer": "a transfer has one state, and each step one outcome",
 	// Judges G32.
 	"keys": "rings are put by compare-and-set",
+	// Judges G11.
+	"login": "a login request is decided once, and gives its session to one poll",
 }
+
+var kinds = []string{"clipboard", "name", "transfer", "keys", "login"}
 
 func main() {
 	if len(os.Args) != 2 {
@@ -70,7 +74,7 @@ func look(kind string, histories []*history) verdict {
 	return v
 }
 
-// report prints a line for each kind, and one for its planted reads, which must be found. Returns the exit code.
+// report prints a line for each kind, and one for its planted answers, which must be found. Returns the exit code.
 func report(histories []*history) int {
 	failed := 0
 	say := func(ok bool, text string) {
@@ -81,15 +85,15 @@ func report(histories []*history) int {
 		}
 		fmt.Printf("%s  %s\n", mark, text)
 	}
-	for _, kind := range []string{"clipboard", "name", "transfer", "keys"} {
+	for _, kind := range kinds {
 		v := look(kind, histories)
 		say(len(v.wrong) == 0, fmt.Sprintf("%s: %d objects, %d operations, %d without an answer", titles[kind], v.objects, v.operations, v.open))
 		for _, wrong := range v.wrong {
 			fmt.Printf("      %s\n", wrong)
 		}
-		say(v.planted > 0 && v.planted == v.found, fmt.Sprintf("%s: %d of %d wrong reads that were planted are found", kind, v.found, v.planted))
+		say(v.planted > 0 && v.planted == v.found, fmt.Sprintf("%s: %d of %d wrong answers that were planted are found", kind, v.found, v.planted))
 	}
-	fmt.Printf("%d passed, %d failed\n", 8-failed, failed)
+	fmt.Printf("%d passed, %d failed\n", 2*len(kinds)-failed, failed)
 	if failed > 0 {
 		return 1
 	}

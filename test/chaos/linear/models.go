@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/anishathalye/porcupine"
@@ -102,7 +103,7 @@ func register(h *history, first string, mayBe func(held string, does line) bool)
 	return kind{first, step, lost}
 }
 
-// The state of a ring and of a transfer is all that it was, one after the other, the present last: neither can be twice what it
+// The state of a ring, a transfer and a login request is all that it was, one after the other, the present last: none can be twice what it
 // was before. A loss takes the last of them, or the object.
 const separator = "\x00"
 
@@ -121,85 +122,67 @@ func taken(empty string) func(state string, loss line) []string {
 	}
 }
 
-// ring: a chain that grows by compare-and-set.
+// ring: a chain that grows by compare-and-set, as keyring.tla says.
 var ring = kind{first: "", lost: taken(""), step: func(state string, does line, isOpen bool) []string {
 	now := top(state)
-	switch {
-	case does.Do == "read" && does.Read == now:
-		return []string{state}
-	case does.Do == "read":
+	if does.Do == "read" {
+		if does.Read == now {
+			return []string{state}
+		}
 		return nil
-	case does.Said == "refused" && does.Before != now:
+	}
+	said := allowed("keyring", seenBy(now, does), "put")
+	if does.Said == "refused" && said.says == "refused" {
 		return []string{state}
-	case does.Said == "refused":
-		return nil
-	case now == does.Value:
+	}
+	if does.Said != "refused" && said.says == "ok" {
+		if said.to == "grows" {
+			return []string{push(state, does.Value)}
+		}
 		return []string{state}
-	case now == does.Before:
-		return []string{push(state, does.Value)}
-	case isOpen:
+	}
+	if isOpen {
 		return []string{state}
 	}
 	return nil
 }}
 
+// seenBy returns how a ring that is put stands to the one in force. A ring is its number and its hash.
+func seenBy(now string, does line) string {
+	number := func(value string) int {
+		found, _ := strconv.Atoi(strings.Split(value, ":")[0])
+		return found
+	}
+	place := "other"
+	switch number(does.Value) - number(now) {
+	case 0:
+		place = "same"
+	case 1:
+		place = "next"
+	}
+	switch now {
+	case does.Value:
+		return place + " itself"
+	case does.Before:
+		return place + " follows"
+	}
+	return place + " foreign"
+}
+
 func isOver(state string) bool { return state == "DONE" || state == "FAILED" || state == "CANCELLED" }
 
-// record is a transfer as the model knows it: state, whether it was accepted, whether it was rejected.
-type record struct {
-	state              string
-	accepted, rejected bool
-}
+// stateOf returns the state of a record, which transfer.tla knows with what else is true of it: ACCEPTED+accepted.
+func stateOf(record string) string { return strings.Split(record, "+")[0] }
 
-func parse(text string) record {
-	parts := strings.Split(text, " ")
-	return record{parts[0], strings.Contains(text, " accepted"), strings.Contains(text, " rejected")}
-}
-
-func (r record) String() string {
-	text := r.state
-	if r.accepted {
-		text += " accepted"
+// partyOf returns who takes a step in the load of these runs. What both may take has the same outcome.
+func partyOf(action string) string {
+	if action == "accept" || action == "reject" || action == "complete" {
+		return "receiver"
 	}
-	if r.rejected {
-		text += " rejected"
-	}
-	return text
+	return "sender"
 }
 
-func (r record) happened(action string) bool {
-	switch action {
-	case "accept":
-		return r.accepted && r.state != "FAILED" && r.state != "CANCELLED"
-	case "reject":
-		return r.state == "CANCELLED" && r.rejected
-	case "p2p":
-		return r.state == "P2P_ACTIVE"
-	case "complete":
-		return r.state == "DONE"
-	case "fail":
-		return r.state == "FAILED"
-	}
-	return r.state == "CANCELLED"
-}
-
-// after returns the record after an action, and whether its state allows that (transfer-act.lua).
-func (r record) after(action string) (record, bool) {
-	switch action {
-	case "accept":
-		return record{"ACCEPTED", true, false}, r.state == "PENDING"
-	case "reject":
-		return record{"CANCELLED", r.accepted, true}, r.state == "PENDING"
-	case "p2p":
-		return record{"P2P_ACTIVE", true, false}, !isOver(r.state)
-	case "complete":
-		return record{"DONE", true, false}, r.state == "P2P_ACTIVE"
-	case "fail":
-		return record{"FAILED", r.accepted, false}, !isOver(r.state)
-	}
-	return record{"CANCELLED", r.accepted, false}, !isOver(r.state)
-}
-
+// transfer: the steps that transfer.tla allows.
 var transfer = kind{first: "PENDING", lost: taken(gone), step: func(state string, does line, isOpen bool) []string {
 	now := top(state)
 	if now == gone || does.Read == gone {
@@ -208,26 +191,23 @@ var transfer = kind{first: "PENDING", lost: taken(gone), step: func(state string
 		}
 		return nil
 	}
-	r := parse(now)
 	if does.Do == "read" {
-		if r.state == does.Read {
+		if stateOf(now) == does.Read {
 			return []string{state}
 		}
 		return nil
 	}
-	next, isAllowed := r.after(does.Do)
-	happened := r.happened(does.Do)
-	isSilent := isOpen || does.Read == ""
+	said := allowed("transfer", now, partyOf(does.Do)+" "+does.Do)
+	isSaid := isOpen || does.Read == "" || does.Read == stateOf(said.to)
 	switch {
 	case does.Said == "refused":
-		if happened || isAllowed || (does.Read != r.state && does.Read != "") {
-			return nil
+		if said.says == "refused" && isSaid {
+			return []string{state}
 		}
+	case said.says == "again" && isSaid:
 		return []string{state}
-	case happened && (isSilent || does.Read == r.state):
-		return []string{state}
-	case !happened && isAllowed && (isSilent || does.Read == next.state):
-		return []string{push(state, next.String())}
+	case said.says == "changes" && isSaid:
+		return []string{push(state, said.to)}
 	}
 	return nil
 }}
@@ -240,6 +220,8 @@ func kindOf(h *history) kind {
 		return register(h, unknown, func(now string, does line) bool { return now == does.Read })
 	case "transfer":
 		return transfer
+	case "login":
+		return login(h)
 	}
 	return ring
 }

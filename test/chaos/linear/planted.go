@@ -1,7 +1,8 @@
 package main
 
-// planted returns histories with one read that was never possible, made from one that holds: a value that nobody wrote, and one
-// that was overwritten before the read began, where there is one. None when nothing was read.
+// planted returns histories with one answer that was never possible, made from one that holds: a read of a value that nobody
+// wrote, one of a value that was overwritten before it began, and a step that the model forbids, where there are such. None when
+// nothing was read.
 func planted(h *history) []*history {
 	var made []*history
 	never, stale := -1, -1
@@ -22,6 +23,9 @@ func planted(h *history) []*history {
 	}
 	if stale >= 0 {
 		made = append(made, with(h, stale, old))
+	}
+	if wrong := wrongStep(h); wrong != nil {
+		made = append(made, wrong)
 	}
 	return made
 }

@@ -7,6 +7,7 @@ import type { Fleet } from '../fleet.ts';
 import type { ObjectOperation } from '../operations.ts';
 import type { Random } from '../random.ts';
 import { wait } from '../wait.ts';
+import { makeLogins } from './logins.ts';
 
 const DEVICES = 3;
 const TICK_MS = 120;
@@ -40,6 +41,7 @@ export class ObjectLoad {
   readonly #keyed: ReadonlyMap<string, Keyed>;
   /** By account, the newest ring that was read. */
   readonly #newest = new Map<string, number>();
+  readonly #logIn: () => Promise<void>;
   #timer: NodeJS.Timeout | null = null;
   #inFlight = 0;
   #number = 0;
@@ -49,6 +51,8 @@ export class ObjectLoad {
     this.#devices = OBJECT_ACCOUNTS.flatMap((account) =>
       Array.from({ length: DEVICES }, (_, i) => this.#deviceOf(account, `p${i}`)),
     );
+    const { fleet, ...others } = parts;
+    this.#logIn = makeLogins({ ...others, baseUrl: () => fleet.choose().process.url, timeoutMs: CALL_TIMEOUT_MS });
     this.#keyed = new Map(OBJECT_ACCOUNTS.map((account) => [account, keyed({ id: `${account}-p0-chaos` })]));
   }
 
@@ -76,13 +80,15 @@ export class ObjectLoad {
     const device = random.pick(this.#devices);
     const choice = random.next();
     const act =
-      choice < 0.4
+      choice < 0.35
         ? this.#clipboard(device)
-        : choice < 0.7
+        : choice < 0.65
           ? this.#name(device)
-          : choice < 0.9
+          : choice < 0.85
             ? this.#keys(device)
-            : this.#transfer(device);
+            : choice < 0.95
+              ? this.#transfer(device)
+              : this.#logIn();
     this.#inFlight += 1;
     void act.finally(() => {
       this.#inFlight -= 1;

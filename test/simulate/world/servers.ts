@@ -8,9 +8,13 @@ interface Listening {
   readonly owner: Owner;
 }
 
+/** What a connection takes before its writer must wait: little, so that a slow reader is noticed soon. */
+const SPACE_BYTES = 1_024;
+
 /** Connections that are open from the driver to servers, by the owner of the server. */
 interface Link {
   readonly owner: Owner;
+  readonly server: Server;
   readonly client: SimulatedSocket;
   readonly atServer: SimulatedSocket;
 }
@@ -39,6 +43,8 @@ export function openServer(server: Server): Server {
   const { world, owner } = at;
   const { listening } = portsIn(world);
   let own = 0;
+  const socketsOf = (): SimulatedSocket[] =>
+    portsIn(world).links.flatMap(({ server: one, atServer }) => (one === server && !atServer.closed ? [atServer] : []));
   const fakes = {
     listen({ port }: { port: number }, done: () => void) {
       own = port;
@@ -47,11 +53,23 @@ export function openServer(server: Server): Server {
       return server;
     },
     address: () => ({ address: '127.0.0.1', family: 'IPv4', port: own }),
-    close(done?: () => void) {
+    /** As Node's: it calls back when the last connection is closed. */
+    close(done: () => void = () => undefined) {
       listening.delete(own);
-      process.nextTick(() => done?.());
+      const open = socketsOf();
+      let left = open.length;
+      for (const socket of open) {
+        socket.once('close', () => {
+          left -= 1;
+          if (left === 0) done();
+        });
+      }
+      if (left === 0) process.nextTick(done);
       return server;
     },
+    // A client of a simulation keeps no connection for a second request.
+    closeIdleConnections: () => undefined,
+    closeAllConnections: () => socketsOf().forEach((socket) => socket.destroy()),
   };
   return Object.assign(server, fakes);
 }
@@ -64,12 +82,15 @@ export function connectToPort(world: World, port: number): SimulatedSocket {
     const listening = ports.listening.get(port);
     if (listening === undefined || listening.owner.isKilled) return client.refuse();
     const { server, owner } = listening;
-    const atServer = world.as(owner, () => new SimulatedSocket(owner, { allowHalfOpen: true }));
+    const atServer = world.as(
+      owner,
+      () => new SimulatedSocket(owner, { allowHalfOpen: true, spaceBytes: SPACE_BYTES }),
+    );
     atServer.connecting = false;
     client.line = new Line(world, atServer);
     atServer.line = new Line(world, client);
-    ports.links = ports.links.filter((link) => !link.client.destroyed);
-    ports.links.push({ owner, client, atServer });
+    ports.links = ports.links.filter((link) => !link.client.destroyed || !link.atServer.closed);
+    ports.links.push({ owner, server, client, atServer });
     // What breaks before it is accepted is nobody's failure.
     const ignore = (): void => undefined;
     atServer.on('error', ignore);
@@ -80,6 +101,13 @@ export function connectToPort(world: World, port: number): SimulatedSocket {
     client.connected();
   });
   return client;
+}
+
+/** Has clients of an owner, those that `isHit` chooses, read nothing, until the function that is returned is called. */
+export function holdClients(world: World, owner: Owner, isHit: () => boolean): { hit: number; release: () => void } {
+  const hit = portsIn(world).links.filter((link) => link.owner === owner && !link.client.destroyed && isHit());
+  for (const { atServer } of hit) atServer.hold();
+  return { hit: hit.length, release: () => hit.forEach(({ atServer }) => atServer.release()) };
 }
 
 /** Cuts connections to the server of an owner: those that `isHit` chooses. A part of what is on its way is lost. */

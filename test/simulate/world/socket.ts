@@ -90,8 +90,19 @@ export class SimulatedSocket extends Duplex implements Receiver {
   #held: Buffer[] = [];
   #isHeld = false;
 
-  constructor(owner: Owner, { allowHalfOpen = false, onRead = null as OnReadOpts | null } = {}) {
-    super({ allowHalfOpen });
+  /** Whether the other end takes nothing, and what waits for it to go on. */
+  #isHeldBack = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    owner: Owner,
+    {
+      allowHalfOpen = false,
+      onRead = null,
+      spaceBytes,
+    }: { allowHalfOpen?: boolean; onRead?: OnReadOpts | null; spaceBytes?: number } = {},
+  ) {
+    super({ allowHalfOpen, ...(spaceBytes !== undefined && { writableHighWaterMark: spaceBytes }) });
     this.owner = owner;
     this.#onRead = onRead;
     // Nothing is read from the stream itself but its end.
@@ -186,7 +197,7 @@ export class SimulatedSocket extends Duplex implements Receiver {
   }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    this.#onceConnected(() => {
+    this.#onceTaken(() => {
       const bytes = Buffer.concat(chunks.map(({ chunk }) => chunk));
       this.bytesWritten += bytes.length;
       this.#silence?.refresh();
@@ -196,14 +207,26 @@ export class SimulatedSocket extends Duplex implements Receiver {
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.#onceConnected(() => {
+    this.#onceTaken(() => {
       this.line?.end();
       done();
     });
   }
 
-  #onceConnected(work: () => void): void {
+  /** The other end takes nothing from now on: what is written waits here. */
+  hold(): void {
+    this.#isHeldBack = true;
+  }
+
+  /** It takes everything again. */
+  release(): void {
+    this.#isHeldBack = false;
+    for (const work of this.#waiting.splice(0)) if (!this.destroyed) work();
+  }
+
+  #onceTaken(work: () => void): void {
     if (this.connecting) this.once('connect', work);
+    else if (this.#isHeldBack) this.#waiting.push(work);
     else work();
   }
 

@@ -89,6 +89,8 @@ export class StoreAdapter {
   #opened = 0;
   /** How far the store's clock is ahead of the simulation's. */
   skewMs = 0;
+  /** Told of each command that was carried out, with its reply, before anything else happens. */
+  onCommand: (words: string[], reply: Buffer) => Promise<void> = () => Promise.resolve();
   /** Whether this push, an announcement on its way to a replica, is lost. */
   losesPush: (replica: Owner) => boolean = () => false;
 
@@ -147,8 +149,8 @@ export class StoreAdapter {
   }
 
   /** Asks the store aside of all replicas. */
-  async ask(...words: string[]): Promise<string> {
-    return (await this.#process.admin.command(...words)).toString();
+  ask(...words: string[]): Promise<Buffer> {
+    return this.#process.admin.command(...words);
   }
 
   #setClock(): void {
@@ -164,6 +166,7 @@ export class StoreAdapter {
     const isSubscription = name.endsWith('SUBSCRIBE');
     connection.isSubscriber ||= isSubscription;
     const reply = await this.#replyTo(link, words, command);
+    await this.onCommand(words, reply);
     const told = UNTOLD.has(name) ? '' : nameOfBytes(reply);
     this.#world.note('store', connection.name, describe(words), nameOfBytes(command), told);
     const announced = await this.#passPushes();

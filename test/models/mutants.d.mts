@@ -1,0 +1,5 @@
+/** The models by name, each with the faults that are put into it. */
+export const MODELS: Record<
+  'join' | 'lease' | 'login' | 'relay' | 'transfer' | 'keyring',
+  { title: string; breaks: string; changes: [string, string][] }[]
+>;
