@@ -182,9 +182,7 @@ withChromium.describe('many messages at once in an open thread', () => {
     await session.send('Performance.enable');
     const nodes = async (): Promise<number> => {
       await session.send('HeapProfiler.collectGarbage');
-      const { metrics } = (await session.send('Performance.getMetrics')) as {
-        metrics: { name: string; value: number }[];
-      };
+      const { metrics } = await session.send('Performance.getMetrics');
       return metrics.find(({ name }) => name === 'Nodes')?.value ?? NaN;
     };
     let acknowledged = 0;

@@ -26,7 +26,7 @@ interface Weight {
 
 async function weigh(session: CDPSession): Promise<Weight> {
   await session.send('HeapProfiler.collectGarbage');
-  const { metrics } = (await session.send('Performance.getMetrics')) as { metrics: { name: string; value: number }[] };
+  const { metrics } = await session.send('Performance.getMetrics');
   const of = (name: string): number => metrics.find((one) => one.name === name)?.value ?? NaN;
   return { heapMib: of('JSHeapUsedSize') / MIB, nodes: of('Nodes'), listeners: of('JSEventListeners') };
 }
