@@ -111,7 +111,7 @@ async function create(context: Context, { anew }: { anew?: boolean }): Promise<v
     const advice = adviceOn(all);
     output.result(
       { encrypted: true, keyed: true, fingerprint: own, advice },
-      `${LOCK} Messages, the clipboard and files are encrypted from now on, between devices with keys. The web app does not encrypt files yet.`,
+      `${LOCK} Messages, the clipboard and files are encrypted from now on, between devices with keys.`,
     );
     if (advice !== null)
       output.note(`${advice}\nPrograms that only send by the address of the service go on in the clear.`);
