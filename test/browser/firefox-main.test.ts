@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { skipUnless } from '../support/runner/skips.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, accept, chooseFiles, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { type AppPage, accept, chooseFiles, deviceRow, localUrl, openApp, openThread } from './app-page.ts';
 import { firefoxPath } from './bare-firefox.ts';
 import { chromiumPath, launchChromium } from './chromium.ts';
+import { shareClipboard, signIn, talk } from './driven-page.ts';
 import { type FirefoxPage, openFirefoxPage } from './firefox-page.ts';
 import { type MeasuredPage, openMeasuredPage } from './measured-page.ts';
 
@@ -48,21 +49,15 @@ withBoth.describe('the app in Firefox on one replica and in Chromium on the othe
     rmSync(folder, { recursive: true });
   });
 
-  /** As somebody does who was never here: a name, then one for this browser. */
-  async function signIn(): Promise<void> {
-    await fox.shows('.front h1', 'Your devices, linked');
-    await fox.type('.front input', user);
-    await fox.press('Enter');
-    await fox.shows('.front h1', 'Name this device');
-    await fox.type('.front input', 'Fox');
-    await fox.press('Enter');
+  async function enter(): Promise<void> {
+    await signIn(fox, { user, name: 'Fox' });
     await fox.shows('.side h1', 'Devices');
   }
 
   const openChromium = (): Promise<AppPage> => openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' });
 
   test('several files are handed over as one archive, and come out of it as they were', async () => {
-    await signIn();
+    await enter();
     const { page } = await openChromium();
     await fox.click('.device-name', 'Desktop');
     await openThread(page, 'Fox');
@@ -82,18 +77,12 @@ withBoth.describe('the app in Firefox on one replica and in Chromium on the othe
   });
 
   test('they see each other, and messages, the clipboard and files go both ways', async () => {
-    await signIn();
+    await enter();
     const { page, reports } = await openChromium();
     await deviceRow(page, 'Fox').getByText('Online').waitFor();
     await fox.shows('.device .unseen', 'Online');
 
-    await fox.click('.device-name', 'Desktop');
-    await openThread(page, 'Fox');
-    await say(page, 'to the fox');
-    await fox.shows('.theirs p', 'to the fox');
-    await fox.type('.composer textarea', 'from the fox');
-    await fox.press('Enter');
-    await page.locator('.theirs', { hasText: 'from the fox' }).waitFor();
+    await talk(fox, page, 'Fox');
 
     await chooseFiles(page, photo);
     await fox.click('button', 'Accept');
@@ -107,19 +96,12 @@ withBoth.describe('the app in Firefox on one replica and in Chromium on the othe
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     expect(sha256(await (await saved).path())).toBe(sha256(photo));
 
-    await fox.click('a', 'Clipboard');
-    await page.getByRole('link', { name: 'Clipboard' }).click();
-    await fox.type('.pane textarea', 'copied by the fox');
-    await fox.click('button', 'Put in the clipboard');
-    await page.locator('.clipboard-text', { hasText: 'copied by the fox' }).waitFor();
-    await page.locator('.pane textarea').fill('copied by the desktop');
-    await page.getByRole('button', { name: 'Put in the clipboard' }).click();
-    await fox.shows('.clipboard-text', 'copied by the desktop');
+    await shareClipboard(fox, page);
     expect([...fox.reports, ...reports]).toEqual([]);
   }, 180_000);
 
   test('a file goes from device to device, each way', async () => {
-    await signIn();
+    await enter();
     direct = await openMeasuredPage({ url: localUrl(site.two), user, name: 'Desktop', direct: true });
     await direct.click('.device-name', 'Fox');
     await fox.click('.device-name', 'Desktop');

@@ -1,24 +1,13 @@
 import { type BareFirefox, launchBareFirefox } from './bare-firefox.ts';
+import type { DrivenPage } from './driven-page.ts';
 import { found } from './found.ts';
 
 /** The app in a Firefox of its own. */
-export interface FirefoxPage {
+export interface FirefoxPage extends DrivenPage {
   /** Uncaught errors, and what the content policy or Trusted Types refused. */
   readonly reports: readonly string[];
-  /** Waits for an element of this selector with this text, or whose label it is. */
-  shows(selector: string, text: string, withinMs?: number): Promise<void>;
-  /** Clicks it, once it is there. */
-  click(selector: string, text: string): Promise<void>;
-  /** Types into the one field of this selector, instead of what is there. */
-  type(selector: string, text: string): Promise<void>;
-  press(key: 'Enter'): Promise<void>;
-  /** Clicks a button that opens the browser's picker, and chooses a file there. */
-  choose(selector: string, text: string, path: string): Promise<void>;
   /** Clicks a button that hands a file to the downloads; where it is then. */
   save(selector: string, text: string): Promise<string>;
-  /** What an expression is in the page, when it has resolved. */
-  run(expression: string): Promise<unknown>;
-  stop(): Promise<void>;
 }
 
 const SHOWN_WITHIN_MS = 30_000;

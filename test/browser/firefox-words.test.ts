@@ -6,6 +6,7 @@ import { localUrl } from './app-page.ts';
 import { randomUser } from './app-two.ts';
 import { firefoxPath } from './bare-firefox.ts';
 import { found } from './found.ts';
+import { signIn } from './driven-page.ts';
 import { type FirefoxPage, openFirefoxPage } from './firefox-page.ts';
 
 const withFirefox = skipUnless(firefoxPath !== undefined, 'needs Firefox');
@@ -42,12 +43,7 @@ withFirefox.describe('words in the app in Firefox', () => {
     const user = randomUser();
     const phone = makeDevice({ user, name: 'Phone' });
     await phone.on(site.one).call('getMe');
-    await fox.shows('.front h1', 'Your devices, linked');
-    await fox.type('.front input', user);
-    await fox.press('Enter');
-    await fox.shows('.front h1', 'Name this device');
-    await fox.type('.front input', 'Fox');
-    await fox.press('Enter');
+    await signIn(fox, { user, name: 'Fox' });
     const composer = found('.composer textarea', 'Message', 30_000);
     await fox.run(`void (globalThis.focusedAtFirst = ${composer}.then(() => document.activeElement.tagName))`);
     await fox.click('.device-name', 'Phone');

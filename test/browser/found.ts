@@ -1,10 +1,9 @@
 /**
- * An expression for a page: resolves to the element of this selector with this text, or whose label it is, when there is one.
- * It looks again at each change of the page.
+ * An expression for a page: resolves to what `find` returns in it, as soon as that is not undefined. It looks again at each
+ * change of the page.
  */
-export const found = (selector: string, text: string, withinMs: number): string => `new Promise((resolve, reject) => {
-  const isIt = (one) => [one.textContent?.trim(), one.getAttribute('aria-label')].some((said) => said === ${JSON.stringify(text)});
-  const find = () => [...document.querySelectorAll(${JSON.stringify(selector)})].find(isIt);
+const awaited = (find: string, withinMs: number): string => `new Promise((resolve, reject) => {
+  const find = ${find};
   const late = setTimeout(() => reject(new Error(document.body.innerText)), ${withinMs});
   const look = () => {
     const one = find();
@@ -17,3 +16,13 @@ export const found = (selector: string, text: string, withinMs: number): string 
   changes.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
   look();
 })`;
+
+/** Resolves to the element of this selector with this text, or whose label it is, when there is one. */
+export const found = (selector: string, text: string, withinMs: number): string => {
+  const isIt = `[one.textContent?.trim(), one.getAttribute('aria-label')].some((said) => said === ${JSON.stringify(text)})`;
+  return awaited(`() => [...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => ${isIt})`, withinMs);
+};
+
+/** Resolves to true when the page has this text somewhere. */
+export const said = (text: string, withinMs: number): string =>
+  awaited(`() => document.body.innerText.includes(${JSON.stringify(text)}) || undefined`, withinMs);

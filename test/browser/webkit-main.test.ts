@@ -19,6 +19,7 @@ import {
 import { type AppSite, startAppSite } from './app-site.ts';
 import { hasWebKit } from './bare-webkit.ts';
 import { chromiumPath, launchChromium } from './chromium.ts';
+import { nameAs, shareClipboard, signIn, talk } from './driven-page.ts';
 import { openWebKitPage, type WebKitPage } from './webkit-page.ts';
 
 /** More than a block of the receiver, and no multiple of one. */
@@ -49,32 +50,16 @@ withBoth.describe('the app in WebKit on one replica and in Chromium on the other
     rmSync(folder, { recursive: true });
   });
 
-  /** As somebody does who was never here: a name, then one for this browser. */
-  async function signIn(): Promise<void> {
-    await kit.shows('.front h1', 'Your devices, linked');
-    await kit.type('.front input', user);
-    await kit.press('Enter');
-    await kit.shows('.front h1', 'Name this device');
-    await kit.type('.front input', 'Mac');
-    await kit.press('Enter');
-    await kit.shows('.side h1', 'Devices');
-  }
-
   const openChromium = (): Promise<AppPage> => openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' });
 
   test('they see each other, and messages, the clipboard and files go both ways', async () => {
-    await signIn();
+    await signIn(kit, { user, name: 'Mac' });
+    await kit.shows('.side h1', 'Devices');
     const { page, reports } = await openChromium();
     await deviceRow(page, 'Mac').getByText('Online').waitFor();
     await kit.shows('.device .unseen', 'Online');
 
-    await kit.click('.device-name', 'Desktop');
-    await openThread(page, 'Mac');
-    await say(page, 'to WebKit');
-    await kit.shows('.theirs p', 'to WebKit');
-    await kit.type('.composer textarea', 'from WebKit');
-    await kit.press('Enter');
-    await page.locator('.theirs', { hasText: 'from WebKit' }).waitFor();
+    await talk(kit, page, 'Mac');
 
     // A driven WebKit is a private window, which stores no files. The page says so, and the sender can try another device.
     await chooseFiles(page, photo);
@@ -90,14 +75,7 @@ withBoth.describe('the app in WebKit on one replica and in Chromium on the other
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     expect(sha256(await (await saved).path())).toBe(sha256(photo));
 
-    await kit.click('a', 'Clipboard');
-    await page.getByRole('link', { name: 'Clipboard' }).click();
-    await kit.type('.pane textarea', 'copied in WebKit');
-    await kit.click('button', 'Put in the clipboard');
-    await page.locator('.clipboard-text', { hasText: 'copied in WebKit' }).waitFor();
-    await page.locator('.pane textarea').fill('copied by the desktop');
-    await page.getByRole('button', { name: 'Put in the clipboard' }).click();
-    await kit.shows('.clipboard-text', 'copied by the desktop');
+    await shareClipboard(kit, page);
     expect([...(await kit.reports()), ...reports]).toEqual([]);
   }, 180_000);
 });
@@ -124,11 +102,8 @@ withBoth.describe('an encrypted account in WebKit', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Only this device so far' }).waitFor();
 
-    await kit.says('Use another device');
     await kit.click('.front button strong', 'Use another device');
-    await kit.shows('.front h1', 'Name this device');
-    await kit.type('.front input', 'Mac');
-    await kit.press('Enter');
+    await nameAs(kit, 'Mac');
     await kit.says('/link?');
     const link = String(await kit.run(`document.querySelector('a.link-text').href`));
     await page.getByRole('link', { name: 'Add a device' }).first().click();

@@ -1,27 +1,14 @@
 import { launchBareWebKit } from './bare-webkit.ts';
-import { found } from './found.ts';
+import type { DrivenPage } from './driven-page.ts';
+import { found, said } from './found.ts';
 
 /** The app in a WebKit of its own. */
-export interface WebKitPage {
+export interface WebKitPage extends DrivenPage {
   /** Returns uncaught errors, and what the content policy or Trusted Types refused, since the page was loaded. */
   reports(): Promise<readonly string[]>;
-  /** Waits for an element of this selector with this text, or whose label it is. */
-  shows(selector: string, text: string, withinMs?: number): Promise<void>;
-  /** Clicks it as a person does, once it is there. */
-  click(selector: string, text: string): Promise<void>;
-  /** Types into the one field of this selector. */
-  type(selector: string, text: string): Promise<void>;
-  press(key: 'Enter'): Promise<void>;
-  /** Clicks a button that opens the browser's picker, and chooses a file there. */
-  choose(selector: string, text: string, path: string): Promise<void>;
   /** Waits until the page has this text somewhere. */
   says(text: string): Promise<void>;
-  /** Evaluates an expression in the page. A promise is waited for. */
-  run(expression: string): Promise<unknown>;
-  /** A picture of the page. */
-  picture(): Promise<Buffer>;
   reload(): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const SHOWN_WITHIN_MS = 30_000;
@@ -73,10 +60,7 @@ export async function openWebKitPage(url: string): Promise<WebKitPage> {
     reports: async () => (await run('reported')) as string[],
     shows: async (selector, text, withinMs = SHOWN_WITHIN_MS) =>
       void (await run(`${found(selector, text, withinMs)}.then(() => null)`)),
-    async says(text) {
-      const said = `document.body.innerText.includes(${JSON.stringify(text)})`;
-      while (!(await run(said))) await new Promise((resolve) => setTimeout(resolve, 100));
-    },
+    says: async (text) => void (await run(said(text, SHOWN_WITHIN_MS))),
     async type(selector, text) {
       const id = await element(`document.querySelector(${JSON.stringify(selector)})`);
       await browser.send(`element/${id}/clear`, {});
@@ -97,7 +81,6 @@ export async function openWebKitPage(url: string): Promise<WebKitPage> {
       await browser.send(`element/${id}/value`, { text: path });
       await run(`document.querySelector('body > input[type=file]').remove()`);
     },
-    picture: async () => Buffer.from(String(await browser.send('screenshot')), 'base64'),
     reload: go,
     stop: () => browser.stop(),
   };

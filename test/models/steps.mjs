@@ -1,9 +1,9 @@
 /*
- * What steps a model allows, as lines that checkers of runs read (`steps.txt`). TLC prints each once while it tries every
- * order; so the lines are the model's own, and `npm run test:model` compares them with the file.
+ * The steps that a model allows, as lines that checkers of runs read (`steps.txt`). TLC prints each once while it tries every
+ * order, so the lines are the model's own. `npm run test:model` compares them with the file.
  */
 
-/** Of a model: how a step is noted, and how its model goes on. The first word of a note is the step. */
+/** The definitions that each model needs so that TLC notes its steps, and how a note becomes a line. */
 const NOTES = {
   transfer: {
     view: 't',

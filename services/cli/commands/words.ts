@@ -40,7 +40,7 @@ async function readWords(signal: AbortSignal): Promise<string> {
   return words.replaceAll(/\d+/g, ' ');
 }
 
-/** Has the recovery words sign the ring in force, so that they last. */
+/** Signs the ring in force with the recovery words, so that the words stay valid. */
 export async function renewWords(context: Context): Promise<void> {
   const { output, signal } = context;
   const words = await readWords(signal);

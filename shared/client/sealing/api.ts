@@ -301,8 +301,8 @@ export interface Recovery {
    */
   areDue(keyring: Keyring): Promise<boolean>;
   /**
-   * Has these words sign the ring in force, from which recovery begins then. Throws `unkeyed` on a device without keys, and
-   * `bad_words` for words that are not those of the account.
+   * Signs the ring in force with these words. Recovery begins with that ring afterwards. Throws `unkeyed` on a device without
+   * keys, and `bad_words` for words that are not those of the account.
    */
   renewWords(words: string): Promise<Keyring>;
   /**

@@ -13,8 +13,8 @@ const closeListener = (server: Server): void => void Server.prototype.close.call
  * system resets the connections that still wait, and a balancer that has sent a request over one cannot know whether it was
  * carried out. So it happens right after a short round that accepted no connection, or after `giveUpMs`.
  *
- * What comes between the end of that round and the close can still be lost. Measured at 200 connections a second on two
- * processors with more work than they can do: 2 of 300 stops lost a request.
+ * A connection that comes between the end of that round and the close is still lost. At 200 connections a second, on two
+ * processors with more work than they could do, 2 of 300 stops lost one.
  */
 export function stopListening(server: Server, giveUpMs: number): Promise<void> {
   // Node compiles a function when it is called for the first time, which takes longer than the close itself.

@@ -44,7 +44,7 @@ withChromium.describe('the app, open for long', () => {
     await site.stop();
   });
 
-  /** What the other device does, one thing after the other. */
+  /** Returns the events of the other device, in their order. */
   function makeEvents(phone: TestDevice, toId: string): (() => Promise<unknown>)[] {
     let count = 0;
     const on = () => phone.on(site.two);

@@ -13,7 +13,7 @@ const POLL_MS = 1_500;
 const STEPS_WITHIN_MS = 1_500;
 const UNDECIDED_SHARE = 0.25;
 
-/** What a refusal says of a login request. */
+/** The state of a login request, by the code of a refusal. */
 const STATE_OF: Partial<Record<ErrorCode, string>> = {
   not_found: 'gone',
   access_denied: 'denied',

@@ -9,7 +9,7 @@ const settled = <T>(request: IDBRequest<T>): Promise<T> =>
     request.onerror = () => reject(request.error ?? new Error('IndexedDB did not answer'));
   });
 
-/** Opens the database. `false`: null where there is none, because a read must not leave an empty database behind. */
+/** Opens the database. Without `makes` it resolves to null where there is none, so that a read leaves no empty one behind. */
 async function open(name: string, makes: boolean): Promise<IDBDatabase | null> {
   const request = indexedDB.open(name, 1);
   request.onupgradeneeded = () => {
