@@ -197,7 +197,7 @@ export const chineseAccount: Pick<
     sink_failed: '此浏览器没有空间保存。请腾出空间后让对方重新发送。',
     files_insecure: '只能通过 https 接收文件。请用 https 地址打开 Baton。',
     files_blocked: '此浏览器不允许 Baton 保存文件：无痕窗口或存储被阻止。请使用其他窗口或浏览器。',
-    transfer_gone: '传输已结束。请让对方重新发送。',
+    transfer_gone: '传输提前结束。需要重新发送。',
     interrupted: '读取文件时窗口被关闭。请重新发送。',
     feature_disabled: '此功能在这里已关闭。请联系服务的管理者。',
     endpoint_not_allowed: '这里不允许此浏览器的推送服务。请用其他浏览器接收通知。',

@@ -211,7 +211,7 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
       files_insecure: 'Bestanden kun je alleen via https ontvangen. Open Baton op zijn https-adres.',
       files_blocked:
         'Deze browser laat Baton geen bestanden bewaren: een privévenster of geblokkeerde opslag. Gebruik een ander venster of een andere browser.',
-      transfer_gone: 'De overdracht is voorbij. Laat het opnieuw sturen.',
+      transfer_gone: 'De overdracht is te vroeg gestopt. De bestanden moeten opnieuw worden gestuurd.',
       interrupted: 'Het venster is gesloten terwijl de bestanden werden gelezen. Verstuur ze opnieuw.',
       feature_disabled: 'Dit staat hier uit. Vraag het aan wie deze dienst beheert.',
       endpoint_not_allowed:

@@ -34,7 +34,7 @@ export const englishErrors = {
   files_insecure: 'Files can only be received over https. Open Baton by its https address.',
   files_blocked:
     'This browser lets Baton store no files: a private window, or blocked storage. Use another window or browser.',
-  transfer_gone: 'The transfer has ended. Have it sent again.',
+  transfer_gone: 'The transfer ended too early. The files must be sent again.',
   interrupted: 'The window was closed while the files were being read. Send them again.',
   feature_disabled: 'This is switched off here. Ask whoever runs this service.',
   endpoint_not_allowed: 'The push service of this browser is not allowed here. Use another browser for notifications.',

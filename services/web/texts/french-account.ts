@@ -210,7 +210,7 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       files_insecure: 'Les fichiers ne peuvent être reçus qu’en https. Ouvrez Baton à son adresse https.',
       files_blocked:
         'Ce navigateur n’autorise pas Baton à stocker des fichiers : fenêtre privée ou stockage bloqué. Utilisez une autre fenêtre ou un autre navigateur.',
-      transfer_gone: 'Le transfert est terminé. Faites renvoyer.',
+      transfer_gone: 'Le transfert s’est terminé trop tôt. Les fichiers doivent être renvoyés.',
       interrupted: 'La fenêtre a été fermée pendant la lecture des fichiers. Envoyez-les à nouveau.',
       feature_disabled: 'C’est désactivé ici. Demandez à qui gère ce service.',
       endpoint_not_allowed:

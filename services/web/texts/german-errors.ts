@@ -37,7 +37,7 @@ export const germanErrors: Texts['errors'] = {
   files_insecure: 'Dateien können nur über https empfangen werden. Öffne Baton mit seiner https-Adresse.',
   files_blocked:
     'Dieser Browser lässt Baton keine Dateien speichern: ein privates Fenster oder gesperrter Speicher. Nimm ein anderes Fenster oder einen anderen Browser.',
-  transfer_gone: 'Die Übertragung ist vorbei. Lass es noch einmal senden.',
+  transfer_gone: 'Die Übertragung endete zu früh. Die Dateien müssen noch einmal gesendet werden.',
   interrupted: 'Das Fenster wurde geschlossen, während die Dateien gelesen wurden. Sende sie noch einmal.',
   feature_disabled: 'Das ist hier abgeschaltet. Frage, wer diesen Dienst betreibt.',
   endpoint_not_allowed:

@@ -203,7 +203,7 @@ export const japaneseAccount: Pick<
     files_insecure: 'ファイルは https でだけ受信できます。https のアドレスで Baton を開いてください。',
     files_blocked:
       'このブラウザは Baton のファイルを保存できません（プライベートウィンドウ、またはストレージのブロック）。別のウィンドウかブラウザを使ってください。',
-    transfer_gone: '転送は終了しています。もう一度送ってもらってください。',
+    transfer_gone: '転送が途中で終わりました。ファイルをもう一度送る必要があります。',
     interrupted: 'ファイルの読み取り中にウィンドウが閉じられました。もう一度送ってください。',
     feature_disabled: 'ここでは無効になっています。サービスの管理者に問い合わせてください。',
     endpoint_not_allowed: 'このブラウザのプッシュサービスはここでは使えません。通知には別のブラウザを使ってください。',

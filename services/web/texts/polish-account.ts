@@ -223,7 +223,7 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       files_insecure: 'Pliki można odbierać tylko przez https. Otwórz Batona pod jego adresem https.',
       files_blocked:
         'Ta przeglądarka nie pozwala Batonowi przechowywać plików: okno prywatne albo zablokowana pamięć. Użyj innego okna lub przeglądarki.',
-      transfer_gone: 'To przesyłanie się skończyło. Poproś o ponowne wysłanie.',
+      transfer_gone: 'Przesyłanie skończyło się za wcześnie. Pliki trzeba wysłać ponownie.',
       interrupted: 'Okno zamknięto podczas czytania plików. Wyślij je ponownie.',
       feature_disabled: 'To jest tutaj wyłączone. Zapytaj osobę, która prowadzi tę usługę.',
       endpoint_not_allowed:

@@ -214,7 +214,7 @@ export const portugueseAccount: Pick<
     files_insecure: 'Arquivos só podem ser recebidos por https. Abra o Baton pelo endereço https.',
     files_blocked:
       'Este navegador não deixa o Baton guardar arquivos: janela anônima ou armazenamento bloqueado. Use outra janela ou outro navegador.',
-    transfer_gone: 'A transferência acabou. Peça o envio de novo.',
+    transfer_gone: 'A transferência acabou cedo demais. Os arquivos precisam ser enviados de novo.',
     interrupted: 'A janela foi fechada enquanto os arquivos eram lidos. Envie-os de novo.',
     feature_disabled: 'Isto está desativado aqui. Fale com quem mantém este serviço.',
     endpoint_not_allowed:

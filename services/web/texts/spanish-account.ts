@@ -215,7 +215,7 @@ export const spanishAccount: Pick<
     files_insecure: 'Los archivos solo se pueden recibir por https. Abre Baton con su dirección https.',
     files_blocked:
       'Este navegador no deja que Baton guarde archivos: ventana privada o almacenamiento bloqueado. Usa otra ventana u otro navegador.',
-    transfer_gone: 'La transferencia ha terminado. Pide que lo envíen otra vez.',
+    transfer_gone: 'La transferencia terminó antes de tiempo. Hay que volver a enviar los archivos.',
     interrupted: 'La ventana se cerró mientras se leían los archivos. Envíalos de nuevo.',
     feature_disabled: 'Esto está desactivado aquí. Pregunta a quien lleva este servicio.',
     endpoint_not_allowed:
