@@ -2,14 +2,12 @@ import { BatonClientError, type RunningTransfer } from '../../../shared/client/i
 import type { Parts } from '../engine/parts.ts';
 import { noteRunning, type Running } from '../engine/shared-state.ts';
 import type { FilesItem } from '../history/database.ts';
+import { errorOf } from '../history/history.ts';
 
 const TELL_MS = 200;
 const ENDS: Readonly<Record<string, FilesItem['state']>> = { rejected: 'refused', cancelled: 'cancelled' };
 /** The codes of a transfer that stopped here and can be resumed. */
 const STOPPED = ['aborted', 'signed_out'];
-
-/** Reasons of the other device that concern encrypted files. They are shown as it gave them. */
-const OF_SEALED = ['record_damaged', 'cannot_open'];
 
 export const codeOf = (error: unknown): string => (error instanceof BatonClientError ? error.code : 'unexpected');
 
@@ -72,8 +70,7 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
       if (STOPPED.includes(code)) return;
       await change(itemId, (item) => {
         item.state = ENDS[code] ?? 'failed';
-        const said = running.transfer.error?.code ?? '';
-        item.error = code === 'failed' && OF_SEALED.includes(said) ? said : code;
+        item.error = (code === 'failed' ? errorOf(running.transfer, item.isMine) : null) ?? code;
         delete item.fileKey;
       });
     } finally {

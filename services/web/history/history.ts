@@ -1,8 +1,10 @@
 import type { Message, Transfer } from '../../../shared/client/index.ts';
 import type { Database, FilesItem, Item, KeptSource, MessageItem, Thread } from './database.ts';
 
-/** Codes whose texts are about the other device. */
-const ABOUT_OTHER = ['peer_offline', 'access_denied', 'mailbox_full'];
+/** Codes whose texts hold on both sides, whichever device reported them. */
+const OF_BOTH = ['digest_mismatch', 'record_damaged', 'cannot_open'];
+/** Codes that the other device reported of itself, and have texts that name it. */
+const OF_OTHER = ['sink_failed', 'source_failed'];
 /** The most files of an offer. */
 const SHOWN_FILES = 1_000;
 /** How many items of a thread are shown at first, and how many further ones on request. */
@@ -30,13 +32,15 @@ export const stateOf = ({
     : STATES[state];
 
 /**
- * Returns why a transfer ended, for the history of one side. A code about the other device does not count when that device
- * reported it.
+ * Returns why a transfer ended, for the history of one side. What the other device reported is about that device: its code
+ * is that of a text which says so, or `failed`.
  */
 export function errorOf({ error, sender, receiver }: Transfer, isMine: boolean): string | null {
-  const other = isMine ? receiver : sender;
-  const isAboutOther = error !== null && ABOUT_OTHER.includes(error.code);
-  return isAboutOther && error.by_device_id === other.device_id ? 'failed' : (error?.code ?? null);
+  if (error === null) return null;
+  const { code } = error;
+  const isOfOther = error.by_device_id === (isMine ? receiver : sender).device_id;
+  if (!isOfOther || OF_BOTH.includes(code)) return code;
+  return OF_OTHER.includes(code) ? `other_${code}` : 'failed';
 }
 
 /** Tells whether an item has content that this browser cannot open. */

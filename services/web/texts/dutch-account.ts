@@ -211,6 +211,11 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
       files_insecure: 'Bestanden kun je alleen via https ontvangen. Open Baton op zijn https-adres.',
       files_blocked:
         'Deze browser laat Baton geen bestanden bewaren: een privévenster of geblokkeerde opslag. Gebruik een ander venster of een andere browser.',
+      failed: 'Het andere apparaat kon de overdracht niet afmaken. De bestanden moeten opnieuw worden gestuurd.',
+      other_sink_failed:
+        'Het andere apparaat heeft geen ruimte of kan niet schrijven. Maak daar ruimte en stuur de bestanden opnieuw.',
+      other_source_failed:
+        'Het andere apparaat kon een bestand niet lezen: het is gewijzigd of verplaatst. Laat het opnieuw sturen.',
       transfer_gone: 'De overdracht is te vroeg gestopt. De bestanden moeten opnieuw worden gestuurd.',
       interrupted: 'Het venster is gesloten terwijl de bestanden werden gelezen. Verstuur ze opnieuw.',
       feature_disabled: 'Dit staat hier uit. Vraag het aan wie deze dienst beheert.',

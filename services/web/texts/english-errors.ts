@@ -34,6 +34,9 @@ export const englishErrors = {
   files_insecure: 'Files can only be received over https. Open Baton by its https address.',
   files_blocked:
     'This browser lets Baton store no files: a private window, or blocked storage. Use another window or browser.',
+  failed: 'The other device could not finish. The files must be sent again.',
+  other_sink_failed: 'The other device has no room, or cannot write. Make room there, then send the files again.',
+  other_source_failed: 'The other device could not read a file: it was changed or moved. Have it sent again.',
   transfer_gone: 'The transfer ended too early. The files must be sent again.',
   interrupted: 'The window was closed while the files were being read. Send them again.',
   feature_disabled: 'This is switched off here. Ask whoever runs this service.',

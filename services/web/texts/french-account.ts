@@ -210,6 +210,11 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       files_insecure: 'Les fichiers ne peuvent être reçus qu’en https. Ouvrez Baton à son adresse https.',
       files_blocked:
         'Ce navigateur n’autorise pas Baton à stocker des fichiers : fenêtre privée ou stockage bloqué. Utilisez une autre fenêtre ou un autre navigateur.',
+      failed: 'L’autre appareil n’a pas pu terminer. Les fichiers doivent être renvoyés.',
+      other_sink_failed:
+        'L’autre appareil n’a plus de place, ou ne peut pas écrire. Libérez de la place sur cet appareil, puis renvoyez les fichiers.',
+      other_source_failed:
+        'L’autre appareil n’a pas pu lire un fichier : il a été modifié ou déplacé. Faites-le renvoyer.',
       transfer_gone: 'Le transfert s’est terminé trop tôt. Les fichiers doivent être renvoyés.',
       interrupted: 'La fenêtre a été fermée pendant la lecture des fichiers. Envoyez-les à nouveau.',
       feature_disabled: 'C’est désactivé ici. Demandez à qui gère ce service.',

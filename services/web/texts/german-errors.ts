@@ -37,6 +37,11 @@ export const germanErrors: Texts['errors'] = {
   files_insecure: 'Dateien können nur über https empfangen werden. Öffne Baton mit seiner https-Adresse.',
   files_blocked:
     'Dieser Browser lässt Baton keine Dateien speichern: ein privates Fenster oder gesperrter Speicher. Nimm ein anderes Fenster oder einen anderen Browser.',
+  failed: 'Das andere Gerät konnte die Übertragung nicht beenden. Die Dateien müssen noch einmal gesendet werden.',
+  other_sink_failed:
+    'Das andere Gerät hat keinen Platz oder kann nicht schreiben. Mach dort Platz und sende die Dateien noch einmal.',
+  other_source_failed:
+    'Das andere Gerät konnte eine Datei nicht lesen: Sie wurde geändert oder verschoben. Lass sie noch einmal senden.',
   transfer_gone: 'Die Übertragung endete zu früh. Die Dateien müssen noch einmal gesendet werden.',
   interrupted: 'Das Fenster wurde geschlossen, während die Dateien gelesen wurden. Sende sie noch einmal.',
   feature_disabled: 'Das ist hier abgeschaltet. Frage, wer diesen Dienst betreibt.',

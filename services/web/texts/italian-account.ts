@@ -214,6 +214,11 @@ export const italianAccount: Pick<
     files_insecure: 'I file si possono ricevere solo con https. Apri Baton al suo indirizzo https.',
     files_blocked:
       'Questo browser non permette a Baton di conservare file: finestra privata o archiviazione bloccata. Usa un’altra finestra o un altro browser.',
+    failed: 'L’altro dispositivo non è riuscito a finire. I file vanno inviati di nuovo.',
+    other_sink_failed:
+      'L’altro dispositivo non ha spazio o non può scrivere. Libera spazio lì, poi invia di nuovo i file.',
+    other_source_failed:
+      'L’altro dispositivo non è riuscito a leggere un file: è stato modificato o spostato. Fattelo inviare di nuovo.',
     transfer_gone: 'Il trasferimento è finito troppo presto. I file vanno inviati di nuovo.',
     interrupted: 'La finestra è stata chiusa durante la lettura dei file. Inviali di nuovo.',
     feature_disabled: 'Qui è disattivato. Chiedi a chi gestisce questo servizio.',

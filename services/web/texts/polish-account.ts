@@ -223,6 +223,11 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       files_insecure: 'Pliki można odbierać tylko przez https. Otwórz Batona pod jego adresem https.',
       files_blocked:
         'Ta przeglądarka nie pozwala Batonowi przechowywać plików: okno prywatne albo zablokowana pamięć. Użyj innego okna lub przeglądarki.',
+      failed: 'Drugie urządzenie nie dokończyło przesyłania. Pliki trzeba wysłać ponownie.',
+      other_sink_failed:
+        'Drugie urządzenie nie ma miejsca albo nie może zapisywać. Zwolnij na nim miejsce i wyślij pliki ponownie.',
+      other_source_failed:
+        'Drugie urządzenie nie mogło odczytać pliku: zmieniono go lub przeniesiono. Poproś o ponowne wysłanie.',
       transfer_gone: 'Przesyłanie skończyło się za wcześnie. Pliki trzeba wysłać ponownie.',
       interrupted: 'Okno zamknięto podczas czytania plików. Wyślij je ponownie.',
       feature_disabled: 'To jest tutaj wyłączone. Zapytaj osobę, która prowadzi tę usługę.',

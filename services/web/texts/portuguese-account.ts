@@ -214,6 +214,11 @@ export const portugueseAccount: Pick<
     files_insecure: 'Arquivos só podem ser recebidos por https. Abra o Baton pelo endereço https.',
     files_blocked:
       'Este navegador não deixa o Baton guardar arquivos: janela anônima ou armazenamento bloqueado. Use outra janela ou outro navegador.',
+    failed: 'O outro dispositivo não conseguiu terminar. Os arquivos precisam ser enviados de novo.',
+    other_sink_failed:
+      'O outro dispositivo está sem espaço ou não consegue gravar. Libere espaço nele e envie os arquivos de novo.',
+    other_source_failed:
+      'O outro dispositivo não conseguiu ler um arquivo: ele foi alterado ou movido. Peça o envio de novo.',
     transfer_gone: 'A transferência acabou cedo demais. Os arquivos precisam ser enviados de novo.',
     interrupted: 'A janela foi fechada enquanto os arquivos eram lidos. Envie-os de novo.',
     feature_disabled: 'Isto está desativado aqui. Fale com quem mantém este serviço.',

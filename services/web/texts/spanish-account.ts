@@ -215,6 +215,11 @@ export const spanishAccount: Pick<
     files_insecure: 'Los archivos solo se pueden recibir por https. Abre Baton con su dirección https.',
     files_blocked:
       'Este navegador no deja que Baton guarde archivos: ventana privada o almacenamiento bloqueado. Usa otra ventana u otro navegador.',
+    failed: 'El otro dispositivo no pudo terminar. Hay que volver a enviar los archivos.',
+    other_sink_failed:
+      'El otro dispositivo no tiene espacio o no puede escribir. Libera espacio en él y vuelve a enviar los archivos.',
+    other_source_failed:
+      'El otro dispositivo no pudo leer un archivo: se cambió o se movió. Pide que lo envíen otra vez.',
     transfer_gone: 'La transferencia terminó antes de tiempo. Hay que volver a enviar los archivos.',
     interrupted: 'La ventana se cerró mientras se leían los archivos. Envíalos de nuevo.',
     feature_disabled: 'Esto está desactivado aquí. Pregunta a quien lleva este servicio.',

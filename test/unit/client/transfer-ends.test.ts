@@ -1,5 +1,6 @@
 import { failureOf } from '../../../services/cli/failure.ts';
 import { errorOf, stateOf } from '../../../services/web/history/history.ts';
+import { englishErrors } from '../../../services/web/texts/english-errors.ts';
 import { BatonClientError } from '../../../shared/client/errors/baton-client-error.ts';
 import type { Caller } from '../../../shared/client/http/caller.ts';
 import { makeRun, type Side } from '../../../shared/client/transfers/transfer-run.ts';
@@ -128,4 +129,16 @@ test('the app calls a transfer refused, and its other device offline, only where
   expect(errorOf(ended('FAILED', 'access_denied', 'receiver-1'), true)).toBe('failed');
   expect(errorOf(ended('FAILED', 'digest_mismatch', 'receiver-1'), true)).toBe('digest_mismatch');
   expect(errorOf(open, true)).toBeNull();
+});
+
+test('the app says of the other device what that device reported of itself', () => {
+  expect(errorOf(ended('FAILED', 'sink_failed', 'receiver-1'), true)).toBe('other_sink_failed');
+  expect(errorOf(ended('FAILED', 'sink_failed', 'receiver-1'), false)).toBe('sink_failed');
+  expect(errorOf(ended('FAILED', 'source_failed', 'sender-1'), false)).toBe('other_source_failed');
+  expect(errorOf(ended('FAILED', 'source_failed', 'sender-1'), true)).toBe('source_failed');
+  // A network that it lost is not the network of this one.
+  expect(errorOf(ended('FAILED', 'network', 'receiver-1'), true)).toBe('failed');
+  const said: Readonly<Record<string, string>> = englishErrors;
+  for (const code of ['failed', 'other_sink_failed', 'other_source_failed'])
+    expect(said[code]).toMatch(/^The other device/);
 });
