@@ -1,84 +1,9 @@
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium, withChromium } from '../browser/chromium.ts';
+import { withChromium } from '../browser/chromium.ts';
 import { MIB } from '../relay/support/relayed.ts';
-import type { TestDevice } from '../support/device.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { type Installed, installClient } from './installed.ts';
-import { openBundledPage } from './opened.ts';
-
-interface Outcome {
-  state: string;
-  mode?: string;
-  paths: string[];
-  ms: number;
-  patchedBytes: number;
-  sha256: string[] | null;
-}
-interface JoinOptions {
-  direct?: boolean;
-  holdMs?: number;
-  iceTransportPolicy?: 'all' | 'relay';
-}
-interface DirectDevice {
-  send(to: string, sizes: number[]): Promise<Outcome>;
-  resume(id: string): Promise<Outcome>;
-  receive(options?: { slowMs?: number; direct?: boolean }): Promise<Outcome>;
-  progressed(share: number): Promise<{ bytes: number; path: string }>;
-  id(): string;
-  pathNow(): string;
-  pause(): void;
-  resumeNow(): void;
-  cut(): void;
-}
-type Page_ = Window & {
-  join(headers: Record<string, string>, options: JoinOptions): Promise<void>;
-  device: DirectDevice;
-  alter: ((data: unknown, count: number) => unknown) | null;
-};
+import { type DirectWindow, expectSame, join, on, progressed, receive, send, useDirectPages } from './direct-pages.ts';
 
 withChromium.describe('a page whose library goes from device to device', () => {
-  let site: Site;
-  let browser: Browser;
-  let installed: Installed;
-  beforeAll(async () => {
-    [site, browser, installed] = await Promise.all([startSite(), launchChromium(), installClient()]);
-  }, 150_000);
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
-  afterAll(async () => {
-    installed.remove();
-    await Promise.all([site.stop(), browser.close()]);
-  });
-
-  async function join(page: Page, { headers }: TestDevice, options: JoinOptions): Promise<void> {
-    await page.waitForFunction(() => 'join' in globalThis);
-    await page.evaluate(([itself, how]) => (globalThis as unknown as Page_).join(itself, how), [
-      headers,
-      options,
-    ] as const);
-  }
-
-  async function pair(ofSender: JoinOptions = {}, ofReceiver: JoinOptions = {}) {
-    const devices = await site.enrol('Laptop', 'Phone');
-    const opened = (replica: { url: string }) => openBundledPage(installed, browser, 'direct-page.html', replica);
-    const [{ page: sender }, { page: receiver }] = [await opened(site.one), await opened(site.two)];
-    await Promise.all([join(sender, devices[0], ofSender), join(receiver, devices[1], ofReceiver)]);
-    return { sender, receiver, laptop: devices[0], phone: devices[1] };
-  }
-
-  const send = (page: Page, ...sizes: number[]): Promise<Outcome> =>
-    page.evaluate((each) => (globalThis as unknown as Page_).device.send('Phone', each), sizes);
-  const receive = (page: Page, options = {}): Promise<Outcome> =>
-    page.evaluate((how) => (globalThis as unknown as Page_).device.receive(how), options);
-  const on = <T>(page: Page, work: (device: DirectDevice) => T): Promise<T> =>
-    page.evaluate(`(${String(work)})(globalThis.device)`);
-  const progressed = (page: Page, share: number) =>
-    page.evaluate((wanted) => (globalThis as unknown as Page_).device.progressed(wanted), share);
-  const alter = (page: Page, how: string) => page.evaluate(`globalThis.alter = ${how}`);
-
-  function expectSame(sent: Outcome, received: Outcome): void {
-    expect([sent.state, received.state]).toEqual(['DONE', 'DONE']);
-    expect(received.sha256).toEqual(sent.sha256);
-  }
+  const { pair } = useDirectPages();
 
   test('passes 200 MB to another one without a byte through the service', async () => {
     const { sender, receiver } = await pair();
@@ -166,7 +91,7 @@ withChromium.describe('a page whose library goes from device to device', () => {
     const id = await on(sender, (device) => device.id());
     await sender.reload();
     await join(sender, laptop, {});
-    const sent = await sender.evaluate((known) => (globalThis as unknown as Page_).device.resume(known), id);
+    const sent = await sender.evaluate((known) => (globalThis as unknown as DirectWindow).device.resume(known), id);
     expectSame(sent, await received);
     expect((await received).paths.at(-1)).toBe('direct');
   });
@@ -183,65 +108,6 @@ withChromium.describe('a page whose library goes from device to device', () => {
     expect(later.bytes - paused.bytes).toBeLessThan(2 * MIB);
     await on(receiver, (device) => device.resumeNow());
     const [sent, received] = await both;
-    expectSame(sent, received);
-    expect(received.paths).toEqual(['direct']);
-  });
-
-  const isBytes = 'typeof data !== "string"';
-  test.each([
-    ['text where bytes are due', `(data, n) => ${isBytes} && n > 5 ? 'hello' : data`],
-    // The last message alone has seven bytes. Seven bytes more are more than the file has.
-    ['more bytes than the file has', `(data) => ${isBytes} && data.length === 7 ? new Uint8Array(14) : data`],
-    ['the wrong file', `(data) => ${isBytes} ? data : '{"say":"file","file":7,"at":0}'`],
-    ['bytes before a file', '(data) => [new Uint8Array(9), data]'],
-    ['empty messages', `(data) => ${isBytes} ? new Uint8Array(0) : data`],
-  ])('takes the relay from a sender that sends %s', async (_, how) => {
-    const { sender, receiver } = await pair();
-    await alter(sender, how);
-    const [sent, received] = await Promise.all([send(sender, 5 * MIB + 7), receive(receiver)]);
-    expectSame(sent, received);
-    expect(received.paths.at(-1)).toBe('relay');
-  });
-
-  test.each([
-    ['wants a file that there is not', `(data) => '{"say":"want","file":9,"at":0}'`],
-    ['wants what is behind the end', `(data) => data.replace('"at":0', '"at":5242880')`],
-    ['took more than was sent', `(data) => data.replace(/"bytes":\\d+/, '"bytes":9007199254740991')`],
-    ['sends bytes', '() => new Uint8Array(100)'],
-    ['sends nonsense', `() => '{'.repeat(10000)`],
-    ['wants without end', '(data) => Array.from({ length: 1000 }, () => data)'],
-  ])('takes the relay for a receiver that %s', async (_, how) => {
-    const { sender, receiver } = await pair();
-    await alter(receiver, how);
-    const [sent, received] = await Promise.all([send(sender, 5 * MIB), receive(receiver)]);
-    expectSame(sent, received);
-    expect(sent.paths.at(-1)).toBe('relay');
-  });
-
-  test('ends the transfer for both when other bytes come than were announced', async () => {
-    const { sender, receiver } = await pair();
-    await alter(sender, `(data) => ${isBytes} ? data.slice().fill(7) : data`);
-    const [sent, received] = await Promise.all([send(sender, 5 * MIB), receive(receiver)]);
-    expect([sent.state, received.state]).toEqual(['digest_mismatch', 'digest_mismatch']);
-  });
-
-  test('is not held up by a flood of candidates that lead nowhere', async () => {
-    const { sender, receiver, laptop } = await pair();
-    const sending = send(sender, 20 * MIB);
-    const receiving = receive(receiver, { slowMs: 20 });
-    const id = await sender.evaluate(async () => {
-      const { device } = globalThis as unknown as Page_;
-      await device.progressed(0.01);
-      return device.id();
-    });
-    const body = {
-      to: 'Phone',
-      transfer_id: id,
-      kind: 'candidate' as const,
-      payload: { candidate: 'x'.repeat(2_000) },
-    };
-    for (let i = 0; i < 300; i += 1) await laptop.on(site.one).call('sendSignal', { body });
-    const [sent, received] = await Promise.all([sending, receiving]);
     expectSame(sent, received);
     expect(received.paths).toEqual(['direct']);
   });
