@@ -1,16 +1,6 @@
 import type { Browser, BrowserContext } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import {
-  type AppPage,
-  accept,
-  chooseFiles,
-  deviceRow,
-  localUrl,
-  openApp,
-  openThread,
-  say,
-  inThread,
-} from './app-page.ts';
+import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, say, inThread } from './app-page.ts';
 import { randomUser, shownTexts } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
@@ -160,8 +150,10 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
       await openThread(phone.page, 'Desktop');
       await chooseFiles(phone.page, { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
       await openThread(desktop.page, 'Phone');
-      await accept(desktop.page);
-      await desktop.page.getByText('This browser lets Baton store no files').waitFor();
+      await desktop.page.locator('.offer').getByText('This browser lets Baton store no files').waitFor();
+      expect(await desktop.page.getByRole('button', { name: 'Accept', exact: true }).count()).toBe(0);
+      await desktop.page.getByRole('button', { name: 'Refuse', exact: true }).click();
+      await inThread(phone.page).getByText('Refused', { exact: true }).waitFor();
       expect(desktop.reports).toEqual([]);
     },
   );

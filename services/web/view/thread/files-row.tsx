@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { File as FileIcon, Files, FolderSync, Pause, Play, X } from 'lucide';
+import { useEffect } from 'preact/hooks';
 import { type Running, runningOf, shared } from '../../engine/shared-state.ts';
 import { setAlways } from '../../files/always.ts';
+import { whyNoFiles } from '../../files/kept-files.ts';
 import type { FilesItem } from '../../history/database.ts';
 import { isRefused, isUnopened } from '../../history/history.ts';
 import { bytesText, durationText } from '../../texts/quantities.ts';
@@ -78,6 +80,13 @@ function Offer({ item }: { item: FilesItem }) {
   const app = useApp();
   const isAlways = useSignal(false);
   const isBusy = useSignal(false);
+  /** Why no files can be stored in this browser. */
+  const blocked = useSignal<string | null>(null);
+  useEffect(() => {
+    void whyNoFiles().then((why) => {
+      blocked.value = why;
+    });
+  }, [blocked]);
   const { files } = texts.value;
   const accept = () => {
     isBusy.value = true;
@@ -92,16 +101,20 @@ function Offer({ item }: { item: FilesItem }) {
   };
   return (
     <div class="offer">
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isAlways.value}
-          onChange={(event) => {
-            isAlways.value = event.currentTarget.checked;
-          }}
-        />
-        {files.always}
-      </label>
+      {blocked.value === null ? (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isAlways.value}
+            onChange={(event) => {
+              isAlways.value = event.currentTarget.checked;
+            }}
+          />
+          {files.always}
+        </label>
+      ) : (
+        <p class="item-error">{errorText(blocked.value)}</p>
+      )}
       <div class="row">
         <button
           type="button"
@@ -110,9 +123,11 @@ function Offer({ item }: { item: FilesItem }) {
         >
           {files.refuse}
         </button>
-        <button type="button" class="button primary" disabled={isBusy.value} onClick={accept}>
-          {files.accept}
-        </button>
+        {blocked.value === null && (
+          <button type="button" class="button primary" disabled={isBusy.value} onClick={accept}>
+            {files.accept}
+          </button>
+        )}
       </div>
     </div>
   );
