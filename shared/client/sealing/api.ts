@@ -93,8 +93,9 @@ export interface Rings {
   current(): Promise<Keyring | null>;
   /**
    * Signs and puts the next ring, again where another device was faster. Returns the ring in force where nothing changes.
+   * `check` sees the ring before each attempt, and throws where the change is not wanted any more.
    */
-  change(wanted: RingChange): Promise<Keyring>;
+  change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring>;
   /** Pins the ring that an approval names. Null where there is none to pin. Throws `bad_grant` where it does not fit. */
   takeGrant(): Promise<Linked | null>;
   /** Tells whether the account has rings, with or without this device. */
@@ -288,13 +289,20 @@ export interface Linking {
   remove(deviceIds: readonly string[]): Promise<Keyring>;
 }
 
+/** Words that the user has seen already, made by `makeWords` of `@baton/client/sealed`. */
+export interface ChosenWords {
+  readonly words: string;
+  /** The keyring when they were made. Throws `words_moved` where other words have been made since. */
+  readonly seen: Keyring;
+}
+
 /** Recovery words: 24 words that let a device into the ring when no other device is left. */
 export interface Recovery {
   /**
    * Makes new words, which replace earlier ones. They are returned once and stored nowhere. Throws `unkeyed` on a device
-   * without keys.
+   * without keys. `chosen`: for a program that shows words first, and changes nothing before its user has confirmed them.
    */
-  makeWords(): Promise<string>;
+  makeWords(chosen?: ChosenWords): Promise<string>;
   /**
    * Tells whether the words are to be renewed: the service drops the oldest rings of a long chain, and the words prove nothing
    * any more once it has dropped the ring that they have signed. True from half of that on.
