@@ -1,4 +1,3 @@
-import { LIMITS } from '../../contract/limits.ts';
 import { adoptRing, type Keyring } from '../sealed/keyring.ts';
 import { type DeviceKeys, publicKeysOf, type PublicKeys } from '../sealed/keys/device-keys.ts';
 import { keepDeviceKeys, type KeyedAccount } from '../sealed/keys/key-store.ts';
@@ -11,6 +10,7 @@ import { sealedError } from '../sealed/sealed-error.ts';
 import type { Recovery, Rings, SealingStores } from './api.ts';
 import { sealingError } from './problem.ts';
 import { isCode, makeRingCalls } from './ring-calls.ts';
+import { SEALING_LIMITS } from './sealing-limits.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
 /** How often a ring is made, where another device was faster each time. */
@@ -31,7 +31,7 @@ interface WholeChain {
 function shareSince({ ring, rings }: Keyring, n: number): number {
   const count = ring.body.n - n + 1;
   const bytes = rings.reduce((sum, { text }) => sum + text.length, 0) / rings.length;
-  return Math.max(count / LIMITS.rings, (count * bytes) / LIMITS.ringsBytes);
+  return Math.max(count / SEALING_LIMITS.rings, (count * bytes) / SEALING_LIMITS.ringsBytes);
 }
 
 /** Recovery words of an account. */
