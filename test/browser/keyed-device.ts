@@ -62,6 +62,8 @@ const deviceType: DeviceType = 'linux';
 export function makeKeyedDevice(
   site: SignInSite,
   baseUrl: string,
+  /** The public origin of the service, where a device knows a replica by another address. */
+  origin = baseUrl,
 ): KeyedDevice & { signIn(name: string, user?: string): Promise<void> } {
   const session = memorySession();
   const stores = { keys: memoryKeys(), asking: memoryKeys(), grant: memoryGrant(), taken: memoryTaken() };
@@ -78,7 +80,7 @@ export function makeKeyedDevice(
     ring,
     async signIn(name, user) {
       const login = await site.logIn(user);
-      const headers = { Cookie: login.cookie, Origin: baseUrl };
+      const headers = { Cookie: login.cookie, Origin: origin };
       await startDeviceSession({
         baseUrl,
         headers,
