@@ -5,7 +5,6 @@ export { type Access, accessOf, isMemberBy } from './sealing/access.ts';
 export { goneMembers } from './sealing/gone.ts';
 export { memoryTaken, type TakenText, type TakenTexts } from './sealing/taken.ts';
 export type {
-  ChosenWords,
   Deletion,
   Deletions,
   FilesToSeal,

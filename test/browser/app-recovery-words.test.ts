@@ -99,7 +99,7 @@ withChromium.describe('recovery words in the app', () => {
   const everything = (page: Page): Promise<string> =>
     page.evaluate(async () => {
       const parts: unknown[] = [document.documentElement.outerHTML, history.state, location.href];
-      parts.push({ ...localStorage }, { ...sessionStorage });
+      parts.push(Object.entries(localStorage), Object.entries(sessionStorage));
       for (const input of document.querySelectorAll('input, textarea')) parts.push((input as HTMLInputElement).value);
       const answer = <T>(request: IDBRequest<T>) =>
         new Promise<T>((resolve, reject) => {

@@ -32,6 +32,7 @@ async function idOf(by: KeyedDevice, name: string): Promise<string> {
   return (await by.client.devices.list()).find((each) => each.name === name)?.device_id ?? '';
 }
 
+// Proves G32.
 test('a ring that was put through a replica which died is the one that the others go on from', async () => {
   const { site, laptop, phone, letIn } = await accountOfTwo();
   const tablet = await letIn(laptop, 'Tablet', {});
@@ -46,6 +47,7 @@ test('a ring that was put through a replica which died is the one that the other
   expect(await phone.read()).toEqual(['under the next one']);
 });
 
+// Proves G32.
 test('a list of guests that was put through a replica which died is the one that the others read, and replace', async () => {
   const { site, laptop, phone, letIn } = await accountOfTwo();
   const visitor = await letIn(laptop, 'Visitor', HOUR);

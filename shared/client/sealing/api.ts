@@ -289,20 +289,14 @@ export interface Linking {
   remove(deviceIds: readonly string[]): Promise<Keyring>;
 }
 
-/** Words that the user has seen already, made by `makeWords` of `@baton/client/sealed`. */
-export interface ChosenWords {
-  readonly words: string;
-  /** The keyring when they were made. Throws `words_moved` where other words have been made since. */
-  readonly seen: Keyring;
-}
-
 /** Recovery words: 24 words that let a device into the ring when no other device is left. */
 export interface Recovery {
   /**
    * Makes new words, which replace earlier ones. They are returned once and stored nowhere. Throws `unkeyed` on a device
-   * without keys. `chosen`: for a program that shows words first, and changes nothing before its user has confirmed them.
+   * without keys. `chosen`: words that `makeWords` of `@baton/client/sealed` made and the user has confirmed, and the keyring
+   * of that moment. Throws `words_moved` where other words were made since.
    */
-  makeWords(chosen?: ChosenWords): Promise<string>;
+  makeWords(chosen?: { readonly words: string; readonly seen: Keyring }): Promise<string>;
   /**
    * Tells whether the words are to be renewed: the service drops the oldest rings of a long chain, and the words prove nothing
    * any more once it has dropped the ring that they have signed. True from half of that on.
