@@ -352,9 +352,13 @@ withChromium.describe('recovery words in the app', () => {
     expect(reports).toEqual([]);
   }, 180_000);
 
-  test('are not for a guest', async () => {
+  test('are not for a guest, nor for a browser whose keys cannot be used', async () => {
     const laptop = await site.account();
     const { page } = await site.open(browser, laptop, { name: 'Desktop' });
+    await laptop.sealing().deletions.removeKeys();
+    await page.goto(`${site.url}/?gone#/words`);
+    await page.getByText('The service has no keys of this account any more.').waitFor();
+    expect(await page.locator('.card').getByRole('button').count()).toBe(0);
     await page.evaluate(() => localStorage.setItem('baton-keys', '{"kind":"keyed","isGuest":true}'));
     await page.goto(`${site.url}/?guest#/words`);
     await page.getByText('Only your own device that stays signed in can make keys.').waitFor();

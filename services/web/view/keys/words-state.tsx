@@ -8,22 +8,26 @@ import { keyTexts } from '../../texts/key-texts.ts';
 import { useApp } from '../app-context.ts';
 import { hrefOf } from '../navigation.ts';
 import { Icon } from '../parts/icon.tsx';
+import { codeOf } from '../parts/notices.ts';
 import { dateText } from './moment.ts';
 import { makeNewestReading } from './newest-reading.ts';
 
-/** Follows whether the account has recovery words; undefined while that is not known. */
+/** Follows whether the account has recovery words; undefined while that is not known. `problem`: why it cannot be read. */
 export function useWordsOfAccount() {
   const { keys } = useApp();
   const found = useSignal<WordsOfAccount | null | undefined>(undefined);
+  const problem = useSignal('');
   const readNewest = useMemo(() => makeNewestReading(async () => (await keys.open()).wordsOfAccount()), []);
   useEffect(() => {
     const take = (now: WordsOfAccount | null): void => {
       found.value = now;
+      problem.value = '';
     };
-    // Why it cannot be read now is said of the keys themselves.
-    void readNewest(take, () => {});
+    void readNewest(take, (error) => {
+      problem.value = codeOf(error);
+    });
   }, [shared.value.ringNumber, members.value]);
-  return found;
+  return { found: found.value, problem: problem.value };
 }
 
 /** Returns what the account has in words. */
@@ -36,7 +40,8 @@ export function stateText(found: WordsOfAccount | null): string {
 
 /** Says whether the account has recovery words, and leads to the one thing to do. */
 export function WordsState() {
-  const found = useWordsOfAccount().value;
+  // Why they cannot be read is said of the keys themselves.
+  const { found } = useWordsOfAccount();
   const { recovery } = keyTexts.value;
   if (found === undefined) return null;
   const action = found === null ? recovery.make : found.areDue ? recovery.renew : recovery.makeNew;
