@@ -92,11 +92,17 @@ async function slimTables() {
     LIMITS: picked(LIMITS, namesIn(/\bLIMITS\.(\w+)/g)),
     ERRORS: errorsOf(ERRORS),
   };
+  const missing = [...namesIn(/(?<!SEALING_)LIMITS\.(\w+)/g, ofSealing)].filter((name) => !(name in tables.LIMITS));
+  // The number would be undefined in the package.
+  if (missing.length > 0) throw new Error(`sealing/ takes ${missing.join(', ')} from LIMITS, not from SEALING_LIMITS`);
   const contract = (name) => readFileSync(join(ROOT, `dist/shared/contract/${name}.js`), 'utf8');
   return {
     'contract/tables.js': tablesText(tables),
     'client/sealing/sealing-routes.js': tablesText({
       SEALING_ROUTES: mapped(picked(ROUTES, namesIn(CALLS, ofSealing)), short),
+    }),
+    'client/sealing/sealing-limits.js': tablesText({
+      SEALING_LIMITS: picked(LIMITS, namesIn(/\bSEALING_LIMITS\.(\w+)/g, ofSealing)),
     }),
     'contract/routes.js': "export { ROUTES } from './tables.js';",
     'contract/events.js': "export { EVENTS } from './tables.js';",

@@ -8,7 +8,9 @@ import {
   type SessionStore,
   startDeviceSession,
 } from '../../shared/client/index.ts';
-import { type Keyring, memoryKeys } from '../../shared/client/sealed.ts';
+import { type Keyring, makeNextRing, memoryKeys } from '../../shared/client/sealed.ts';
+import { makeRingCalls } from '../../shared/client/sealing/ring-calls.ts';
+import { makeSealingCalls } from '../../shared/client/sealing/sealing-calls.ts';
 import {
   type KeptGrant,
   type LetInSettings,
@@ -31,6 +33,8 @@ export interface KeyedDevice {
   letIn(link: string, access?: LetInSettings): Promise<string>;
   /** Opens what waits, and takes it. */
   read(): Promise<(string | null)[]>;
+  /** Puts so many rings in which nothing else changes. */
+  lengthenChain(count: number): Promise<void>;
   /** Asks to be let in under that name; gives the link, and the digits once it was let in. */
   askToJoin(name: string): Promise<{ link: string; digits: Promise<string> }>;
 }
@@ -58,6 +62,8 @@ const deviceType: DeviceType = 'linux';
 export function makeKeyedDevice(
   site: SignInSite,
   baseUrl: string,
+  /** The public origin of the service, where a device knows a replica by another address. */
+  origin = baseUrl,
 ): KeyedDevice & { signIn(name: string, user?: string): Promise<void> } {
   const session = memorySession();
   const stores = { keys: memoryKeys(), asking: memoryKeys(), grant: memoryGrant(), taken: memoryTaken() };
@@ -74,7 +80,7 @@ export function makeKeyedDevice(
     ring,
     async signIn(name, user) {
       const login = await site.logIn(user);
-      const headers = { Cookie: login.cookie, Origin: baseUrl };
+      const headers = { Cookie: login.cookie, Origin: origin };
       await startDeviceSession({
         baseUrl,
         headers,
@@ -103,6 +109,15 @@ export function makeKeyedDevice(
       }
       await client.messages.acknowledge(messages.map(({ message_id }) => message_id));
       return texts;
+    },
+    async lengthenChain(count) {
+      const keyring = await ring();
+      const { put } = makeRingCalls(makeSealingCalls({ baseUrl, session }));
+      let last = keyring.ring;
+      for (let made = 0; made < count; made += 1) {
+        last = await makeNextRing(last, keyring, {}, Date.now());
+        await put(last.text, last.body.n);
+      }
     },
     async askToJoin(name) {
       const asking = await makeAsking(stores);

@@ -10,6 +10,7 @@ import { makeLeaving } from './leaving.ts';
 import { makeOpening } from './opening.ts';
 import { makeOwnRing, type OwnRing } from './own-ring.ts';
 import { makeReceiving } from './receiving.ts';
+import { makeRecoveryWords } from './recovery-words.ts';
 
 export interface SealingParts {
   client: BatonClient;
@@ -79,6 +80,7 @@ export function makeAppSealing(parts: SealingParts) {
     ...makeClipboard(ring),
     ...makeAppFiles({ client: parts.client, isOpenTo: (id) => isOpenTo(parts.history, id) }, ring),
     ...account,
+    ...makeRecoveryWords(ring),
     takeOutGone: makeLeaving({ ...account, isMember }).soon,
     current: ring.current,
     takeGrant: ring.takeGrant,

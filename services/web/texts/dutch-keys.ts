@@ -1,4 +1,7 @@
 import type { KeyTexts } from './english-keys.ts';
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('nl');
 
 export const dutchKeys: KeyTexts = {
   title: 'Versleuteling',
@@ -24,6 +27,48 @@ export const dutchKeys: KeyTexts = {
   noKeys: 'Geen sleutel. Kies daar “Sleutel ophalen” in de instellingen, of log er opnieuw in, en keur het hier goed.',
   gone: 'Niet meer ingelogd',
   words: 'Herstelwoorden',
+  recovery: {
+    none: 'Er zijn geen herstelwoorden. Als alle apparaten met een sleutel kwijt zijn, kan niemand meer openen wat ze hebben versleuteld.',
+    exist: (when) => `Er zijn herstelwoorden sinds ${when}.`,
+    existUndated: 'Er zijn herstelwoorden.',
+    due: 'Ze moeten worden vernieuwd. Anders zijn ze binnenkort niets meer waard.',
+    make: 'Herstelwoorden maken',
+    makeNew: 'Nieuwe herstelwoorden maken',
+    renew: 'Herstelwoorden vernieuwen',
+    use: 'Herstelwoorden gebruiken',
+    what: 'Herstelwoorden zijn 24 woorden die je op papier bewaart. Als alle apparaten met een sleutel kwijt zijn, geven ze de sleutel van het account aan een browser die erop is ingelogd.',
+    givesAway:
+      'Wie de woorden heeft, kan berichten en klemborden openen die zijn opgenomen sinds de woorden bestaan. Wie ook op je account kan inloggen, leest wat je apparaten lezen. Bewaar ze waar niemand anders ze vindt.',
+    once: 'De woorden worden één keer getoond en nergens opgeslagen. Ze gelden pas na de laatste stap.',
+    replaces:
+      'Nieuwe woorden vervangen de huidige en de sleutel van het account. De huidige zijn daarna niets meer waard.',
+    list: 'Je 24 herstelwoorden',
+    writeDown: 'Schrijf ze in deze volgorde op.',
+    copyRisk: 'Andere programma’s op dit apparaat kunnen lezen wat je kopieert. Papier is veiliger.',
+    print: 'Afdrukken',
+    written: 'Ik heb ze opgeschreven',
+    check: 'Typ twee van de woorden, om zeker te weten dat je lijst klopt.',
+    word: (n) => `Woord ${n}`,
+    wrong: (n) => `Woord ${n} klopt niet. Kijk op je lijst.`,
+    showAgain: 'Woorden opnieuw tonen',
+    finish: 'Afronden',
+    made: 'De herstelwoorden gelden vanaf nu.',
+    failed: 'De herstelwoorden gelden nog niet.',
+    field: 'De 24 woorden',
+    typing: 'Typ of plak de woorden in hun volgorde. Nummers, spaties en hoofdletters maken niet uit.',
+    useWhy: 'Met de herstelwoorden krijgt deze browser de sleutel van het account.',
+    renewWhy:
+      'De apparaten met een sleutel zijn vaak veranderd sinds deze woorden bestaan. Typ de woorden, zodat ze blijven gelden. Ze blijven dezelfde.',
+    count: (n) =>
+      plural(n, {
+        one: 'Dit is 1 woord. Het moeten er 24 zijn.',
+        other: `Dit zijn ${n} woorden. Het moeten er 24 zijn.`,
+      }),
+    unknown: (n, word) => `Woord ${n}, ${word}, is geen herstelwoord.`,
+    checksum: 'Deze woorden horen niet bij elkaar. Eén is fout, of twee zijn verwisseld.',
+    got: 'Deze browser heeft de sleutel van het account.',
+    renewed: 'De herstelwoorden blijven gelden.',
+  },
   replace: 'Sleutel vervangen',
   replaceTitle: 'De sleutel van het account vervangen?',
   replaceWhy: 'Apparaten die niet meer zijn ingelogd, lezen niets van wat vanaf nu wordt gestuurd.',
@@ -119,5 +164,9 @@ export const dutchKeys: KeyTexts = {
     sent_before: 'Iemand heeft deze bestanden onderweg herhaald. Ze zijn geweigerd.',
     key_retired: 'Deze bestanden zijn te lang geleden versleuteld. Laat ze opnieuw sturen.',
     newer_version: 'Een nieuwere versie van Baton heeft dit versleuteld. Laad de pagina opnieuw.',
+    bad_words: 'Dit zijn niet de herstelwoorden van dit account.',
+    words_over: 'Deze herstelwoorden zijn niet op tijd vernieuwd. Ze openen niets meer.',
+    words_moved: 'Intussen zijn andere herstelwoorden gemaakt. De woorden die hier zijn getoond, gelden niet.',
+    bad_ring: 'De dienst toont sleutels die deze woorden niet hebben bevestigd. Er is niets veranderd.',
   },
 };

@@ -1,3 +1,7 @@
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('en');
+
 /** The texts about keys. They are loaded with the code that seals. */
 export const englishKeys = {
   title: 'Encryption',
@@ -23,6 +27,45 @@ export const englishKeys = {
   noKeys: 'No key. Choose “Get the key” in its settings, or sign it in again, and approve it here.',
   gone: 'No longer signed in',
   words: 'Recovery words',
+  recovery: {
+    none: 'There are no recovery words. If every device with keys is lost, nobody can open what they have encrypted.',
+    exist: (when: string) => `Recovery words exist since ${when}.`,
+    existUndated: 'Recovery words exist.',
+    due: 'They are due for renewal. Without it they will soon be worth nothing.',
+    make: 'Make recovery words',
+    makeNew: 'Make new recovery words',
+    renew: 'Renew recovery words',
+    use: 'Use recovery words',
+    what: 'Recovery words are 24 words that you keep on paper. If every device with keys is lost, they give the key of the account to a browser that is signed in to it.',
+    givesAway:
+      'Whoever has the words can open messages and clipboards that were recorded since the words were made. Whoever can also sign in to your account reads what your devices read. Keep the words where nobody else finds them.',
+    once: 'The words are shown once and stored nowhere. They count only after the last step.',
+    replaces:
+      'New words replace the existing ones and the key of the account. The existing words are worth nothing after that.',
+    list: 'Your 24 recovery words',
+    writeDown: 'Write them down in this order.',
+    copyRisk: 'Other programs on this device can read what you copy, so paper is safer.',
+    print: 'Print',
+    written: 'I have written them down',
+    check: 'Type two of the words, to be sure that your list is right.',
+    word: (n: number) => `Word ${n}`,
+    wrong: (n: number) => `Word ${n} is not right. Look at your list.`,
+    showAgain: 'Show the words again',
+    finish: 'Finish',
+    made: 'The recovery words count from now on.',
+    failed: 'The recovery words do not count yet.',
+    field: 'The 24 words',
+    typing: 'Type or paste the words in their order. Numbers, spaces and capital letters do not matter.',
+    useWhy: 'With the recovery words this browser gets the key of the account.',
+    renewWhy:
+      'The devices with keys have changed often since these words were made. Type the words, so that they go on counting. They stay the same.',
+    count: (n: number) =>
+      plural(n, { one: 'This is 1 word. 24 are needed.', other: `These are ${n} words. 24 are needed.` }),
+    unknown: (n: number, word: string) => `Word ${n}, ${word}, is no recovery word.`,
+    checksum: 'These words do not belong together. One is wrong, or two have changed places.',
+    got: 'This browser has the key of the account.',
+    renewed: 'The recovery words go on counting.',
+  },
   replace: 'Replace the key',
   replaceTitle: 'Replace the key of the account?',
   replaceWhy: 'Devices that are no longer signed in cannot read what is sent from now on.',
@@ -120,6 +163,10 @@ export const englishKeys = {
     sent_before: 'Somebody on the way repeated these files. They were refused.',
     key_retired: 'These files were encrypted too long ago. Have them sent again.',
     newer_version: 'A newer version of Baton encrypted this. Reload the page.',
+    bad_words: 'These are not the recovery words of this account.',
+    words_over: 'These recovery words were not renewed in time. They open nothing any more.',
+    words_moved: 'Other recovery words were made meanwhile. The words that were shown here do not count.',
+    bad_ring: 'The service shows keys that these words have not confirmed. Nothing was changed.',
   },
 };
 

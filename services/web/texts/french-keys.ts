@@ -1,4 +1,7 @@
 import type { KeyTexts } from './english-keys.ts';
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('fr');
 
 export const frenchKeys: KeyTexts = {
   title: 'Chiffrement',
@@ -24,6 +27,44 @@ export const frenchKeys: KeyTexts = {
   noKeys: 'Pas de clé. Choisissez « Obtenir la clé » dans ses réglages, ou reconnectez-le, et acceptez ici.',
   gone: 'N’est plus connecté',
   words: 'Mots de récupération',
+  recovery: {
+    none: 'Il n’y a pas de mots de récupération. Si tous les appareils avec une clé sont perdus, personne ne peut plus ouvrir ce qu’ils ont chiffré.',
+    exist: (when) => `Des mots de récupération existent depuis le ${when}.`,
+    existUndated: 'Des mots de récupération existent.',
+    due: 'Ils doivent être renouvelés, sinon ils ne vaudront bientôt plus rien.',
+    make: 'Créer des mots de récupération',
+    makeNew: 'Créer de nouveaux mots de récupération',
+    renew: 'Renouveler les mots de récupération',
+    use: 'Utiliser les mots de récupération',
+    what: 'Les mots de récupération sont 24 mots que vous gardez sur papier. Si tous les appareils avec une clé sont perdus, ils donnent la clé du compte à un navigateur qui y est connecté.',
+    givesAway:
+      'Qui a les mots peut ouvrir les messages et presse-papiers enregistrés depuis leur création. Qui peut en plus se connecter à votre compte lit ce que lisent vos appareils. Gardez-les là où personne d’autre ne les trouve.',
+    once: 'Les mots sont montrés une fois et ne sont conservés nulle part. Ils ne comptent qu’après la dernière étape.',
+    replaces:
+      'De nouveaux mots remplacent les mots actuels et la clé du compte. Les mots actuels ne valent ensuite plus rien.',
+    list: 'Vos 24 mots de récupération',
+    writeDown: 'Notez-les dans cet ordre.',
+    copyRisk: 'D’autres programmes de cet appareil peuvent lire ce que vous copiez : le papier est plus sûr.',
+    print: 'Imprimer',
+    written: 'Je les ai notés',
+    check: 'Tapez deux des mots, pour être sûr que votre liste est juste.',
+    word: (n) => `Mot ${n}`,
+    wrong: (n) => `Le mot ${n} n’est pas le bon. Regardez votre liste.`,
+    showAgain: 'Montrer encore les mots',
+    finish: 'Terminer',
+    made: 'Les mots de récupération comptent désormais.',
+    failed: 'Les mots de récupération ne comptent pas encore.',
+    field: 'Les 24 mots',
+    typing: 'Tapez ou collez les mots dans leur ordre. Les numéros, les espaces et les majuscules n’importent pas.',
+    useWhy: 'Avec les mots de récupération, ce navigateur reçoit la clé du compte.',
+    renewWhy:
+      'Les appareils avec une clé ont souvent changé depuis la création de ces mots. Tapez-les pour qu’ils continuent de compter. Ils restent les mêmes.',
+    count: (n) => plural(n, { one: `Il y a ${n} mot. Il en faut 24.`, other: `Il y a ${n} mots. Il en faut 24.` }),
+    unknown: (n, word) => `Le mot ${n}, ${word}, n’est pas un mot de récupération.`,
+    checksum: 'Ces mots ne vont pas ensemble. L’un est faux, ou deux sont intervertis.',
+    got: 'Ce navigateur a la clé du compte.',
+    renewed: 'Les mots de récupération continuent de compter.',
+  },
   replace: 'Remplacer la clé',
   replaceTitle: 'Remplacer la clé du compte ?',
   replaceWhy: 'Les appareils qui ne sont plus connectés ne lisent rien de ce qui est envoyé désormais.',
@@ -119,5 +160,9 @@ export const frenchKeys: KeyTexts = {
     sent_before: 'Quelqu’un a répété ces fichiers en chemin. Ils ont été refusés.',
     key_retired: 'Ces fichiers ont été chiffrés il y a trop longtemps. Faites-les envoyer de nouveau.',
     newer_version: 'Une version plus récente de Baton a chiffré ceci. Rechargez la page.',
+    bad_words: 'Ce ne sont pas les mots de récupération de ce compte.',
+    words_over: 'Ces mots de récupération n’ont pas été renouvelés à temps. Ils n’ouvrent plus rien.',
+    words_moved: 'D’autres mots de récupération ont été créés entre-temps. Les mots montrés ici ne comptent pas.',
+    bad_ring: 'Le service montre des clés que ces mots n’ont pas confirmées. Rien n’a changé.',
   },
 };

@@ -1,4 +1,7 @@
 import type { KeyTexts } from './english-keys.ts';
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('de');
 
 export const germanKeys: KeyTexts = {
   title: 'Verschlüsselung',
@@ -25,6 +28,46 @@ export const germanKeys: KeyTexts = {
   noKeys: 'Kein Schlüssel. Wähle „Schlüssel holen“ in seinen Einstellungen, oder melde es neu an, und stimme hier zu.',
   gone: 'Nicht mehr angemeldet',
   words: 'Wiederherstellungswörter',
+  recovery: {
+    none: 'Es gibt keine Wiederherstellungswörter. Sind alle Geräte mit Schlüsseln verloren, kann niemand mehr öffnen, was sie verschlüsselt haben.',
+    exist: (when) => `Wiederherstellungswörter gibt es seit: ${when}.`,
+    existUndated: 'Es gibt Wiederherstellungswörter.',
+    due: 'Sie müssen erneuert werden. Sonst sind sie bald nichts mehr wert.',
+    make: 'Wiederherstellungswörter erstellen',
+    makeNew: 'Neue Wiederherstellungswörter erstellen',
+    renew: 'Wiederherstellungswörter erneuern',
+    use: 'Wiederherstellungswörter eingeben',
+    what: 'Wiederherstellungswörter sind 24 Wörter, die du auf Papier aufbewahrst. Sind alle Geräte mit Schlüsseln verloren, geben sie einem Browser, der im Konto angemeldet ist, den Schlüssel des Kontos.',
+    givesAway:
+      'Wer die Wörter hat, kann Nachrichten und Zwischenablagen öffnen, die aufgezeichnet wurden, seit es die Wörter gibt. Wer sich außerdem in deinem Konto anmelden kann, liest, was deine Geräte lesen. Bewahre die Wörter auf, wo niemand sonst sie findet.',
+    once: 'Die Wörter werden einmal gezeigt und nirgends gespeichert. Sie gelten erst nach dem letzten Schritt.',
+    replaces:
+      'Neue Wörter ersetzen die bisherigen und den Schlüssel des Kontos. Die bisherigen sind danach nichts mehr wert.',
+    list: 'Deine 24 Wiederherstellungswörter',
+    writeDown: 'Schreibe sie in dieser Reihenfolge auf.',
+    copyRisk: 'Andere Programme auf diesem Gerät können lesen, was du kopierst. Papier ist sicherer.',
+    print: 'Drucken',
+    written: 'Ich habe sie aufgeschrieben',
+    check: 'Gib zwei der Wörter ein, damit sicher ist, dass deine Liste stimmt.',
+    word: (n) => `Wort ${n}`,
+    wrong: (n) => `Wort ${n} stimmt nicht. Sieh auf deine Liste.`,
+    showAgain: 'Wörter noch einmal zeigen',
+    finish: 'Abschließen',
+    made: 'Die Wiederherstellungswörter gelten ab jetzt.',
+    failed: 'Die Wiederherstellungswörter gelten noch nicht.',
+    field: 'Die 24 Wörter',
+    typing:
+      'Tippe die Wörter in ihrer Reihenfolge ein, oder füge sie ein. Nummern, Leerzeichen und Großbuchstaben spielen keine Rolle.',
+    useWhy: 'Mit den Wiederherstellungswörtern bekommt dieser Browser den Schlüssel des Kontos.',
+    renewWhy:
+      'Die Geräte mit Schlüsseln haben sich oft geändert, seit es diese Wörter gibt. Gib die Wörter ein, damit sie weiter gelten. Sie bleiben dieselben.',
+    count: (n) =>
+      plural(n, { one: 'Das ist 1 Wort. Es müssen 24 sein.', other: `Das sind ${n} Wörter. Es müssen 24 sein.` }),
+    unknown: (n, word) => `Wort ${n}, ${word}, ist kein Wiederherstellungswort.`,
+    checksum: 'Diese Wörter gehören nicht zusammen. Eines ist falsch, oder zwei sind vertauscht.',
+    got: 'Dieser Browser hat den Schlüssel des Kontos.',
+    renewed: 'Die Wiederherstellungswörter gelten weiter.',
+  },
   replace: 'Schlüssel ersetzen',
   replaceTitle: 'Den Schlüssel des Kontos ersetzen?',
   replaceWhy: 'Geräte, die nicht mehr angemeldet sind, lesen nichts, was ab jetzt gesendet wird.',
@@ -123,5 +166,10 @@ export const germanKeys: KeyTexts = {
     sent_before: 'Jemand hat diese Dateien unterwegs wiederholt. Sie wurden abgelehnt.',
     key_retired: 'Diese Dateien wurden vor zu langer Zeit verschlüsselt. Lass sie noch einmal senden.',
     newer_version: 'Eine neuere Version von Baton hat das verschlüsselt. Lade die Seite neu.',
+    bad_words: 'Das sind nicht die Wiederherstellungswörter dieses Kontos.',
+    words_over: 'Diese Wiederherstellungswörter wurden nicht rechtzeitig erneuert. Sie öffnen nichts mehr.',
+    words_moved:
+      'Inzwischen wurden andere Wiederherstellungswörter erstellt. Die Wörter, die hier gezeigt wurden, gelten nicht.',
+    bad_ring: 'Der Dienst zeigt Schlüssel, die diese Wörter nicht bestätigt haben. Nichts wurde geändert.',
   },
 };

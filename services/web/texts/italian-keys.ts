@@ -1,4 +1,7 @@
 import type { KeyTexts } from './english-keys.ts';
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('it');
 
 export const italianKeys: KeyTexts = {
   title: 'Cifratura',
@@ -25,6 +28,44 @@ export const italianKeys: KeyTexts = {
   noKeys: 'Nessuna chiave. Scegli «Ottieni la chiave» nelle sue impostazioni, o accedi di nuovo da lì, e approva qui.',
   gone: 'Non è più connesso',
   words: 'Parole di recupero',
+  recovery: {
+    none: 'Non ci sono parole di recupero. Se tutti i dispositivi con una chiave vanno persi, nessuno può più aprire ciò che hanno cifrato.',
+    exist: (when) => `Le parole di recupero esistono da: ${when}.`,
+    existUndated: 'Le parole di recupero esistono.',
+    due: 'Vanno rinnovate, altrimenti presto non varranno più nulla.',
+    make: 'Crea parole di recupero',
+    makeNew: 'Crea nuove parole di recupero',
+    renew: 'Rinnova le parole di recupero',
+    use: 'Usa le parole di recupero',
+    what: 'Le parole di recupero sono 24 parole che conservi su carta. Se tutti i dispositivi con una chiave vanno persi, danno la chiave dell’account a un browser connesso all’account.',
+    givesAway:
+      'Chi ha le parole può aprire i messaggi e gli appunti registrati da quando esistono. Chi può anche accedere al tuo account legge ciò che leggono i tuoi dispositivi. Conservale dove nessun altro le trova.',
+    once: 'Le parole vengono mostrate una volta e non sono salvate da nessuna parte. Valgono solo dopo l’ultimo passo.',
+    replaces:
+      'Le nuove parole sostituiscono quelle attuali e la chiave dell’account. Quelle attuali poi non valgono più nulla.',
+    list: 'Le tue 24 parole di recupero',
+    writeDown: 'Scrivile in quest’ordine.',
+    copyRisk: 'Altri programmi su questo dispositivo possono leggere ciò che copi: la carta è più sicura.',
+    print: 'Stampa',
+    written: 'Le ho scritte',
+    check: 'Scrivi due delle parole, per essere sicuro che la tua lista sia giusta.',
+    word: (n) => `Parola ${n}`,
+    wrong: (n) => `La parola ${n} non è giusta. Guarda la tua lista.`,
+    showAgain: 'Mostra di nuovo le parole',
+    finish: 'Termina',
+    made: 'Le parole di recupero valgono da ora.',
+    failed: 'Le parole di recupero non valgono ancora.',
+    field: 'Le 24 parole',
+    typing: 'Scrivi o incolla le parole nel loro ordine. Numeri, spazi e maiuscole non contano.',
+    useWhy: 'Con le parole di recupero questo browser riceve la chiave dell’account.',
+    renewWhy:
+      'I dispositivi con una chiave sono cambiati spesso da quando queste parole esistono. Scrivile, così continuano a valere. Restano le stesse.',
+    count: (n) => plural(n, { one: 'È 1 parola. Ne servono 24.', other: `Sono ${n} parole. Ne servono 24.` }),
+    unknown: (n, word) => `La parola ${n}, ${word}, non è una parola di recupero.`,
+    checksum: 'Queste parole non vanno insieme. Una è sbagliata, o due sono scambiate.',
+    got: 'Questo browser ha la chiave dell’account.',
+    renewed: 'Le parole di recupero continuano a valere.',
+  },
   replace: 'Sostituisci la chiave',
   replaceTitle: 'Sostituire la chiave dell’account?',
   replaceWhy: 'I dispositivi che non sono più connessi non leggono nulla di ciò che viene inviato da ora in poi.',
@@ -122,5 +163,9 @@ export const italianKeys: KeyTexts = {
     sent_before: 'Qualcuno ha ripetuto questi file per strada. Sono stati rifiutati.',
     key_retired: 'Questi file sono stati cifrati troppo tempo fa. Falli inviare di nuovo.',
     newer_version: 'Questo è stato cifrato da una versione più recente di Baton. Ricarica la pagina.',
+    bad_words: 'Queste non sono le parole di recupero di questo account.',
+    words_over: 'Queste parole di recupero non sono state rinnovate in tempo. Non aprono più nulla.',
+    words_moved: 'Nel frattempo sono state create altre parole di recupero. Quelle mostrate qui non valgono.',
+    bad_ring: 'Il servizio mostra chiavi che queste parole non hanno confermato. Nulla è cambiato.',
   },
 };

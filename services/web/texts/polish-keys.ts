@@ -1,4 +1,7 @@
 import type { KeyTexts } from './english-keys.ts';
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('pl');
 
 export const polishKeys: KeyTexts = {
   title: 'Szyfrowanie',
@@ -24,6 +27,49 @@ export const polishKeys: KeyTexts = {
   noKeys: 'Brak klucza. Wybierz „Pobierz klucz” w jego ustawieniach albo zaloguj je ponownie i zatwierdź tutaj.',
   gone: 'Już nie zalogowane',
   words: 'Słowa odzyskiwania',
+  recovery: {
+    none: 'Nie ma słów odzyskiwania. Jeśli przepadną wszystkie urządzenia z kluczem, nikt nie otworzy tego, co zaszyfrowały.',
+    exist: (when) => `Słowa odzyskiwania istnieją od: ${when}.`,
+    existUndated: 'Słowa odzyskiwania istnieją.',
+    due: 'Trzeba je odnowić. Inaczej wkrótce nie będą nic warte.',
+    make: 'Utwórz słowa odzyskiwania',
+    makeNew: 'Utwórz nowe słowa odzyskiwania',
+    renew: 'Odnów słowa odzyskiwania',
+    use: 'Użyj słów odzyskiwania',
+    what: 'Słowa odzyskiwania to 24 słowa, które trzymasz na papierze. Jeśli przepadną wszystkie urządzenia z kluczem, dadzą klucz konta przeglądarce, która jest na nim zalogowana.',
+    givesAway:
+      'Kto ma te słowa, może otworzyć wiadomości i schowki nagrane od czasu ich utworzenia. Kto może też zalogować się na twoje konto, czyta to, co twoje urządzenia. Trzymaj je tam, gdzie nikt inny ich nie znajdzie.',
+    once: 'Słowa są pokazywane raz i nigdzie nie są zapisywane. Działają dopiero po ostatnim kroku.',
+    replaces: 'Nowe słowa zastępują obecne i klucz konta. Obecne nie są potem nic warte.',
+    list: 'Twoje 24 słowa odzyskiwania',
+    writeDown: 'Zapisz je w tej kolejności.',
+    copyRisk: 'Inne programy na tym urządzeniu mogą odczytać to, co kopiujesz. Papier jest bezpieczniejszy.',
+    print: 'Drukuj',
+    written: 'Mam je zapisane',
+    check: 'Wpisz dwa ze słów, aby upewnić się, że lista jest poprawna.',
+    word: (n) => `Słowo ${n}`,
+    wrong: (n) => `Słowo ${n} się nie zgadza. Sprawdź swoją listę.`,
+    showAgain: 'Pokaż słowa jeszcze raz',
+    finish: 'Zakończ',
+    made: 'Słowa odzyskiwania działają od teraz.',
+    failed: 'Słowa odzyskiwania jeszcze nie działają.',
+    field: '24 słowa',
+    typing: 'Wpisz lub wklej słowa w ich kolejności. Numery, odstępy i wielkie litery nie mają znaczenia.',
+    useWhy: 'Dzięki słowom odzyskiwania ta przeglądarka dostanie klucz konta.',
+    renewWhy:
+      'Urządzenia z kluczem zmieniały się często, odkąd te słowa powstały. Wpisz słowa, aby nadal działały. Pozostaną takie same.',
+    count: (n) =>
+      plural(n, {
+        one: 'To 1 słowo. Potrzeba 24.',
+        few: `To ${n} słowa. Potrzeba 24.`,
+        many: `To ${n} słów. Potrzeba 24.`,
+        other: `To ${n} słowa. Potrzeba 24.`,
+      }),
+    unknown: (n, word) => `Słowo ${n}, ${word}, nie jest słowem odzyskiwania.`,
+    checksum: 'Te słowa do siebie nie pasują. Jedno jest błędne albo dwa są zamienione.',
+    got: 'Ta przeglądarka ma klucz konta.',
+    renewed: 'Słowa odzyskiwania nadal działają.',
+  },
   replace: 'Wymień klucz',
   replaceTitle: 'Wymienić klucz konta?',
   replaceWhy: 'Urządzenia, które nie są już zalogowane, nie przeczytają niczego, co zostanie odtąd wysłane.',
@@ -116,5 +162,9 @@ export const polishKeys: KeyTexts = {
     sent_before: 'Ktoś po drodze powtórzył te pliki. Odrzucono je.',
     key_retired: 'Te pliki zaszyfrowano zbyt dawno. Poproś o ponowne wysłanie.',
     newer_version: 'Zaszyfrowała to nowsza wersja Batona. Wczytaj stronę ponownie.',
+    bad_words: 'To nie są słowa odzyskiwania tego konta.',
+    words_over: 'Tych słów odzyskiwania nie odnowiono na czas. Niczego już nie otwierają.',
+    words_moved: 'Tymczasem utworzono inne słowa odzyskiwania. Słowa pokazane tutaj nie działają.',
+    bad_ring: 'Usługa pokazuje klucze, których te słowa nie potwierdziły. Nic się nie zmieniło.',
   },
 };

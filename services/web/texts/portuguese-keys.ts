@@ -1,4 +1,7 @@
 import type { KeyTexts } from './english-keys.ts';
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('pt-BR');
 
 export const portugueseKeys: KeyTexts = {
   title: 'Criptografia',
@@ -24,6 +27,44 @@ export const portugueseKeys: KeyTexts = {
   noKeys: 'Sem chave. Escolha “Obter a chave” nas configurações dele, ou entre de novo nele, e aprove aqui.',
   gone: 'Não está mais conectado',
   words: 'Palavras de recuperação',
+  recovery: {
+    none: 'Não há palavras de recuperação. Se todos os dispositivos com chave forem perdidos, ninguém poderá abrir o que eles criptografaram.',
+    exist: (when) => `Há palavras de recuperação desde ${when}.`,
+    existUndated: 'Há palavras de recuperação.',
+    due: 'Elas precisam ser renovadas. Sem isso, logo não valerão nada.',
+    make: 'Criar palavras de recuperação',
+    makeNew: 'Criar novas palavras de recuperação',
+    renew: 'Renovar as palavras de recuperação',
+    use: 'Usar palavras de recuperação',
+    what: 'As palavras de recuperação são 24 palavras que você guarda em papel. Se todos os dispositivos com chave forem perdidos, elas dão a chave da conta a um navegador conectado a ela.',
+    givesAway:
+      'Quem tem as palavras pode abrir mensagens e áreas de transferência gravadas desde que elas existem. Quem também pode entrar na sua conta lê o que os seus dispositivos leem. Guarde-as onde ninguém mais as encontre.',
+    once: 'As palavras são mostradas uma vez e não são guardadas em lugar nenhum. Só valem depois da última etapa.',
+    replaces: 'Palavras novas substituem as atuais e a chave da conta. As atuais não valem mais nada depois disso.',
+    list: 'Suas 24 palavras de recuperação',
+    writeDown: 'Anote-as nesta ordem.',
+    copyRisk: 'Outros programas neste dispositivo podem ler o que você copia; o papel é mais seguro.',
+    print: 'Imprimir',
+    written: 'Já anotei',
+    check: 'Digite duas das palavras, para ter certeza de que a sua lista está certa.',
+    word: (n) => `Palavra ${n}`,
+    wrong: (n) => `A palavra ${n} não está certa. Confira a sua lista.`,
+    showAgain: 'Mostrar as palavras de novo',
+    finish: 'Concluir',
+    made: 'As palavras de recuperação valem a partir de agora.',
+    failed: 'As palavras de recuperação ainda não valem.',
+    field: 'As 24 palavras',
+    typing: 'Digite ou cole as palavras na ordem. Números, espaços e maiúsculas não importam.',
+    useWhy: 'Com as palavras de recuperação, este navegador obtém a chave da conta.',
+    renewWhy:
+      'Os dispositivos com chave mudaram muitas vezes desde que estas palavras existem. Digite-as para que continuem valendo. Elas não mudam.',
+    count: (n) =>
+      plural(n, { one: `Há ${n} palavra. São necessárias 24.`, other: `Há ${n} palavras. São necessárias 24.` }),
+    unknown: (n, word) => `A palavra ${n}, ${word}, não é uma palavra de recuperação.`,
+    checksum: 'Estas palavras não combinam. Uma está errada, ou duas estão trocadas.',
+    got: 'Este navegador tem a chave da conta.',
+    renewed: 'As palavras de recuperação continuam valendo.',
+  },
   replace: 'Trocar a chave',
   replaceTitle: 'Trocar a chave da conta?',
   replaceWhy: 'Dispositivos que não estão mais conectados não leem nada do que for enviado a partir de agora.',
@@ -118,5 +159,9 @@ export const portugueseKeys: KeyTexts = {
     sent_before: 'Alguém repetiu estes arquivos no caminho. Eles foram recusados.',
     key_retired: 'Estes arquivos foram criptografados há tempo demais. Peça que sejam enviados de novo.',
     newer_version: 'Uma versão mais nova do Baton criptografou isto. Recarregue a página.',
+    bad_words: 'Estas não são as palavras de recuperação desta conta.',
+    words_over: 'Estas palavras de recuperação não foram renovadas a tempo. Não abrem mais nada.',
+    words_moved: 'Enquanto isso, outras palavras de recuperação foram criadas. As que foram mostradas aqui não valem.',
+    bad_ring: 'O serviço mostra chaves que estas palavras não confirmaram. Nada foi alterado.',
   },
 };

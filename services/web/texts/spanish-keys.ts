@@ -1,4 +1,7 @@
 import type { KeyTexts } from './english-keys.ts';
+import { pluralOf } from './plural.ts';
+
+const plural = pluralOf('es');
 
 export const spanishKeys: KeyTexts = {
   title: 'Cifrado',
@@ -24,6 +27,44 @@ export const spanishKeys: KeyTexts = {
   noKeys: 'Sin clave. Elige «Obtener la clave» en sus ajustes, o vuelve a iniciar sesión en él, y apruébalo aquí.',
   gone: 'Ya no tiene la sesión iniciada',
   words: 'Palabras de recuperación',
+  recovery: {
+    none: 'No hay palabras de recuperación. Si se pierden todos los dispositivos con clave, nadie puede abrir lo que han cifrado.',
+    exist: (when) => `Hay palabras de recuperación desde el ${when}.`,
+    existUndated: 'Hay palabras de recuperación.',
+    due: 'Hay que renovarlas. Si no, pronto no valdrán nada.',
+    make: 'Crear palabras de recuperación',
+    makeNew: 'Crear nuevas palabras de recuperación',
+    renew: 'Renovar las palabras de recuperación',
+    use: 'Usar palabras de recuperación',
+    what: 'Las palabras de recuperación son 24 palabras que guardas en papel. Si se pierden todos los dispositivos con clave, dan la clave de la cuenta a un navegador con la sesión iniciada en ella.',
+    givesAway:
+      'Quien tiene las palabras puede abrir los mensajes y portapapeles que se grabaron desde que se crearon. Quien además puede iniciar sesión en tu cuenta lee lo que leen tus dispositivos. Guárdalas donde nadie más las encuentre.',
+    once: 'Las palabras se muestran una vez y no se guardan en ningún sitio. Solo valen después del último paso.',
+    replaces:
+      'Las palabras nuevas sustituyen a las actuales y a la clave de la cuenta. Las actuales ya no valen nada después.',
+    list: 'Tus 24 palabras de recuperación',
+    writeDown: 'Anótalas en este orden.',
+    copyRisk: 'Otros programas de este dispositivo pueden leer lo que copias; el papel es más seguro.',
+    print: 'Imprimir',
+    written: 'Las he anotado',
+    check: 'Escribe dos de las palabras, para asegurarte de que tu lista es correcta.',
+    word: (n) => `Palabra ${n}`,
+    wrong: (n) => `La palabra ${n} no es correcta. Mira tu lista.`,
+    showAgain: 'Mostrar las palabras otra vez',
+    finish: 'Terminar',
+    made: 'Las palabras de recuperación valen desde ahora.',
+    failed: 'Las palabras de recuperación todavía no valen.',
+    field: 'Las 24 palabras',
+    typing: 'Escribe o pega las palabras en su orden. Los números, los espacios y las mayúsculas no importan.',
+    useWhy: 'Con las palabras de recuperación, este navegador obtiene la clave de la cuenta.',
+    renewWhy:
+      'Los dispositivos con clave han cambiado muchas veces desde que se crearon estas palabras. Escríbelas para que sigan valiendo. No cambian.',
+    count: (n) => plural(n, { one: 'Es 1 palabra. Hacen falta 24.', other: `Son ${n} palabras. Hacen falta 24.` }),
+    unknown: (n, word) => `La palabra ${n}, ${word}, no es una palabra de recuperación.`,
+    checksum: 'Estas palabras no van juntas. Una está mal, o dos están cambiadas de lugar.',
+    got: 'Este navegador tiene la clave de la cuenta.',
+    renewed: 'Las palabras de recuperación siguen valiendo.',
+  },
   replace: 'Sustituir la clave',
   replaceTitle: '¿Sustituir la clave de la cuenta?',
   replaceWhy: 'Los dispositivos que ya no tienen la sesión iniciada no leen nada de lo que se envíe desde ahora.',
@@ -119,5 +160,9 @@ export const spanishKeys: KeyTexts = {
     sent_before: 'Alguien repitió estos archivos por el camino. Se han rechazado.',
     key_retired: 'Estos archivos se cifraron hace demasiado tiempo. Pide que los envíen de nuevo.',
     newer_version: 'Una versión más reciente de Baton cifró esto. Vuelve a cargar la página.',
+    bad_words: 'Estas no son las palabras de recuperación de esta cuenta.',
+    words_over: 'Estas palabras de recuperación no se renovaron a tiempo. Ya no abren nada.',
+    words_moved: 'Mientras tanto se crearon otras palabras de recuperación. Las que se mostraron aquí no valen.',
+    bad_ring: 'El servicio muestra claves que estas palabras no han confirmado. No se ha cambiado nada.',
   },
 };

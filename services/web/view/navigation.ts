@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 export type Place =
   | { name: 'home' }
   | { name: 'device'; id: string; at?: string }
-  | { name: 'clipboard' | 'add' | 'settings' | 'search' | 'send' | 'transfers' }
+  | { name: 'clipboard' | 'add' | 'settings' | 'search' | 'send' | 'transfers' | 'words' }
   /** `isInvited`: the device has scanned a code of this tab, and shows digits. */
   | { name: 'approve'; link: string; isInvited: boolean }
   | { name: 'share'; id: string }
@@ -14,7 +14,7 @@ export type Place =
   | { name: 'item'; id: string }
   | { name: 'nowhere' };
 
-const PLAIN = ['clipboard', 'add', 'settings', 'search', 'send', 'transfers'] as const;
+const PLAIN = ['clipboard', 'add', 'settings', 'search', 'send', 'transfers', 'words'] as const;
 
 function placeOf(hash: string): Place {
   const [name = '', id = '', at = ''] = hash

@@ -189,6 +189,7 @@ const ApprovePane = later(async () => (await import('./devices/approval.tsx')).A
 const ClipboardPane = later(async () => (await import('./clipboard/clipboard-pane.tsx')).ClipboardPane);
 const SearchPane = later(async () => (await import('./thread/search.tsx')).SearchPane);
 const SendPane = later(async () => (await import('./send/send.tsx')).SendPane);
+const WordsPane = later(async () => (await import('./keys/words.tsx')).WordsPane);
 const SharePane = later(async () => (await import('./send/send.tsx')).SharePane);
 
 /** Leads from a notification to the thread of its item, when that has arrived. */
@@ -233,6 +234,8 @@ function Main({ at }: { at: Place }) {
       return <ApprovePane key={at.link} link={at.link} isInvited={at.isInvited} />;
     case 'settings':
       return <SettingsPane />;
+    case 'words':
+      return <WordsPane />;
     case 'transfers':
       return <TransfersPane />;
     case 'search':

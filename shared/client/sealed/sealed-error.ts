@@ -32,6 +32,7 @@ export const SEALED_REASONS = {
   wrong_digits: 'These are not the digits that the new device shows',
   invite_over: 'The digits were wrong three times: invite the device again',
   bad_words: 'These are not the recovery words of this account: look for a word that is wrong or in another place',
+  words_moved: 'Other recovery words were made meanwhile: these do not count',
   words_over: 'These recovery words were not renewed in time: they prove nothing that the service still has',
 } as const;
 

@@ -93,8 +93,9 @@ export interface Rings {
   current(): Promise<Keyring | null>;
   /**
    * Signs and puts the next ring, again where another device was faster. Returns the ring in force where nothing changes.
+   * `check` sees the ring before each attempt, and throws where the change is not wanted any more.
    */
-  change(wanted: RingChange): Promise<Keyring>;
+  change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring>;
   /** Pins the ring that an approval names. Null where there is none to pin. Throws `bad_grant` where it does not fit. */
   takeGrant(): Promise<Linked | null>;
   /** Tells whether the account has rings, with or without this device. */
@@ -292,9 +293,10 @@ export interface Linking {
 export interface Recovery {
   /**
    * Makes new words, which replace earlier ones. They are returned once and stored nowhere. Throws `unkeyed` on a device
-   * without keys.
+   * without keys. `chosen`: words that `makeWords` of `@baton/client/sealed` made and the user has confirmed, and the keyring
+   * of that moment. Throws `words_moved` where other words were made since.
    */
-  makeWords(): Promise<string>;
+  makeWords(chosen?: { readonly words: string; readonly seen: Keyring }): Promise<string>;
   /**
    * Tells whether the words are to be renewed: the service drops the oldest rings of a long chain, and the words prove nothing
    * any more once it has dropped the ring that they have signed. True from half of that on.

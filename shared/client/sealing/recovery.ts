@@ -1,4 +1,3 @@
-import { LIMITS } from '../../contract/limits.ts';
 import { adoptRing, type Keyring } from '../sealed/keyring.ts';
 import { type DeviceKeys, publicKeysOf, type PublicKeys } from '../sealed/keys/device-keys.ts';
 import { keepDeviceKeys, type KeyedAccount } from '../sealed/keys/key-store.ts';
@@ -11,6 +10,7 @@ import { sealedError } from '../sealed/sealed-error.ts';
 import type { Recovery, Rings, SealingStores } from './api.ts';
 import { sealingError } from './problem.ts';
 import { isCode, makeRingCalls } from './ring-calls.ts';
+import { SEALING_LIMITS } from './sealing-limits.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
 /** How often a ring is made, where another device was faster each time. */
@@ -31,7 +31,7 @@ interface WholeChain {
 function shareSince({ ring, rings }: Keyring, n: number): number {
   const count = ring.body.n - n + 1;
   const bytes = rings.reduce((sum, { text }) => sum + text.length, 0) / rings.length;
-  return Math.max(count / LIMITS.rings, (count * bytes) / LIMITS.ringsBytes);
+  return Math.max(count / SEALING_LIMITS.rings, (count * bytes) / SEALING_LIMITS.ringsBytes);
 }
 
 /** Recovery words of an account. */
@@ -127,16 +127,22 @@ export function makeRecovery(
   }
 
   return {
-    async makeWords() {
+    async makeWords(chosen) {
       const keyring = await known.current();
       if (keyring === null) throw sealedError('unkeyed');
       const first = await startFor(keyring);
-      const words = await makeWords();
+      const words = chosen?.words ?? (await makeWords());
       const keys = await keysOfWords(words);
+      const own = await publicKeysOf(keys);
       const { n } = keyring.ring.body;
       const signature = await signStatement({ first, n }, keys);
-      const add = [{ device_id: WORDS_ID, kind: WORDS_KIND, ...(await publicKeysOf(keys)) }];
-      await known.change({ add, words: { n, signature } });
+      const add = [{ device_id: WORDS_ID, kind: WORDS_KIND, ...own }];
+      // The words themselves may be in the ring already: the response to an earlier attempt was lost.
+      const before = chosen && [own.sig, memberOf(chosen.seen.ring, WORDS_ID)?.sig];
+      const check = ({ ring }: Keyring): void => {
+        if (before?.includes(memberOf(ring, WORDS_ID)?.sig) === false) throw sealedError('words_moved');
+      };
+      await known.change({ add, words: { n, signature, at: calls.serverNow() } }, check);
       return words;
     },
 
@@ -149,7 +155,7 @@ export function makeRecovery(
       checkWords(ring, own);
       const { n } = ring.body;
       const signature = await signStatement({ first: ring, n }, keys);
-      const renewed = await known.change({ words: { n, signature }, renewedBy: own });
+      const renewed = await known.change({ words: { ...ring.body.words, n, signature }, renewedBy: own });
       // Another device may have made new words meanwhile.
       checkWords(renewed.ring, own);
       return renewed;

@@ -157,10 +157,11 @@ export function makeRings(
   }
 
   /** Signs the next ring and puts it, and retries where another device was faster. */
-  async function change(wanted: RingChange): Promise<Keyring> {
+  async function change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring> {
     for (let races = 0; races < MOST_RACES; races += 1) {
       const keyring = await current();
       if (keyring === null) throw sealedError('unkeyed');
+      check?.(keyring);
       const { remove, removeGuests } = leaving(keyring, wanted);
       const changes = remove.length + removeGuests.length + (wanted.add ?? []).length;
       if (changes === 0 && wanted.words === undefined) return keyring;

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { KeyRound } from 'lucide';
+import { KeyRound, ListOrdered } from 'lucide';
 import { keyTexts } from '../../texts/key-texts.ts';
+import { hrefOf } from '../navigation.ts';
 import { Icon } from '../parts/icon.tsx';
 import { LinkCode } from './link-code.tsx';
 
@@ -16,6 +17,17 @@ export function GettingKey() {
       <button type="button" class="button primary" onClick={ask(true)}>
         <Icon node={KeyRound} size={18} /> {keyTexts.value.get}
       </button>
+    </div>
+  );
+}
+
+/** Leads to where recovery words are typed. */
+export function UsingWords() {
+  return (
+    <div class="row start">
+      <a class="button" href={hrefOf('words')}>
+        <Icon node={ListOrdered} size={18} /> {keyTexts.value.recovery.use}
+      </a>
     </div>
   );
 }

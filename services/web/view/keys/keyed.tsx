@@ -13,8 +13,9 @@ import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 import { MakeAnew, StartAnew } from './anew.tsx';
-import { GettingKey } from './getting-key.tsx';
+import { GettingKey, UsingWords } from './getting-key.tsx';
 import { makeNewestReading } from './newest-reading.ts';
+import { WordsState } from './words-state.tsx';
 
 function DeviceOfRing({ device }: { device: KeyedDevice }) {
   const { name, kind, fingerprint } = device;
@@ -51,7 +52,10 @@ function Problem({ code, again }: { code: string; again: () => void }) {
       {code === 'keys_gone' ? (
         <MakeAnew />
       ) : isLinked ? (
-        <GettingKey />
+        <>
+          <GettingKey />
+          {code === 'keys_lost' && <UsingWords />}
+        </>
       ) : (
         <div class="row start">
           <button type="button" class="button" onClick={again}>
@@ -123,6 +127,7 @@ export function Keyed() {
           <DeviceOfRing key={device.device_id} device={device} />
         ))}
       </ul>
+      {!isGuest && <WordsState />}
       {!isGuest && gone.length > 0 && <Gone gone={gone} onDone={read} />}
       <p class="hint">{words.trust}</p>
       {!isGuest && <StartAnew isMember />}

@@ -11,7 +11,7 @@ import { Icon } from '../parts/icon.tsx';
 import { attempt, codeOf, notify } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 import { otherNames, StartAnew } from './anew.tsx';
-import { GettingKey } from './getting-key.tsx';
+import { GettingKey, UsingWords } from './getting-key.tsx';
 
 /** Offers to make the key of an account that has none. */
 function Create() {
@@ -64,6 +64,7 @@ export function Unkeyed() {
     <>
       <p class="hint">{isLost ? words.lost : isEncrypted.value ? words.noKey : words.off}</p>
       {isEncrypted.value ? <GettingKey /> : <Create />}
+      {isEncrypted.value && !isGuest && <UsingWords />}
       {isLost && (
         <div class="row start">
           <button type="button" class="button" onClick={() => goOnWithoutKeys(entry.deviceId)}>

@@ -52,6 +52,8 @@ export interface WordsSaid {
   /** The ring that was in force. */
   readonly n: number;
   readonly signature: string;
+  /** When the words were made. Unix milliseconds. Words of an earlier version do not have it. */
+  readonly at?: number;
 }
 
 /** A ring in both forms: as text and as read. */
@@ -74,6 +76,8 @@ const RING_LIMITS = { members: 80, characters: 65_536 } as const;
 export const MOST_GONE = 64;
 /** The bytes of `02`, the encapsulated key, 32 bytes and the tag. */
 const WRAP_BYTES = 114;
+/** The last time that a `Date` can have (ECMA-262, 21.4.1.1). */
+const LAST_MS = 8.64e15;
 const HASH = /^[\w-]{43}$/;
 const ID = /^[\w-]{1,64}$/;
 const KIND = /^[a-z][a-z_-]{0,31}$/;
@@ -90,8 +94,9 @@ function isMember(value: unknown): value is Member {
 }
 
 function isWordsSaid(value: unknown): boolean {
-  const { n, signature } = (value ?? {}) as Partial<Record<keyof WordsSaid, unknown>>;
-  return isCount(n, 1) && matches(signature, /^[\w-]{86}$/);
+  const { n, signature, at } = (value ?? {}) as Partial<Record<keyof WordsSaid, unknown>>;
+  const isDated = at === undefined || (isCount(at) && at <= LAST_MS);
+  return isCount(n, 1) && isDated && matches(signature, /^[\w-]{86}$/);
 }
 
 function areGone(value: unknown): boolean {

@@ -78,6 +78,7 @@ test('what is no ring of the account is refused', async () => {
   const walk = (text: string) => codeOf(walkChain(known, [text], ACCOUNT));
   const { members, wraps, n } = third.body;
   const forged = { ...members[0], device_id: 'device-x' };
+  const said = { n: 1, signature: 'A'.repeat(86) };
   const refused: Record<string, string> = {
     'a wrong signer': await forge(third, stranger, {}),
     'one that only the new ring has': await forge(third, c, {}),
@@ -97,6 +98,8 @@ test('what is no ring of the account is refused', async () => {
     'a key that changed under its epoch': await forge(third, b, { key_id: 'A'.repeat(43) }),
     'a date that is not true': await forge(third, b, { members: members.map((each) => ({ ...each, since: 1 })) }),
     'no member': await forge(third, b, { members: [], wraps: {} }),
+    'words of a time before all times': await forge(third, b, { words: { ...said, at: -1 } }),
+    'words of a time that no date has': await forge(third, b, { words: { ...said, at: 8.64e15 + 1 } }),
     truncated: third.text.slice(0, -10),
     'another label': await signBytes('baton/1 guests', ACCOUNT, b.signer.keys, third.bytes),
     'a field twice': await signBytes(
@@ -107,11 +110,13 @@ test('what is no ring of the account is refused', async () => {
     ),
   };
   for (const [what, text] of Object.entries(refused)) {
-    const said = await walk(text);
-    expect(`${what}: ${said}`).toMatch(/: (bad_ring|link_again)$/);
+    const found = await walk(text);
+    expect(`${what}: ${found}`).toMatch(/: (bad_ring|link_again)$/);
   }
   expect(await walk(third.text)).toBe('taken');
   expect(await walk(await forge(third, b, {}))).toBe('taken');
+  for (const at of [0, 8.64e15]) expect(await walk(await forge(third, b, { words: { ...said, at } }))).toBe('taken');
+  expect(await walk(await forge(third, b, { words: said }))).toBe('taken');
   // Nobody who leaves signs the ring that leaves it out: it would know the new key.
   const leaving = await nextRing(third, a, { remove: ['device-b'] });
   const signed = await signBytes('baton/1 ring', ACCOUNT, b.signer.keys, leaving.bytes);

@@ -4,7 +4,7 @@ import type { Keyring } from '../../../../shared/client/sealed/keyring.ts';
 import { type KeyRecord, memoryKeys } from '../../../../shared/client/sealed/keys/key-store.ts';
 import { makeNextRing } from '../../../../shared/client/sealed/ring/change.ts';
 import { openMessage, sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
-import { keysOfWords } from '../../../../shared/client/sealed/ring/words.ts';
+import { keysOfWords, makeWords } from '../../../../shared/client/sealed/ring/words.ts';
 import { type DeviceKeys, publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
 import { makeRecovery } from '../../../../shared/client/sealing/recovery.ts';
 import { makeRings } from '../../../../shared/client/sealing/rings.ts';
@@ -93,6 +93,37 @@ test('new words replace the earlier ones, and the key of the account', async () 
   expect(await codeOf(deviceOf(service, 'one-1').recovery.recover(words, cli))).toBe('bad_words');
   expect(await codeOf(deviceOf(service, 'two-1').recovery.recover(newer, cli))).toBe('taken');
   expect(await codeOf(deviceOf(service, 'six-1').recovery.recover('abandon '.repeat(24), cli))).toBe('bad_words');
+});
+
+test('words that the user has seen count once they are put, and the ring says since when', async () => {
+  const service = makeService();
+  const laptop = deviceOf(service, 'laptop-1');
+  await laptop.rings.create({ kind: 'cli' });
+  const chosen = { words: await makeWords(), seen: await currentOf(laptop) };
+  expect(service.rings).toHaveLength(1);
+  expect(await laptop.recovery.makeWords(chosen)).toBe(chosen.words);
+  // The response may have been lost: the same words are put again, under the same key of the account.
+  await laptop.recovery.makeWords(chosen);
+  expect((await currentOf(laptop)).ring.body).toMatchObject({ epoch: 1, words: { at: NOW } });
+  await laptop.recovery.renewWords(chosen.words);
+  expect((await currentOf(laptop)).ring.body.words?.at).toBe(NOW);
+  expect(await codeOf(deviceOf(service, 'fresh-1').recovery.recover(chosen.words, cli))).toBe('taken');
+});
+
+test('words that the user has seen do not replace words that were made since', async () => {
+  const { service, laptop, words } = await accountWithWords();
+  const chosen = { words: await makeWords(), seen: await currentOf(laptop) };
+  let newer = '';
+  service.beforePut = async () => {
+    service.beforePut = () => Promise.resolve();
+    newer = await laptop.recovery.makeWords();
+  };
+  expect(await codeOf(laptop.recovery.makeWords(chosen))).toBe('words_moved');
+  expect(await codeOf(laptop.recovery.makeWords(chosen))).toBe('words_moved');
+  for (const old of [words, chosen.words]) {
+    expect(await codeOf(deviceOf(service, 'one-1').recovery.recover(old, cli))).toBe('bad_words');
+  }
+  expect(await codeOf(deviceOf(service, 'two-1').recovery.recover(newer, cli))).toBe('taken');
 });
 
 test('a chain that a service makes with the keys of the words is not believed', async () => {
