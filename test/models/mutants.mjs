@@ -207,6 +207,16 @@ export const MODELS = {
       ],
     },
     {
+      title: 'a receiver takes what lies behind a gap',
+      breaks: 'DeliveredIsWhole',
+      changes: [
+        [
+          "/\\ reader.token # 0 /\\ reader.g = store.g /\\ reader.at \\in store.chunks\n  /\\ device' = device \\union {reader.at} /\\ reader' = [reader EXCEPT !.at = @ + 1]\n",
+          "/\\ reader.token # 0 /\\ reader.g = store.g\n  /\\ \\E i \\in store.chunks : /\\ i >= reader.at\n       /\\ device' = device \\union {i} /\\ reader' = [reader EXCEPT !.at = i + 1]\n",
+        ],
+      ],
+    },
+    {
       title: 'the record is written before the stream',
       breaks: 'StreamBeforeRecord',
       changes: [

@@ -16,6 +16,7 @@ export interface Mutant {
 }
 
 const LOSS = 'what was acknowledged is seen, or covered by a reset with a cause';
+const ARRIVES = 'a relayed file arrives whole';
 const STEPS = 'a transfer takes the steps of its model';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -116,5 +117,37 @@ export const MUTANTS: readonly Mutant[] = [
     from: '      if (!stream.socket.writable) return false;\n      stream.position.advance(id);',
     to: '      stream.position.advance(id);\n      if (!stream.socket.writable) return false;',
     breaks: LOSS,
+  },
+  {
+    title: 'the sweep compares nothing',
+    file: 'services/sync/streams/upkeep/repair.ts',
+    from: 'const isBehind = top !== id && (id === positionBefore || !stream.position.saw(top));',
+    to: "const isBehind = top === '' && id === positionBefore;",
+    breaks: 'what was announced to nobody is found',
+    model: { name: 'join', title: 'the sweep compares nothing' },
+  },
+  {
+    title: 'a rewind begins behind what its reader lacks',
+    file: 'services/sync/relay/generations.ts',
+    from: 'await store.create(file, next, offset)',
+    to: 'await store.create(file, next, offset + 1)',
+    breaks: ARRIVES,
+    model: { name: 'relay', title: 'a rewind begins behind what its reader lacks' },
+  },
+  {
+    title: 'nobody notes that a range was skipped',
+    file: 'services/sync/relay/lua/relay-open.lua',
+    from: "'skips', tonumber(from) > tonumber(s[5]) and '1' or '0')",
+    to: "'skips', '0')",
+    breaks: ARRIVES,
+    model: { name: 'relay', title: 'nobody notes that a range was skipped' },
+  },
+  {
+    title: 'a receiver takes what lies behind a gap',
+    file: 'services/sync/relay/download/receiver.ts',
+    from: 'this.#hasGap ||= start > this.#position;',
+    to: 'this.#position = Math.max(this.#position, start);',
+    breaks: ARRIVES,
+    model: { name: 'relay', title: 'a receiver takes what lies behind a gap' },
   },
 ];

@@ -4,12 +4,16 @@ import { type Client, makeClient } from '../../shared/client/http/client.ts';
 import type { Random } from '../chaos/random.ts';
 import { wait } from '../chaos/wait.ts';
 import type { Fleet } from './fleet.ts';
+import { drawTroubles, type RelayTroubles, type Troubles } from './relay-troubles.ts';
 
 const FILE_BYTES = [1_000, 700_000] as const;
 const PIECE_BYTES = [1_000, 200_000] as const;
 
 /** After a failure. */
 const AGAIN_MS = 200;
+
+/** What a download has delivered is recorded soon after its last byte. */
+const RECORDED_AFTER_MS = 1_000;
 
 /** A file that has not arrived by then never does: several waits of a receiver for its sender, half a minute each. */
 const ARRIVES_WITHIN_MS = 120_000;
@@ -18,6 +22,7 @@ interface RelayLoadParts {
   fleet: Fleet;
   random: Random;
   now: () => number;
+  troubles: RelayTroubles;
   /** Where files that did not arrive whole are written down. */
   violations: Violation[];
 }
@@ -36,6 +41,10 @@ interface RelayedFile {
   transferId: string;
   /** When it counts as lost. */
   untilMs: number;
+  troubles: Troubles;
+  /** Offset up to which the receiver has bytes that came on another path. */
+  asideUpTo: number;
+  isReceived: boolean;
 }
 
 /** An account of their own: what else its devices were told is nobody's question. */
@@ -65,7 +74,9 @@ export class RelayLoad {
     const [sender, receiver] = [this.#partyOf(`sender${number}`), this.#partyOf(`receiver${number}`)];
     const bytes = Buffer.alloc(Math.floor(random.between(...FILE_BYTES)));
     for (let i = 0; i < bytes.length; i += 1) bytes[i] = (i * 31 + (i >> 8) * 17) & 0xff;
-    const file = { sender, receiver, bytes, transferId: '', untilMs: now() + ARRIVES_WITHIN_MS };
+    const troubles = drawTroubles(random.fork(`troubles${number}`), bytes.length);
+    const untilMs = now() + ARRIVES_WITHIN_MS;
+    const file = { sender, receiver, bytes, transferId: '', untilMs, troubles, asideUpTo: 0, isReceived: false };
     // Its first request makes the device known.
     await this.#until(file, () => receiver.client.call('listDevices'));
     const body = { to_device_id: receiver.id, files: [{ name: 'file.bin', size: bytes.length }] };
@@ -76,7 +87,8 @@ export class RelayLoad {
     const params = { transfer_id: file.transferId };
     await this.#until(file, () => sender.client.call('relayTransfer', { params }));
     await this.#until(file, () => receiver.client.call('acceptTransfer', { params }));
-    const [, received] = await Promise.all([this.#send(file), this.#receive(file)]);
+    this.#parts.troubles.happen(file.transferId, troubles);
+    const [received] = await Promise.all([this.#receive(file), this.#send(file), this.#sendAgain(file)]);
     if (received === null) this.#lost(file, `had not arrived after ${ARRIVES_WITHIN_MS} ms`);
     else if (sha256(received) !== sha256(bytes)) this.#lost(file, 'arrived with other bytes');
     else if (!(await this.#isCompleted(file))) this.#lost(file, 'has arrived, and its transfer does not end');
@@ -113,11 +125,20 @@ export class RelayLoad {
     return `${this.#parts.fleet.choose().process.url}/api/relay/${transferId}/0/${generation}`;
   }
 
+  /** The application of the sender was started a second time: it sends the same file. */
+  async #sendAgain(file: RelayedFile): Promise<void> {
+    const { secondSenderMs } = file.troubles;
+    if (secondSenderMs === null) return;
+    await wait(secondSenderMs);
+    await this.#send(file);
+  }
+
   async #send(file: RelayedFile): Promise<void> {
     const { random } = this.#parts;
     const { sender, bytes } = file;
     let generation = 0;
     await this.#until(file, async () => {
+      if (file.isReceived) return true;
       const url = this.#urlOf(file, generation);
       const head = await fetch(url, { method: 'HEAD', headers: sender.headers });
       if (head.status === 410) {
@@ -130,7 +151,8 @@ export class RelayLoad {
       if (head.status === 404) return true;
       const offset = Number(head.headers.get('upload-offset') ?? Number.NaN);
       if (!head.ok || Number.isNaN(offset)) return null;
-      if (head.headers.get('upload-complete') === '?1') return true;
+      // The store may still lose what it has.
+      if (head.headers.get('upload-complete') === '?1') return null;
       const end = Math.min(bytes.length, offset + Math.floor(random.between(...PIECE_BYTES)));
       const headers = {
         ...sender.headers,
@@ -138,22 +160,64 @@ export class RelayLoad {
         'Upload-Offset': String(offset),
         'Upload-Complete': end === bytes.length ? '?1' : '?0',
       };
-      const answer = await fetch(url, { method: 'PATCH', headers, body: new Uint8Array(bytes.subarray(offset, end)) });
-      return answer.ok && end === bytes.length ? true : null;
+      await fetch(url, { method: 'PATCH', headers, body: new Uint8Array(bytes.subarray(offset, end)) });
+      return null;
     });
   }
 
   async #receive(file: RelayedFile): Promise<Buffer | null> {
-    const { receiver, bytes } = file;
+    const { bytes, troubles } = file;
+    void this.#getAside(file);
+    if (troubles.endFirst !== null) await this.#receiveEnd(file, troubles.endFirst);
     let have = Buffer.alloc(0);
     return this.#until(file, async () => {
-      const headers = { ...receiver.headers, Range: `bytes=${have.length}-` };
-      const answer = await fetch(this.#urlOf(file), { headers });
-      if (answer.status !== 206 && answer.status !== 200) return null;
-      if (answer.status === 200) have = Buffer.alloc(0);
-      // A body that is cut short is kept as far as it came.
-      for await (const chunk of answer.body ?? []) have = Buffer.concat([have, chunk]);
-      return have.length >= bytes.length ? have : null;
+      have = await this.#read(file, have);
+      if (file.asideUpTo > have.length) have = Buffer.from(bytes.subarray(0, file.asideUpTo));
+      file.isReceived = have.length >= bytes.length;
+      return file.isReceived ? have : null;
     });
+  }
+
+  /** Reads on behind what the receiver has, as far as the response comes. Resolves to all of it. */
+  async #read(file: RelayedFile, before: Buffer): Promise<Buffer<ArrayBuffer>> {
+    let have = Buffer.from(before);
+    const headers = { ...file.receiver.headers, Range: `bytes=${have.length}-` };
+    const answer = await fetch(this.#urlOf(file), { headers });
+    if (answer.status !== 206 && answer.status !== 200) return have;
+    if (answer.status === 200) have = Buffer.alloc(0);
+    try {
+      for await (const chunk of answer.body ?? []) have = Buffer.concat([have, chunk]);
+    } catch {
+      // A body that is cut short is kept as far as it came.
+    }
+    return have;
+  }
+
+  /** Reads a range up to the end before anything else. The file does not count as delivered by that. */
+  async #receiveEnd(file: RelayedFile, from: number): Promise<void> {
+    const { receiver, bytes, transferId, troubles } = file;
+    const read = await this.#until(file, async () => {
+      const answer = await fetch(this.#urlOf(file), { headers: { ...receiver.headers, Range: `bytes=${from}-` } });
+      return answer.status === 206 ? Buffer.from(await answer.arrayBuffer()) : null;
+    });
+    if (read === null) return;
+    if (sha256(read) !== sha256(bytes.subarray(from))) this.#lost(file, `has other bytes from ${from} on`);
+    // A store that forgot the file forgot that its beginning was left out.
+    const { forgetsMs, aside } = troubles;
+    if (forgetsMs !== null || (aside !== null && aside.upTo >= from)) return;
+    await wait(RECORDED_AFTER_MS);
+    if (await this.#parts.troubles.isDelivered(transferId, bytes.length))
+      this.#lost(file, `counts as delivered, and its receiver has only the bytes from ${from} on`);
+  }
+
+  /** Some bytes come from device to device, while a request reads the same file. Its receiver says so to the relay. */
+  async #getAside(file: RelayedFile): Promise<void> {
+    const { aside } = file.troubles;
+    if (aside === null) return;
+    await wait(aside.atMs);
+    const params = { transfer_id: file.transferId, index: 0, generation: 0 };
+    const body = { received_bytes: aside.upTo };
+    const isTold = await file.receiver.client.call('ackDownload', { params, body }).catch(() => null);
+    if (isTold !== null) file.asideUpTo = aside.upTo;
   }
 }

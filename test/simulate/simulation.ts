@@ -10,7 +10,10 @@ import { makeFaults } from './faults.ts';
 import { dropRandomPool, Fleet } from './fleet.ts';
 import { ModelSteps } from './model-steps.ts';
 import type { Plan } from './plan.ts';
+import { RelayInvariants } from './relay-invariants.ts';
 import { RelayLoad } from './relay-load.ts';
+import { RelayTroubles } from './relay-troubles.ts';
+import { SilentLoad } from './silent-load.ts';
 import { TransferLoad } from './transfer-load.ts';
 import { EventLog } from './world/event-log.ts';
 import { StoreAdapter } from './world/store-adapter.ts';
@@ -30,7 +33,12 @@ const SETTINGS = {
   APP_RELAY_WINDOW_BYTES: String(256 * 1_024),
 };
 
+/** Accounts in which the announcement of one message is lost. */
+const SILENCES = 1;
+
 const RELAYED = 'a relayed file arrives whole';
+const BYTES = 'the bytes of the relay are as in its model';
+const SILENT = 'what was announced to nobody is found';
 const STEPS = 'a transfer takes the steps of its model';
 
 export interface Outcome {
@@ -54,6 +62,7 @@ interface Scene {
   plan: Plan;
   history: History;
   relayed: Violation[];
+  silent: Violation[];
 }
 
 /** Does something so many times, each from a time that is drawn. */
@@ -70,7 +79,7 @@ async function spread(
   await Promise.all(Array.from({ length: count }, (_, number) => one(number)));
 }
 
-async function act({ world, store, plan, history, relayed }: Scene): Promise<void> {
+async function act({ world, store, plan, history, relayed, silent }: Scene): Promise<void> {
   dropRandomPool();
   const { random } = world;
   const now = () => world.nowMs;
@@ -83,12 +92,15 @@ async function act({ world, store, plan, history, relayed }: Scene): Promise<voi
     peek: () => Promise.resolve(''),
     say: (text) => world.note(text),
   });
-  const relays = new RelayLoad({ fleet, random: random.fork('relays'), now, violations: relayed });
+  const troubles = new RelayTroubles({ world, store });
+  const relays = new RelayLoad({ fleet, random: random.fork('relays'), now, troubles, violations: relayed });
   await load.begin();
   load.start();
   const relaying = spread(plan.files, plan, random.fork('files'), (number) => relays.relay(number));
   const transfers = new TransferLoad({ fleet, random: random.fork('steps') });
   const stepping = spread(plan.transfers, plan, random.fork('transfers'), (number) => transfers.transfer(number));
+  const silences = new SilentLoad({ fleet, store, random: random.fork('silence'), now, violations: silent });
+  const silence = spread(SILENCES, plan, random.fork('silences'), (number) => silences.say(number));
   const faults = plan.faults.map(async (planned) => {
     await wait(planned.atMs);
     history.faults.push(await fault(planned));
@@ -96,7 +108,7 @@ async function act({ world, store, plan, history, relayed }: Scene): Promise<voi
   await Promise.all([...faults, wait(plan.seconds * 1_000)]);
   if (plan.recalls) load.recall();
   history.checkpoints.push(await take(1));
-  await Promise.all([load.stop(), relaying, stepping]);
+  await Promise.all([load.stop(), relaying, stepping, silence]);
   await Promise.all(load.devices.map((device) => device.leave()));
 }
 
@@ -106,10 +118,15 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
   const world = new World(seed, log);
   const history = emptyHistory();
   const relayed: Violation[] = [];
+  const silent: Violation[] = [];
   const store = new StoreAdapter(world, storeProcess);
   placeStore(world, store);
-  const steps = new ModelSteps({ ask: (...words) => store.ask(...words), now: () => world.nowMs });
-  store.onCommand = (words, reply) => steps.note(words, reply);
+  const asking = { ask: (...words: string[]) => store.ask(...words), now: () => world.nowMs };
+  const [steps, bytes] = [new ModelSteps(asking), new RelayInvariants(asking)];
+  store.onCommand = async (words, reply) => {
+    await steps.note(words, reply);
+    await bytes.note(words, reply);
+  };
   await store.begin();
   const onError = (error: unknown): void => {
     const broken = error instanceof Error ? String(error.stack) : String(error);
@@ -118,7 +135,7 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
   };
   process.on('uncaughtException', onError);
   try {
-    await world.run(() => act({ world, store, plan, history, relayed }), MOST_MS);
+    await world.run(() => act({ world, store, plan, history, relayed, silent }), MOST_MS);
   } catch (error) {
     onError(error);
   } finally {
@@ -129,6 +146,9 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
     log,
     history,
     steps: steps.count,
-    verdict: { ...check(history), [RELAYED]: relayed, [STEPS]: steps.violations },
+    verdict: {
+      ...check(history),
+      ...{ [RELAYED]: relayed, [BYTES]: bytes.violations, [SILENT]: silent, [STEPS]: steps.violations },
+    },
   };
 }

@@ -164,9 +164,13 @@ export class Generations {
     ]);
   }
 
-  /** Returns whether a later generation ends so far before this offset that its sender will not reach it soon. */
-  isFarBehind({ generation, end, base }: Extent, offset: number): boolean {
-    return generation > 0 && (end + this.#parts.windowBytes < offset || (end === base && end < offset));
+  /**
+   * Returns whether a later generation ends so far before this offset that its sender will not reach it soon, or that its
+   * window ends before it.
+   */
+  isFarBehind({ generation, end, base, taken }: Extent, offset: number): boolean {
+    const { windowBytes } = this.#parts;
+    return generation > 0 && (Math.min(end, taken) + windowBytes < offset || (end === base && end < offset));
   }
 
   /** Asks the store for the extent, and returns the same. */

@@ -35,6 +35,8 @@ class StoreConnection implements Receiver {
   isClosed = false;
   /** Whether the reply to the next command that announces something is lost, and the connection with it. */
   losesReply = false;
+  /** Whether a command of its transaction was refused, so that the store carries out nothing of it. */
+  isAborted = false;
   readonly #world: World;
   readonly #parts: ConnectionParts;
   readonly #reader = new ValueReader();
@@ -93,6 +95,8 @@ export class StoreAdapter {
   onCommand: (words: string[], reply: Buffer) => Promise<void> = () => Promise.resolve();
   /** Whether this push, an announcement on its way to a replica, is lost. */
   losesPush: (replica: Owner) => boolean = () => false;
+  /** Whether the store has no memory for an entry of this stream. */
+  isFullFor: (key: string) => boolean = () => false;
 
   constructor(world: World, process: StoreProcess) {
     this.#world = world;
@@ -165,7 +169,7 @@ export class StoreAdapter {
     const name = (words[0] ?? '').toUpperCase();
     const isSubscription = name.endsWith('SUBSCRIBE');
     connection.isSubscriber ||= isSubscription;
-    const reply = await this.#replyTo(link, words, command);
+    const reply = (await this.#refusalOf(connection, link, words)) ?? (await this.#replyTo(link, words, command));
     await this.onCommand(words, reply);
     const told = UNTOLD.has(name) ? '' : nameOfBytes(reply);
     this.#world.note('store', connection.name, describe(words), nameOfBytes(command), told);
@@ -175,6 +179,22 @@ export class StoreAdapter {
     this.#world.note('lost reply', connection.name);
     connection.toReplica.reset();
     await this.#close(connection);
+  }
+
+  /** Replies as a store that is full: to the entry, and to the transaction that it belongs to. */
+  async #refusalOf(
+    connection: StoreConnection,
+    link: RedisLink,
+    [name = '', key = '']: string[],
+  ): Promise<Buffer | null> {
+    if (/^XADD$/i.test(name) && this.isFullFor(key)) {
+      connection.isAborted = true;
+      return Buffer.from("-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+    }
+    if (!connection.isAborted || !/^EXEC$/i.test(name)) return null;
+    connection.isAborted = false;
+    await link.command('DISCARD');
+    return Buffer.from('-EXECABORT Transaction discarded because of previous errors.\r\n');
   }
 
   async #replyTo(link: RedisLink, words: string[], command: Buffer): Promise<Buffer> {

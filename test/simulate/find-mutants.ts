@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { makePlantedTree } from '../gates/planted-tree.ts';
+import { type Mutant, MUTANTS } from './mutants.ts';
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** Between two starts the time is looked at. */
+const SEEDS_AT_ONCE = 12;
+
+interface Finding {
+  /** The first seed that finds the fault, '' when none did in the time. */
+  seed: string;
+  seconds: number;
+}
+
+async function find({ file, from, to, breaks, firstSeed = 1 }: Mutant, minutes: number): Promise<Finding> {
+  const text = await readFile(new URL(file, ROOT), 'utf8');
+  if (text.split(from).length !== 2) throw new Error(`${file} has not once: ${from}`);
+  const tree = await makePlantedTree([{ file, text: text.replace(from, () => to) }]);
+  const began = performance.now();
+  const seconds = (): number => Math.round((performance.now() - began) / 1_000);
+  try {
+    for (let seed = firstSeed; seconds() < minutes * 60; seed += SEEDS_AT_ONCE) {
+      const seeds = ['--seeds', String(SEEDS_AT_ONCE), '--from', String(seed), '--stop'];
+      const { output } = await tree.run(['test/simulate/run.mjs', ...seeds]);
+      const [, found = ''] = /^FAIL {2}seed (\d+):/m.exec(output) ?? [];
+      if (found !== '' && output.includes(`FAIL  ${breaks}`)) return { seed: found, seconds: seconds() };
+      if (found !== '') seed = Number(found) + 1 - SEEDS_AT_ONCE;
+    }
+    return { seed: '', seconds: seconds() };
+  } finally {
+    await tree.remove();
+  }
+}
+
+/** Runs the faults that were chosen, and prints where each was found. Resolves to the exit code. */
+export async function findMutants(argv: string[]): Promise<number> {
+  const options = { minutes: { type: 'string' as const, default: '10' } };
+  const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });
+  const isWanted = ({ title }: Mutant): boolean =>
+    positionals.length === 0 || positionals.some((words) => title.includes(words));
+  const say = (text: string): void => void process.stdout.write(`${text}\n`);
+  say('| fault | file | model | seed | s |\n| --- | --- | --- | --- | --- |');
+  let missed = 0;
+  for (const mutant of MUTANTS.filter(isWanted)) {
+    const { seed, seconds } = await find(mutant, Number(values.minutes));
+    if (seed === '') missed += 1;
+    const model = mutant.model === undefined ? '-' : `\`${mutant.model.name}\``;
+    say(
+      `| ${mutant.title} | \`${mutant.file.replace('services/sync/', '')}\` | ${model} | ${seed || 'none'} | ${seconds} |`,
+    );
+  }
+  say(`${missed} were not found`);
+  return missed === 0 ? 0 : 1;
+}
