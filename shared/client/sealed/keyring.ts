@@ -180,7 +180,10 @@ export function checkMaySeal({ ring, seen, removed }: Keyring): void {
 }
 
 /** Each key for content is derived once. It is gone with the key of the account that it comes from. */
-const derived = { msg: new WeakMap<AccountKey, Promise<CryptoKey>>(), clip: new WeakMap<AccountKey, Promise<CryptoKey>>() };
+const derived = {
+  msg: new WeakMap<AccountKey, Promise<CryptoKey>>(),
+  clip: new WeakMap<AccountKey, Promise<CryptoKey>>(),
+};
 
 function deriveOnce(from: AccountKey, kind: 'msg' | 'clip'): Promise<CryptoKey> {
   const known = derived[kind].get(from);

@@ -3,7 +3,8 @@ import type { Keyring } from '../../../shared/client/sealed.ts';
 import type { Sealing } from '../../../shared/client/sealing.ts';
 import type { KeyedDevice } from '../../browser/keyed-device.ts';
 import { type KeyedSite, startKeyedSite } from '../../browser/keyed-site.ts';
-import { type Compared, type Kind, letInAs } from './compared.ts';
+import { type Kind, letInAs } from '../../browser/measured-sign-in.ts';
+import type { Compared } from './compared.ts';
 
 const TEXT = 'On the way, ten minutes late. '.repeat(10);
 

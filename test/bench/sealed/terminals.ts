@@ -25,7 +25,11 @@ export async function startTerminals(mib: number, film: string): Promise<Compare
       const heardAt = performance.now();
       const statuses = await Promise.all([sending.status, receiving.status]);
       const endedAt = performance.now();
-      expect([statuses, sending.stderr(), receiving.stderr()]).toEqual([[0, 0], expect.any(String), expect.any(String)]);
+      expect([statuses, sending.stderr(), receiving.stderr()]).toEqual([
+        [0, 0],
+        expect.any(String),
+        expect.any(String),
+      ]);
       expect(sending.stdout().includes('\u{1F512}')).toBe(kind === 'sealed');
       rmSync(join(two.folder, 'in'), { recursive: true });
       return { whole: mib / ((endedAt - startedAt) / 1_000), moved: mib / ((endedAt - heardAt) / 1_000) };
