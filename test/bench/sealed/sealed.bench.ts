@@ -97,38 +97,29 @@ describe('sealed beside unsealed', () => {
     process.stdout.write(`\n${[`${''.padEnd(52)}${heads.join('')}`, ...rows.map(lineOf)].join('\n')}\n`);
   });
 
-  const when = (part: string, isPossible = true) => (ONLY.includes(part) && isPossible ? test : test.skip);
-
-  when('command-line')(
-    'a file by the command line, through the relay',
-    async () => {
-      await compare(await startTerminals(SIZE_MIB, film), ROUNDS, {
+  const parts = {
+    'command-line': async () =>
+      compare(await startTerminals(SIZE_MIB, film), ROUNDS, {
         moved: { what: 'command line, relay: from offer to end', unit: 'MiB/s', bar: 0.8 },
         whole: { what: 'command line, relay: whole command', unit: 'MiB/s', bar: null },
-      });
-      expect(rows.at(-1)?.sealed).toBeGreaterThan(0);
-    },
-    TAKES_MS,
-  );
-
-  when('app', chromiumPath !== undefined)(
-    'a file by the app in Chromium, through the relay',
-    async () => {
-      await compare(await startPages(SIZE_MIB, film), ROUNDS, {
+      }),
+    app: async () =>
+      compare(await startPages(SIZE_MIB, film), ROUNDS, {
         moved: { what: 'app in Chromium, relay', unit: 'MiB/s', bar: 0.75 },
-      });
-      expect(rows.at(-1)?.sealed).toBeGreaterThan(0);
-    },
-    TAKES_MS,
-  );
-
-  when('messages')(
-    'a message there and one back, by the client library',
-    async () => {
-      // Short rounds: what else the machine does then disturbs both kinds alike.
-      await compare(await startMessages(Math.min(TRIPS, ROUND_TRIPS)), Math.ceil((ROUNDS * TRIPS) / ROUND_TRIPS), {
+      }),
+    // Short rounds: what else the machine does then disturbs both kinds alike.
+    messages: async () =>
+      compare(await startMessages(Math.min(TRIPS, ROUND_TRIPS)), Math.ceil((ROUNDS * TRIPS) / ROUND_TRIPS), {
         trips: { what: 'messages, there and back', unit: 'trips/s', bar: 0.9 },
-      });
+      }),
+  };
+  const isPossible = (part: string) => ONLY.includes(part) && (part !== 'app' || chromiumPath !== undefined);
+  const asked = Object.entries(parts).filter(([part]) => isPossible(part));
+
+  test.each(asked)(
+    '%s',
+    async (_, measure) => {
+      await measure();
       expect(rows.at(-1)?.sealed).toBeGreaterThan(0);
     },
     TAKES_MS,
