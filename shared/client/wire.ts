@@ -53,8 +53,11 @@ export interface Me {
   origins?: string[];
   device: DeviceRef | null;
   limits: { message_bytes: number; clipboard_bytes: number; clipboard_seconds: number; relay_window_bytes: number };
-  /** `sealed`: it keeps rings, and passes on what devices seal. Older services leave it out. */
-  features: { qr: boolean; web_push: boolean; native_push: boolean; sealed?: boolean };
+  /**
+   * `sealed`: it keeps rings, and passes on what devices seal. `relay_preferred`: a sealed transfer may take the relay where
+   * that is measured faster. Older services leave them out.
+   */
+  features: { qr: boolean; web_push: boolean; native_push: boolean; sealed?: boolean; relay_preferred?: boolean };
 }
 
 /** A session of the account. */

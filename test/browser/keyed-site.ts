@@ -42,10 +42,11 @@ async function letIn(laptop: KeyedDevice, page: Page, name: string): Promise<voi
   await question.waitFor({ state: 'detached' });
 }
 
-export async function startKeyedSite(): Promise<KeyedSite> {
+/** `env`: further settings of the replica at the address. */
+export async function startKeyedSite(env: Record<string, string> = {}): Promise<KeyedSite> {
   const port = await freePort();
   const url = `http://localhost:${port}`;
-  const site: SignInSite = await startSignInSite({ APP_RATE_LIMIT_SCALE: '0', APP_PUBLIC_URL: url });
+  const site: SignInSite = await startSignInSite({ APP_RATE_LIMIT_SCALE: '0', APP_PUBLIC_URL: url, ...env });
   const start = (): Promise<ReplicaProcess> => site.startReplica({ APP_PORT: String(port) });
   let replica = await start();
   async function plainAccount(): Promise<KeyedDevice> {

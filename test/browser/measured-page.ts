@@ -6,8 +6,9 @@ import { found } from './found.ts';
 
 interface Opening {
   url: string;
-  user: string;
-  name: string;
+  /** Of an installation that believes anybody: who this is. Without it the page is a stranger's. */
+  user?: string;
+  name?: string;
   /** Whether files may go from device to device; else the browser has no peer connections. */
   direct: boolean;
   /** A script before the app, and the functions that it can call with a text. */
@@ -84,10 +85,11 @@ async function weigh(browser: BareChromium): Promise<() => Promise<number>> {
 /** Before the app: who this is, in which language, and what this browser cannot do. */
 const beginning = ({ user, name, direct, script = '' }: Opening): string => {
   const identity = JSON.stringify({ user, name, deviceId: randomBytes(9).toString('base64url') });
+  const keep = `localStorage.setItem('baton-development', ${JSON.stringify(identity)});`;
   return `
     if (location.protocol !== 'about:' && localStorage.getItem('baton-language') === null) {
       localStorage.setItem('baton-language', 'en');
-      localStorage.setItem('baton-development', ${JSON.stringify(identity)});
+      ${user === undefined ? '' : keep}
     }
     Object.assign(window, { showSaveFilePicker: undefined, showDirectoryPicker: undefined });
     ${direct ? '' : 'window.RTCPeerConnection = undefined;'}

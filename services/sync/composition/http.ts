@@ -47,7 +47,11 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
       origins: config.http.origins,
       clipboardSeconds: config.clipboard.ttlSeconds,
       relayWindowBytes: config.relay.windowBytes,
-      features: { qr: config.signin.qrEnabled && accounts.broker !== null, ...push.features, sealed: true },
+      features: {
+        qr: config.signin.qrEnabled && accounts.broker !== null,
+        ...push.features,
+        ...{ sealed: true, relay_preferred: config.relay.isPreferred },
+      },
     }),
     ...accounts.sessions.handlers,
     ...accounts.signin.handlers,

@@ -31,6 +31,7 @@ export function agreedSettingsOf(config: Config): AgreedSettings {
     APP_CLIPBOARD_TTL_SECONDS: String(clipboard.ttlSeconds),
     APP_TRANSFER_REDELIVERY_SECONDS: String(transfers.redeliverySeconds),
     APP_RELAY_WINDOW_BYTES: String(relay.windowBytes),
+    APP_RELAY_PREFER: String(relay.isPreferred),
     APP_RELAY_REDIS_URL: relay.address === redis.address ? 'the common store' : storeOf(relay.address),
     // The newest key comes first; replicas that lack it cannot push to its subscriptions.
     APP_VAPID_PUBLIC_KEY: push.vapidKeys.map(({ id }) => id).join(','),

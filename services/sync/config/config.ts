@@ -70,6 +70,8 @@ export interface Config {
   readonly relay: {
     readonly address: RedisAddress;
     readonly windowBytes: number;
+    /** True: encrypted transfers may leave a slow direct path. */
+    readonly isPreferred: boolean;
     readonly memoryPercent: number;
     readonly stallMs: number;
   };
@@ -308,6 +310,7 @@ function assemble(values: Values, descriptorLimit: number, env: Env): Config {
       windowBytes: values.APP_RELAY_WINDOW_BYTES,
       memoryPercent: values.APP_RELAY_MEMORY_PERCENT,
       stallMs: values.APP_RELAY_STALL_SECONDS * 1000,
+      isPreferred: values.APP_RELAY_PREFER,
     },
     push,
     ice: {

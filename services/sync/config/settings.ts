@@ -209,6 +209,11 @@ export const SETTINGS = {
     default: '60',
     meaning: 'A sender or receiver that moves next to nothing for so long is disconnected; it can resume.',
   }),
+  APP_RELAY_PREFER: setting(flag, {
+    default: 'false',
+    meaning:
+      'Whether a client may move an encrypted transfer from a slow direct path to the relay, where it measures that the relay is faster.',
+  }),
   APP_DRAIN_TRANSFER_SECONDS: setting(integer(0, 3_600), {
     default: '300',
     meaning: 'How long a stopping replica lets relay requests go on; then they are cut, and can resume.',

@@ -4,7 +4,7 @@ import { makeLateLink } from './late-link.ts';
 import type { LinkEnd, PeerLink } from './link.ts';
 import type { PeerSending, PeerSendingParts, Signal } from '../transfers/peer-module.ts';
 import type { Pipe } from './pipe.ts';
-import { serveFiles } from './serving.ts';
+import { serveFiles, type Serving } from './serving.ts';
 import { attemptOf, canConnect, makeSignaller, type PeerPolicy } from './signals.ts';
 
 /** A receiver that has accepted and is not reached in this time gets its bytes through the relay until a path opens. */
@@ -18,10 +18,12 @@ const MOST_ATTEMPTS = 12;
  * (offered, receiver online, or there for 1.2 s) --> attempt --answered, connected--> open --closed--> relay attempt
  * --accepted, not open after 2.5 s--> attempt and relay --connected--> open attempt --30 s, or the receiver says that it has
  * no such path--> relay accepted, receiver comes back, stream comes back --> attempt, where none is open
+ *
+ * open, sealed, slow --relay preferred--> relay, and no attempts --the relay is slower, once--> attempt
  */
 export function makePeerSending(
   policy: PeerPolicy,
-  { run, caller, clock, sources, relay, tell, onProblem }: PeerSendingParts,
+  { run, caller, clock, sources, relay, recordBytes, tell, onProblem }: PeerSendingParts,
 ): PeerSending {
   const signaller = makeSignaller(policy, { run, caller, toId: run.transfer.receiver.device_id });
   const params = { transfer_id: run.id };
@@ -30,6 +32,10 @@ export function makePeerSending(
   let link: PeerLink | null = null;
   let attempts = 0;
   let isRefused = !canConnect();
+  /** True: the relay is faster. */
+  let rests = false;
+  let isChoosing = false;
+  let serving: Serving | null = null;
   let cancelEarly = () => {};
   /** Reports leave one after the other, because the last one about the path in use counts. */
   let saying: Promise<unknown> = Promise.resolve();
@@ -57,7 +63,7 @@ export function makePeerSending(
     cancelEarly();
     saying = saying.then(() => sayOpen(mine)).catch(onProblem);
     relay.nudge();
-    serveFiles({
+    serving = serveFiles({
       ...{ pipe, run, sources, signal },
       onBegun(index) {
         if (open.size === 0) tell('transferring');
@@ -68,8 +74,29 @@ export function makePeerSending(
         relay.stored(index);
       },
       onMisbehaved: () => mine.close('misbehaved'),
+      onLeft: () => mine.close('over'),
       onFailed: (error) => void run.fail(failureOf(error)),
     });
+    if (recordBytes !== undefined && !isChoosing) choose(recordBytes);
+  }
+
+  /** Watches which path is faster, by code that only sealed transfers load. */
+  function choose(border: number): void {
+    isChoosing = true;
+    const parts = {
+      ...{ run, caller, clock },
+      isDirect: () => link?.isOpen === true,
+      toRelay() {
+        rests = true;
+        serving?.leave(border);
+      },
+      toDirect() {
+        rests = false;
+        if (link === null) attempt();
+      },
+    };
+    // A path is only not chosen where the code, or an answer, is missing.
+    import('./faster-path.ts').then(({ chooseFasterPath }) => chooseFasterPath(parts)).catch(() => {});
   }
 
   function onOver(why: LinkEnd, mine: string): void {
@@ -83,7 +110,7 @@ export function makePeerSending(
   }
 
   function attempt(): void {
-    if (isRefused || run.signal.aborted || attempts >= MOST_ATTEMPTS) return;
+    if (isRefused || rests || run.signal.aborted || attempts >= MOST_ATTEMPTS) return;
     attempts += 1;
     drop();
     const controller = new AbortController();
@@ -111,7 +138,7 @@ export function makePeerSending(
 
   /** Begins when the receiver has accepted: it can be reached from now on, if ever. */
   function accepted(): void {
-    if (isRefused) return takeRelay();
+    if (isRefused || rests) return takeRelay();
     if (link?.isOpen) return;
     // An earlier offer may have reached nobody.
     if (!link?.isAnswered) attempt();

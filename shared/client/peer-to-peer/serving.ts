@@ -1,6 +1,6 @@
 import type { FileSource } from '../files/files.ts';
 import type { Pipe } from './pipe.ts';
-import { parseWord, WINDOW_BYTES } from './words.ts';
+import { parseWord, TELL_BYTES, WINDOW_BYTES } from './words.ts';
 import { makePieces } from '../files/sources.ts';
 import type { Run } from '../transfers/transfer-run.ts';
 
@@ -25,19 +25,27 @@ interface ServingParts {
   onBegun: (index: number) => void;
   /** Called when the receiver sends what this protocol does not allow. */
   onMisbehaved: () => void;
+  /** Called after `leave`, when the receiver has taken nearly all that was sent. */
+  onLeft: () => void;
   /** Called when a source could not be read. */
   onFailed: (error: unknown) => void;
+}
+
+export interface Serving {
+  /** Ends at the next multiple of so many bytes of the file: the rest takes another path. */
+  leave(multiple: number): void;
 }
 
 /**
  * Sends the wanted files over a pipe, one after the other, each from the offset that the receiver names. At most the
  * receiver's window is under way. The receiver reports when it has taken bytes and the window has space again.
  */
-export function serveFiles({ pipe, run, sources, signal, ...parts }: ServingParts): void {
+export function serveFiles({ pipe, run, sources, signal, ...parts }: ServingParts): Serving {
   const wants: Want[] = [];
   const sentUpTo = new Map<number, number>();
   let sent = 0;
   let taken = 0;
+  let leaveAt: number | null = null;
   let wake = () => {};
 
   function until(isSo: () => boolean): Promise<void> {
@@ -106,7 +114,10 @@ export function serveFiles({ pipe, run, sources, signal, ...parts }: ServingPart
     try {
       pipe.send(JSON.stringify({ say: 'file', file: index, at: from }));
       for (let at = from; at < source.size; ) {
-        const bytes = await pieces.at(at, PIECE_BYTES);
+        const piece = await pieces.at(at, PIECE_BYTES);
+        const most = leaveAt === null ? piece.length : (leaveAt - (at % leaveAt)) % leaveAt;
+        const bytes = piece.subarray(0, most);
+        if (bytes.length === 0) return;
         sentUpTo.set(index, at + bytes.length);
         await send(bytes);
         at += bytes.length;
@@ -118,7 +129,12 @@ export function serveFiles({ pipe, run, sources, signal, ...parts }: ServingPart
 
   async function serveAll(): Promise<void> {
     for (;;) {
-      await until(() => wants.length > 0);
+      await until(() => wants.length > 0 || leaveAt !== null);
+      if (leaveAt !== null) {
+        // A receiver reports in steps. What it has not reported, it may still have: it names where the other path begins.
+        await until(() => sent - taken < TELL_BYTES);
+        return parts.onLeft();
+      }
       await serve(wants.shift() as Want);
     }
   }
@@ -126,4 +142,10 @@ export function serveFiles({ pipe, run, sources, signal, ...parts }: ServingPart
   serveAll().catch((error: unknown) => {
     if (!signal.aborted) parts.onFailed(error);
   });
+  return {
+    leave(multiple) {
+      leaveAt = multiple;
+      wake();
+    },
+  };
 }

@@ -179,6 +179,20 @@ export function checkMaySeal({ ring, seen, removed }: Keyring): void {
   if (ring.body.members.some(({ device_id }) => removed.has(device_id))) throw sealedError('rotation_due');
 }
 
+/** Each key for content is derived once. It is gone with the key of the account that it comes from. */
+const derived = {
+  msg: new WeakMap<AccountKey, Promise<CryptoKey>>(),
+  clip: new WeakMap<AccountKey, Promise<CryptoKey>>(),
+};
+
+function deriveOnce(from: AccountKey, kind: 'msg' | 'clip'): Promise<CryptoKey> {
+  const known = derived[kind].get(from);
+  if (known !== undefined) return known;
+  const key = hkdf(from.key, `baton/1 ${kind}`).then(aesKey);
+  derived[kind].set(from, key);
+  return key;
+}
+
 /** Returns the key of this epoch for one kind of content. Throws where this device does not have it, or no longer has it. */
 export async function contentKey(
   { accountKeys, ring }: Keyring,
@@ -186,7 +200,7 @@ export async function contentKey(
   kind: 'msg' | 'clip',
 ): Promise<CryptoKey> {
   const found = accountKeys.find((each) => each.epoch === epoch);
-  if (found !== undefined) return aesKey(await hkdf(found.key, `baton/1 ${kind}`));
+  if (found !== undefined) return deriveOnce(found, kind);
   throw sealedError(
     epoch > ring.body.epoch ? 'unknown_key' : accountKeys.length === 0 ? 'not_a_member' : 'key_retired',
   );

@@ -2,6 +2,7 @@ import type { PeerToPeer } from '../api.ts';
 import type { Caller } from '../http/caller.ts';
 import type { PeerModule, PeerSide, Signal } from '../transfers/peer-module.ts';
 import { openSignal, sealSignal } from '../sealed/content/signals.ts';
+import { SEALED_RECORD } from '../sealed/content/records.ts';
 import type { Bytes } from '../sealed/primitives/bytes.ts';
 
 /** Returns the key of a transfer that is sealed; null where it is not. */
@@ -71,7 +72,8 @@ export function sealedPeerToPeer(given: PeerToPeer, keyOf: KeyOf): PeerToPeer {
       const key = keyOf(parts.run.id);
       if (key === null) return peers.sending(parts);
       const ends = { key, transferId: parts.run.id, own: sender.device_id, other: receiver.device_id };
-      return openingSide(peers.sending({ ...parts, caller: sealingCaller(parts.caller, ends) }), ends);
+      const own = { ...parts, caller: sealingCaller(parts.caller, ends), recordBytes: SEALED_RECORD };
+      return openingSide(peers.sending(own), ends);
     },
     receiving(parts) {
       const { sender, receiver } = parts.run.transfer;

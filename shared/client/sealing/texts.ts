@@ -41,6 +41,8 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
   const { caller, serverNow, trustedNow } = calls;
   const isKeyed = (keyring: Keyring, id: string): boolean => keysOf(keyring, id, trustedNow()) !== null;
   const inOrder = makeSendOrder();
+  /** The ids in messages that were opened, so that they are not opened again to be noted. */
+  const ids = new WeakMap<Message, { sealed: string; id: string; n: number }>();
 
   async function post(id: string, body: { content: string } | { sealed: string }, settings: OnceSettings) {
     const sent = await caller.call('sendMessage', { body: { to_device_id: id, ...body }, ...settings });
@@ -146,6 +148,7 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
       if (keyring === null) return { kind: 'waits', problem: sealedError('unkeyed') };
       try {
         const { id, text, t, n, sender } = await opened(keyring, message, sealed);
+        ids.set(message, { sealed, id, n });
         const before = await taken.messageOf(id);
         // A sender that does not know whether a text arrived seals it again after a rotation, with the same id. Only the
         // sender can sign another ring into it, so any other repetition is somebody else's.
@@ -158,8 +161,10 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
     },
 
     async shown(keyring, message) {
-      if (message.sealed === undefined) return;
-      const { id, n } = await opened(keyring, message, message.sealed);
+      const { sealed } = message;
+      if (sealed === undefined) return;
+      const known = ids.get(message);
+      const { id, n } = known?.sealed === sealed ? known : await opened(keyring, message, sealed);
       await taken.addMessage(id, message.message_id, n);
     },
 

@@ -25,6 +25,8 @@ export interface PeerSendingParts extends Parts {
   sources: readonly FileSource[];
   /** Sends the bytes when no path opens. */
   relay: RelaySender;
+  /** The bytes of a sealed record. Such a transfer may change to the relay where that is faster; another one never does. */
+  recordBytes?: number;
 }
 
 export interface PeerReceivingParts extends Parts {

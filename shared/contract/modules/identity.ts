@@ -31,6 +31,9 @@ export const Me = Type.Object({
     web_push: Type.Boolean(),
     native_push: Type.Boolean(),
     sealed: Type.Optional(Type.Boolean({ description: 'It keeps rings, and passes on what devices seal.' })),
+    relay_preferred: Type.Optional(
+      Type.Boolean({ description: 'A sealed transfer may take the relay where that is measured faster.' }),
+    ),
   }),
 });
 export type Me = Static<typeof Me>;

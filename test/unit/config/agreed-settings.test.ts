@@ -16,6 +16,7 @@ const settings = (env: Record<string, string> = {}) => agreedSettingsOf(loadConf
 test.each([
   ['APP_CORS_ORIGINS', { APP_CORS_ORIGINS: 'https://a.example' }],
   ['APP_RELAY_WINDOW_BYTES', { APP_RELAY_WINDOW_BYTES: '1048576' }],
+  ['APP_RELAY_PREFER', { APP_RELAY_PREFER: 'true' }],
   ['APP_RELAY_REDIS_URL', { APP_RELAY_REDIS_URL: 'redis://relay:6379/2' }],
   ['APP_RELAY_REDIS_URL', { APP_RELAY_REDIS_URL: '' }],
   [

@@ -51,7 +51,7 @@ const OF_ROUTES = `
   GET /api/hub/presence > 200 ${PRESENCE}
   GET /api/keys ? after? > 200 rings[] n guests|null deletions[of at]
   GET /api/me > 200 user_id name scope roles[] service? origins?[] device{device_id name type}|null limits{message_bytes clipboard_bytes \
-    clipboard_seconds relay_window_bytes sealed_message_bytes? sealed_clipboard_bytes?} features{qr web_push native_push sealed?}
+    clipboard_seconds relay_window_bytes sealed_message_bytes? sealed_clipboard_bytes?} features{qr web_push native_push sealed? relay_preferred?}
   GET /api/message > 200 messages[message_id from_device_id|null from_name content sealed? created_at redelivered]
   GET /api/openapi.json > 200 openapi
   GET /api/push/config > 200 vapid_public_key|null vapid_key_id|null native[]

@@ -12,7 +12,7 @@ import {
 } from '../primitives/bytes.ts';
 import { padmeLength } from '../primitives/padme.ts';
 import type { Part } from '../primitives/parts.ts';
-import { hasSigned, sign, SIGNATURE_BYTES } from '../primitives/signature.ts';
+import { hasSigned, readSig, sign, SIGNATURE_BYTES } from '../primitives/signature.ts';
 import { pointIn } from '../keys/device-keys.ts';
 import { isOver, type Keyring } from '../keyring.ts';
 import { memberOf, type Ring } from '../ring/ring.ts';
@@ -98,20 +98,36 @@ function ringNamed({ rings }: Keyring, n: number, hash: Bytes): Ring {
   return found;
 }
 
-/** Returns the key of the claimed sender, as that ring has it. */
+/** The keys of members and guests that were read. Each is read once, because that takes as long as a verification. */
+const keysRead = new WeakMap<Signing, Promise<CryptoKey>>();
+
+/** A member or a guest. */
+interface Signing {
+  readonly sig: string;
+}
+
+function keyOf(owner: Signing): Promise<CryptoKey> {
+  const known = keysRead.get(owner);
+  if (known !== undefined) return known;
+  const key = readSig(pointIn(owner.sig) ?? new Uint8Array());
+  keysRead.set(owner, key);
+  return key;
+}
+
+/** Returns the claimed sender with its key, as that ring has it. */
 function signerIn(
   keyring: Keyring,
   named: Ring,
   { from, t }: { from: string; t: number },
-): { sig: string; sender: Sender } {
+): { owner: Signing; sender: Sender } {
   const member = memberOf(named, from);
   if (member !== null) {
     const isRemoved = memberOf(keyring.ring, from)?.sig !== member.sig;
-    return { sig: member.sig, sender: { device_id: from, kind: member.kind, isRemoved } };
+    return { owner: member, sender: { device_id: from, kind: member.kind, isRemoved } };
   }
   const guest = keyring.guests.find(({ device_id }) => device_id === from);
   if (guest === undefined) throw sealedError('not_a_member');
-  return { sig: guest.sig, sender: { device_id: from, kind: 'guest', isRemoved: isOver(keyring, guest, t) } };
+  return { owner: guest, sender: { device_id: from, kind: 'guest', isRemoved: isOver(keyring, guest, t) } };
 }
 
 /** Reads a body, and proves who sent it. */
@@ -125,21 +141,17 @@ export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes):
   }
   const [t, n] = [readU64(padded, ID_BYTES), readU64(padded, ID_BYTES + 8)];
   if (t === null || n === null) throw sealedError('cannot_open');
-  const isSignedBy = (sig: string): Promise<boolean> =>
-    hasSigned(
-      pointIn(sig) ?? new Uint8Array(),
-      padded.slice(end, whole),
-      signedParts(keyring, letter, padded.slice(0, end)),
-    );
+  const isSignedBy = (owner: Signing): Promise<boolean> =>
+    hasSigned(keyOf(owner), padded.slice(end, whole), signedParts(keyring, letter, padded.slice(0, end)));
   const { ring } = keyring;
   if (n > ring.body.n) {
     const member = memberOf(ring, letter.from);
-    const isGenuine = member !== null && (await isSignedBy(member.sig));
+    const isGenuine = member !== null && (await isSignedBy(member));
     throw sealedError('unknown_key', isGenuine ? new NewerRing(n) : undefined);
   }
   const named = ringNamed(keyring, n, padded.slice(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES));
-  const { sig, sender } = signerIn(keyring, named, { from: letter.from, t });
-  if (!(await isSignedBy(sig))) throw sealedError('wrong_signer');
+  const { owner, sender } = signerIn(keyring, named, { from: letter.from, t });
+  if (!(await isSignedBy(owner))) throw sealedError('wrong_signer');
   const id = toBase64url(padded.subarray(0, ID_BYTES));
   return { id, t, n, epoch: named.body.epoch, sender, content: padded.slice(HEAD_BYTES, end) };
 }

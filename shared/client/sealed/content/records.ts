@@ -7,7 +7,8 @@ import { sealedError } from '../sealed-error.ts';
 export const RECORD_BYTES = 256 * 1024;
 /** The bytes of a record beside its content. */
 const RECORD_OVERHEAD = NONCE_BYTES + TAG_BYTES;
-const SEALED_RECORD = RECORD_BYTES + RECORD_OVERHEAD;
+/** The bytes of every record but the last one, as they are sent. */
+export const SEALED_RECORD = RECORD_BYTES + RECORD_OVERHEAD;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
 /** The records of one file of a transfer. */

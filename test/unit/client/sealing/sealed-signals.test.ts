@@ -24,8 +24,10 @@ function endOf(side: 'sending' | 'receiving', key: typeof KEY | null = KEY) {
     },
   } as unknown as Caller;
   let given: Caller | null = null;
-  const make = (parts: { caller: Caller }) => {
+  let recordBytes: number | undefined;
+  const make = (parts: { caller: Caller; recordBytes?: number }) => {
     given = parts.caller;
+    recordBytes = parts.recordBytes;
     return { isOpen: false, begin() {}, there() {}, nudge() {}, take: (signal: Signal) => void taken.push(signal) };
   };
   const plain = { kind: 'peer-to-peer', sending: make, receiving: make } as unknown as PeerModule;
@@ -33,7 +35,7 @@ function endOf(side: 'sending' | 'receiving', key: typeof KEY | null = KEY) {
   const module = sealedPeerToPeer(plain, () => key) as PeerModule;
   const made = side === 'sending' ? module.sending(parts) : module.receiving(parts as never);
   return {
-    ...{ sent, others, taken, side: made },
+    ...{ sent, others, taken, side: made, recordBytes },
     call: (name: 'sendSignal' | 'getIceServers', kind: string, payload: unknown) =>
       (given as Caller).call(name as never, { body: { to_device_id: 'x', transfer_id: ID, kind, payload } } as never),
   };
@@ -99,4 +101,9 @@ test('a transfer that is not sealed has its signals as before', async () => {
   expect(laptop.sent).toMatchObject([{ kind: 'offer', payload: { sdp: 'plain' } }]);
   laptop.side.take({ kind: 'answer', payload: { sdp: 'plain' } });
   expect(laptop.taken).toEqual([{ kind: 'answer', payload: { sdp: 'plain' } }]);
+});
+
+test('only a sealed transfer may leave its direct path, at the border of a record', () => {
+  expect(endOf('sending').recordBytes).toBe(262_172);
+  expect(endOf('sending', null).recordBytes).toBeUndefined();
 });

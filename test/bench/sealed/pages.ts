@@ -1,0 +1,43 @@
+import { startKeyedSite } from '../../browser/keyed-site.ts';
+import { type MeasuredPage, openMeasuredPage } from '../../browser/measured-page.ts';
+import { type Kind, lookAtEachOther, signInMeasured } from '../../browser/measured-sign-in.ts';
+import type { Compared } from './compared.ts';
+
+const MOVES_WITHIN_MS = 600_000;
+
+/** A file by the app, from one browser to another, through the relay of a real replica: from the acceptance until it is stored. */
+export async function startPages(mib: number, film: string): Promise<Compared<'moved'>> {
+  const site = await startKeyedSite();
+  const laptops = { sealed: await site.account(), plain: await site.plainAccount() };
+  let pages: MeasuredPage[] = [];
+
+  async function open(kind: Kind): Promise<MeasuredPage> {
+    const page = await openMeasuredPage({ url: site.url, direct: false });
+    pages.push(page);
+    await signInMeasured(page, laptops[kind], kind);
+    return page;
+  }
+
+  async function move(kind: Kind): Promise<number> {
+    const [one, other] = [await open(kind), await open(kind)];
+    await lookAtEachOther(one, other);
+    await one.choose('button', 'Send files', film);
+    await other.shows('button', 'Accept', MOVES_WITHIN_MS);
+    const startedAt = performance.now();
+    await other.click('button', 'Accept');
+    await other.shows('.state', 'Received', MOVES_WITHIN_MS);
+    return mib / ((performance.now() - startedAt) / 1_000);
+  }
+
+  return {
+    async measure(kind) {
+      try {
+        return { moved: await move(kind) };
+      } finally {
+        await Promise.all(pages.map((page) => page.stop()));
+        pages = [];
+      }
+    },
+    stop: () => site.stop(),
+  };
+}
