@@ -179,6 +179,29 @@ describe('when the relay forgets a file', () => {
     controller.abort();
     await reading;
   });
+
+  test('a sender whose window ends before its receiver is told where that is', async () => {
+    const size = 20 * MIB;
+    const bytes = someBytes(size);
+    const relayed = await relayFiles(site.one, { sizes: [size] });
+    await append(relayed, site.one, { offset: 0, body: bytes.subarray(0, MIB) });
+    const reading = read(relayed, site.two, `bytes=${14 * MIB}-`);
+    await until(async () => (await active(site.two, 'down')) === 1);
+    const events = site.listen(relayed.sender, site.one);
+    await events.next('ready');
+    // Its replica holds still while the sender goes on.
+    site.two.process.kill('SIGSTOP');
+    await forget();
+    expect((await head(relayed, site.one)).status).toBe(410);
+    expect((await events.next('relay:rewind')).data).toMatchObject({ offset: 0 });
+    const answer = await append(relayed, site.one, { offset: 0, body: bytes.subarray(0, 7 * MIB), generation: 1 });
+    site.two.process.kill('SIGCONT');
+    expect(answer.status).toBe(204);
+    expect((await events.next('relay:rewind')).data).toMatchObject({ offset: 14 * MIB });
+    const rest = bytes.subarray(14 * MIB);
+    await append(relayed, site.one, { offset: 14 * MIB, body: rest, complete: true, generation: 2 });
+    expect((await reading).bytes.equals(rest)).toBe(true);
+  });
 });
 
 // Proves G19.
