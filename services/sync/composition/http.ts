@@ -50,7 +50,8 @@ function handlersOf({ host: { config }, storeAndBus: { store }, modules, account
       features: {
         qr: config.signin.qrEnabled && accounts.broker !== null,
         ...push.features,
-        ...{ sealed: true, relay_preferred: config.relay.isPreferred },
+        sealed: true,
+        ...(config.relay.isPreferred && { relay_preferred: true }),
       },
     }),
     ...accounts.sessions.handlers,
