@@ -285,8 +285,8 @@ export const GUARDS = [
   {
     name: 'sealed: the signature of what is sealed',
     file: 'shared/client/sealed/content/body.ts',
-    from: "if (!(await isSignedBy(sig))) throw sealedError('wrong_signer');",
-    to: 'void sig;',
+    from: "if (!(await isSignedBy(owner))) throw sealedError('wrong_signer');",
+    to: 'void owner;',
     test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {
