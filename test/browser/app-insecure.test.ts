@@ -1,16 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import {
-  accept,
-  type AppPage,
-  chooseFiles,
-  deviceRow,
-  localUrl,
-  openApp,
-  openThread,
-  say,
-  inThread,
-} from './app-page.ts';
+import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, say, inThread } from './app-page.ts';
 import { randomUser, shownTexts } from './app-two.ts';
 import { CHROMIUM_ARGUMENTS, chromiumPath, withChromium } from './chromium.ts';
 
@@ -74,8 +64,7 @@ withChromium.describe('the app over plain http', () => {
     await page.getByText('Not possible in this browser, or at this address').waitFor();
     await chooseFiles(phone.page, { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
     await openThread(page, 'Phone');
-    await accept(page);
-    await page.getByText('Files can only be received over https.').waitFor();
+    await page.locator('.offer').getByText('Files can only be received over https.').waitFor();
     await page.reload();
     await inThread(page).getByText('to be copied').waitFor();
     expect([...app.reports, ...phone.reports]).toEqual([]);
