@@ -105,12 +105,11 @@ async function pack(from: string, into: string): Promise<{ path: string; files: 
   return { path: join(into, filename), files: files.map(({ path }) => path) };
 }
 
-/** Builds, packs and installs the library. What it depends on comes from here too, so that no registry is asked. */
+/** Packs and installs the library, which `build-package.mjs` has built. What it depends on comes from here too, so that no registry is asked. */
 export async function installClient(): Promise<Installed> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-client-'));
   const tarballs = join(folder, 'tarballs');
   mkdirSync(tarballs);
-  await run('npm', ['run', '--silent', 'build:client'], { cwd: ROOT });
   const client = await pack(join(ROOT, 'shared/client'), tarballs);
   const others = ['eventsource-parser', 'hpke', '@scure/bip39', '@noble/hashes'].map((name) => `node_modules/${name}`);
   const paths = [client.path];

@@ -6,5 +6,6 @@ export default {
   rootDir: '../..',
   testMatch: ['<rootDir>/test/client-package/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
+  globalSetup: '<rootDir>/test/client-package/build-package.mjs',
   maxWorkers: 2,
 };
