@@ -105,7 +105,7 @@ async function pack(from: string, into: string): Promise<{ path: string; files: 
   return { path: join(into, filename), files: files.map(({ path }) => path) };
 }
 
-/** Packs and installs the library, which `build-package.mjs` has built. What it depends on comes from here too, so that no registry is asked. */
+/** Packs and installs the library, which `build-client.mjs` has built. What it depends on comes from here too, so that no registry is asked. */
 export async function installClient(): Promise<Installed> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-client-'));
   const tarballs = join(folder, 'tarballs');

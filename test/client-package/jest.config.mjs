@@ -6,6 +6,6 @@ export default {
   rootDir: '../..',
   testMatch: ['<rootDir>/test/client-package/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  globalSetup: '<rootDir>/test/client-package/build-package.mjs',
+  globalSetup: '<rootDir>/test/support/runner/build-client.mjs',
   maxWorkers: 2,
 };
