@@ -1,9 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium } from '../browser/chromium.ts';
+import type { Page } from 'playwright-core';
 import type { TestDevice } from '../support/device.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { type Installed, installClient } from './installed.ts';
-import { openBundledPage } from './opened.ts';
+import { useInstalledSite } from './opened.ts';
 
 /* Two pages, one at each replica, whose installed library sends and receives directly (`programs/direct-page.html`). */
 
@@ -62,25 +59,16 @@ export function expectSame(sent: Outcome, received: Outcome): void {
 
 /** Starts the replicas and the browser before the tests of a file. Returns what opens a sender and a receiver. */
 export function useDirectPages() {
-  let site: Site;
-  let browser: Browser;
-  let installed: Installed;
-  beforeAll(async () => {
-    [site, browser, installed] = await Promise.all([startSite(), launchChromium(), installClient()]);
-  }, 150_000);
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
-  afterAll(async () => {
-    installed.remove();
-    await Promise.all([site.stop(), browser.close()]);
-  });
+  const installed = useInstalledSite();
 
   async function pair(ofSender: JoinOptions = {}, ofReceiver: JoinOptions = {}) {
+    const { site } = installed;
     const devices = await site.enrol('Laptop', 'Phone');
-    const opened = (replica: { url: string }) => openBundledPage(installed, browser, 'direct-page.html', replica);
-    const [{ page: sender }, { page: receiver }] = [await opened(site.one), await opened(site.two)];
+    const opened = (replica: { url: string }) => installed.open('direct-page.html', replica);
+    const [sender, receiver] = [await opened(site.one), await opened(site.two)];
     await Promise.all([join(sender, devices[0], ofSender), join(receiver, devices[1], ofReceiver)]);
     return { sender, receiver, laptop: devices[0], phone: devices[1] };
   }
 
-  return { pair, siteOne: () => site.one };
+  return { pair, siteOne: () => installed.site.one };
 }

@@ -1,8 +1,9 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { newContext } from '../browser/chromium.ts';
+import { launchChromium, newContext } from '../browser/chromium.ts';
 import { addressOf, listenForComplaints } from '../browser/device-page.ts';
+import { type Site, startSite } from '../support/site.ts';
 import { bundlePage } from './bundled.ts';
-import type { Installed } from './installed.ts';
+import { type Installed, installClient } from './installed.ts';
 
 const BASE = '/pages-of-a-stranger/';
 const TYPES: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
@@ -31,4 +32,31 @@ export async function openBundledPage(
   const complaints = listenForComplaints(opened);
   await opened.goto(addressOf(replica, BASE + page));
   return { page: opened, complaints };
+}
+
+/** Two replicas, and a function that opens a page of the installed library under one of them. */
+export interface InstalledSite {
+  readonly site: Site;
+  open(page: string, replica: { url: string }): Promise<Page>;
+}
+
+/** Starts the replicas and the browser before the tests of a file, and ends them after it. */
+export function useInstalledSite(): InstalledSite {
+  let site: Site;
+  let browser: Browser;
+  let installed: Installed;
+  beforeAll(async () => {
+    [site, browser, installed] = await Promise.all([startSite(), launchChromium(), installClient()]);
+  }, 150_000);
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+  afterAll(async () => {
+    installed.remove();
+    await Promise.all([site.stop(), browser.close()]);
+  });
+  return {
+    get site() {
+      return site;
+    },
+    open: async (page, replica) => (await openBundledPage(installed, browser, page, replica)).page,
+  };
 }

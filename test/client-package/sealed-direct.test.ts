@@ -1,9 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium, withChromium } from '../browser/chromium.ts';
+import type { Page } from 'playwright-core';
+import { withChromium } from '../browser/chromium.ts';
 import { MIB } from '../relay/support/relayed.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { type Installed, installClient } from './installed.ts';
-import { openBundledPage } from './opened.ts';
+import { useInstalledSite } from './opened.ts';
 
 interface Outcome {
   state: string;
@@ -31,23 +29,14 @@ type Page_ = Window & {
 };
 
 withChromium.describe('sealed files from device to device', () => {
-  let site: Site;
-  let browser: Browser;
-  let installed: Installed;
-  beforeAll(async () => {
-    [site, browser, installed] = await Promise.all([startSite(), launchChromium(), installClient()]);
-  }, 150_000);
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
-  afterAll(async () => {
-    installed.remove();
-    await Promise.all([site.stop(), browser.close()]);
-  });
+  const installed = useInstalledSite();
 
   /** Two pages of one account with keys. */
   async function pair() {
+    const { site } = installed;
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     const opened = async (replica: { url: string }) => {
-      const { page } = await openBundledPage(installed, browser, 'sealed-page.html', replica);
+      const page = await installed.open('sealed-page.html', replica);
       await page.waitForFunction(() => 'join' in globalThis);
       return page;
     };
@@ -113,7 +102,7 @@ withChromium.describe('sealed files from device to device', () => {
   });
 
   test('reading keys that were removed leaves no database behind', async () => {
-    const { page } = await openBundledPage(installed, browser, 'sealed-page.html', site.one);
+    const page = await installed.open('sealed-page.html', installed.site.one);
     await page.waitForFunction(() => 'storeOf' in globalThis);
     const seen = await page.evaluate(async () => {
       const store = (globalThis as unknown as Page_).storeOf('kept');
