@@ -11,7 +11,7 @@ export interface AppPage {
 
 interface Opening extends BrowserContextOptions {
   url: string;
-  /** Of an installation that believes anybody: who this is. Without it the page is a stranger's. */
+  /** The account, where the service believes anybody. Without it nobody is signed in. */
   user?: string;
   name?: string;
   /** Where in the app, behind the `#`. */

@@ -122,7 +122,7 @@ withChromium.describe('recovery words in the app', () => {
   const holds = (text: string, words: readonly string[]): boolean =>
     new RegExp(words.slice(0, 3).join('\\W+(?:li\\W+)*'), 'i').test(text);
 
-  /** What a browser does that clears the storage of keys, as Safari after a week. */
+  /** Clears the storage of keys, as Safari does after a week. */
   async function loseKeys(page: Page): Promise<void> {
     await page.goto(`${site.url}/api/docs`);
     await page.evaluate(

@@ -6,7 +6,7 @@ import { found } from './found.ts';
 
 interface Opening {
   url: string;
-  /** Of an installation that believes anybody: who this is. Without it the page is a stranger's. */
+  /** The account, where the service believes anybody. Without it nobody is signed in. */
   user?: string;
   name?: string;
   /** Whether files may go from device to device; else the browser has no peer connections. */

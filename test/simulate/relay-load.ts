@@ -12,7 +12,7 @@ const PIECE_BYTES = [1_000, 200_000] as const;
 /** After a failure. */
 const AGAIN_MS = 200;
 
-/** What a download has delivered is recorded soon after its last byte. */
+/** The service records soon after the last byte what a download has delivered. */
 const RECORDED_AFTER_MS = 1_000;
 
 /** A file that has not arrived by then never does: several waits of a receiver for its sender, half a minute each. */

@@ -7,7 +7,7 @@ import type { World } from './world/world.ts';
 const BEGINS_MS = [0, 1_500] as const;
 const FULL_MS = [5, 100] as const;
 
-/** What happens to one file of the relay, besides the faults of the plan; null: not this. */
+/** The troubles of one file of the relay, besides the faults of the plan. A trouble that is null does not happen. */
 export interface Troubles {
   /** When the store loses all that it has of the file. */
   forgetsMs: number | null;

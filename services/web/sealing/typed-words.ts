@@ -1,7 +1,7 @@
 import { BatonClientError } from '../../../shared/client/index.ts';
 import { keysOfWords } from '../../../shared/client/sealed.ts';
 
-/** What is wrong with typed recovery words. */
+/** A flaw of typed recovery words. */
 export type WordsProblem =
   /** The word at this place is not in the list of words. */
   | { readonly kind: 'unknown'; readonly at: number; readonly word: string }

@@ -108,7 +108,7 @@ export function RecoveringByWords() {
   return <TypingWords why={recovery.useWhy} action={get} use={use} onCancel={() => goInstead('settings')} />;
 }
 
-/** Has the words sign the ring in force, so that they go on counting. */
+/** Takes typed words, which sign the ring in force, so that they go on counting. */
 export function RenewingWords({ onOver }: { onOver: () => void }) {
   const { keys } = useApp();
   const { recovery } = keyTexts.value;
