@@ -1,10 +1,11 @@
-import { createHash, randomBytes, randomFillSync } from 'node:crypto';
-import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Site, startSite } from '../support/site.ts';
 import { localUrl } from './app-page.ts';
 import { withChromium } from './chromium.ts';
+import { sha256, writeRandom } from './large-file.ts';
 import { type Measured, type MeasuredPage, openMeasuredPage } from './measured-page.ts';
 
 /** 1 GiB takes some minutes: see test/README.md. */
@@ -14,26 +15,6 @@ const MB = 1_000_000;
 const TAKES_MS = 60_000 + BYTES / 1_000;
 /** What makes a page stall or fills it, not what a busy machine adds. */
 const BOUNDS = { pauseMs: 1_000, grownBytes: 150 * MB };
-
-/** Random bytes, a part at a time; their digest. */
-function writeRandom(path: string, bytes: number): string {
-  const hash = createHash('sha256');
-  const file = openSync(path, 'w');
-  const part = Buffer.alloc(8 * MB);
-  for (let left = bytes; left > 0; left -= part.length) {
-    const some = randomFillSync(part).subarray(0, left);
-    hash.update(some);
-    writeSync(file, some);
-  }
-  closeSync(file);
-  return hash.digest('hex');
-}
-
-async function sha256(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}
 
 const said = ({ pauseMs, grownBytes }: Measured): string =>
   `longest pause ${pauseMs.toFixed(0)} ms, memory ${(grownBytes / MB).toFixed(0)} MB above idle`;

@@ -30,3 +30,19 @@ export const there = (selector: string, withinMs: number): string =>
 /** Resolves to true when the page has this text somewhere. */
 export const said = (text: string, withinMs: number): string =>
   awaited(`() => document.body.innerText.includes(${JSON.stringify(text)}) || undefined`, withinMs);
+
+/**
+ * Resolves to the share of the only transfer that has moved, when it is more than this. It is 1 when the transfer is over, or
+ * has failed.
+ */
+export const moved = (share: number, withinMs: number): string => {
+  const ends = `['Sent', 'Received'].includes(state?.textContent.trim())`;
+  return awaited(
+    `() => {
+      const [bar, state, error] = ['progress', '.state', '.item-error'].map((one) => document.querySelector('.main ' + one));
+      if (error !== null || ${ends}) return 1;
+      return bar !== null && bar.value / bar.max > ${share} ? bar.value / bar.max : undefined;
+    }`,
+    withinMs,
+  );
+};

@@ -2,6 +2,7 @@ import {
   type BatonClient,
   type DeviceType,
   makeBatonClient,
+  type PeerToPeer,
   readSignInLink,
   requestSignIn,
   type Session,
@@ -35,6 +36,8 @@ export interface KeyedDevice {
   read(): Promise<(string | null)[]>;
   /** Puts so many rings in which nothing else changes. */
   lengthenChain(count: number): Promise<void>;
+  /** Makes another client of this device, whose sealed files may go from device to device. */
+  direct(peers: PeerToPeer): { client: BatonClient; sealing: Sealing };
   /** Asks to be let in under that name; gives the link, and the digits once it was let in. */
   askToJoin(name: string): Promise<{ link: string; digits: Promise<string> }>;
 }
@@ -118,6 +121,11 @@ export function makeKeyedDevice(
         last = await makeNextRing(last, keyring, {}, Date.now());
         await put(last.text, last.body.n);
       }
+    },
+    direct(peers) {
+      const own = sealing();
+      const peerToPeer = own.files.sealSignals(peers);
+      return { client: makeBatonClient({ baseUrl, session, peerToPeer }), sealing: own };
     },
     async askToJoin(name) {
       const asking = await makeAsking(stores);

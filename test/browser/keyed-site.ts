@@ -3,6 +3,7 @@ import { freePort } from '../../deploy/local/setup/redis.mjs';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { type AppPage, DESKTOP, openApp } from './app-page.ts';
+import { startBalancer } from './balancer.ts';
 import { type KeyedDevice, makeKeyedDevice } from './keyed-device.ts';
 
 /** A service at one public address, where browsers sign in with keys. */
@@ -42,20 +43,18 @@ async function letIn(laptop: KeyedDevice, page: Page, name: string): Promise<voi
   await question.waitFor({ state: 'detached' });
 }
 
-/** `env`: further settings of the replica at the address. */
-export async function startKeyedSite(env: Record<string, string> = {}): Promise<KeyedSite> {
-  const port = await freePort();
-  const url = `http://localhost:${port}`;
-  const site: SignInSite = await startSignInSite({ APP_RATE_LIMIT_SCALE: '0', APP_PUBLIC_URL: url, ...env });
-  const start = (): Promise<ReplicaProcess> => site.startReplica({ APP_PORT: String(port) });
-  let replica = await start();
+/** What differs between the kinds of sites. */
+type Address = Pick<KeyedSite, 'url' | 'replaceReplica' | 'stop'>;
+
+function keyedSiteAt(site: SignInSite, address: Address): KeyedSite {
+  const { url } = address;
   async function plainAccount(): Promise<KeyedDevice> {
     const laptop = makeKeyedDevice(site, url);
     await laptop.signIn('Laptop');
     return laptop;
   }
   return {
-    url,
+    ...address,
     prefix: site.prefix,
     plainAccount,
     device: () => makeKeyedDevice(site, url),
@@ -69,10 +68,50 @@ export async function startKeyedSite(env: Record<string, string> = {}): Promise<
       await letIn(laptop, app.page, name);
       return app;
     },
+  };
+}
+
+const startSiteOf = (url: string, env: Record<string, string>): Promise<SignInSite> =>
+  startSignInSite({ APP_RATE_LIMIT_SCALE: '0', APP_PUBLIC_URL: url, ...env });
+
+/** `env`: further settings of the replica at the address. */
+export async function startKeyedSite(env: Record<string, string> = {}): Promise<KeyedSite> {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const site = await startSiteOf(url, env);
+  const start = (): Promise<ReplicaProcess> => site.startReplica({ APP_PORT: String(port) });
+  let replica = await start();
+  return keyedSiteAt(site, {
+    url,
     async replaceReplica() {
       await replica.kill();
       replica = await start();
     },
     stop: () => site.stop(),
-  };
+  });
+}
+
+/** Starts two replicas, which get requests in turn. Each `replaceReplica` is for the one that is there for longer. */
+export async function startBalancedSite(): Promise<KeyedSite> {
+  const living: ReplicaProcess[] = [];
+  let turn = 0;
+  const balancer = await startBalancer(() => {
+    turn += 1;
+    return living[turn % living.length] as ReplicaProcess;
+  });
+  const site = await startSiteOf(balancer.url, {});
+  living.push(site.one, site.two);
+  return keyedSiteAt(site, {
+    url: balancer.url,
+    async replaceReplica() {
+      // A balancer learns of a death when it has happened.
+      await living[0]?.kill();
+      living.shift();
+      living.push(await site.startReplica());
+    },
+    async stop() {
+      await balancer.stop();
+      await site.stop();
+    },
+  });
 }

@@ -36,6 +36,8 @@ export interface MeasuredPage {
   save(selector: string, text: string): Promise<string>;
   /** From here until the function that it gives is called. */
   watch(): Promise<() => Promise<Measured>>;
+  /** Loads the page again. */
+  reload(): Promise<void>;
   /** Evaluates an expression in the page, and waits for its promise. */
   run(expression: string): Promise<unknown>;
   stop(): Promise<void>;
@@ -158,6 +160,11 @@ async function openIn(browser: BareChromium, opening: Opening): Promise<Measured
     shows,
     click,
     run,
+    async reload() {
+      const loaded = next('Page.loadEventFired');
+      await send('Page.reload');
+      await loaded;
+    },
     async choose(selector, text, path) {
       const opened = next('Page.fileChooserOpened');
       await click(selector, text);

@@ -14,17 +14,17 @@ const jsonLines = (text: string): Line[] =>
 export const jsonOf = async (terminal: Terminal, ...args: string[]): Promise<Line[]> =>
   jsonLines((await terminal.ok([...args, '--json'])).stdout);
 
-/** Lets a device in whose login, or request for keys, `asking` is; gives the check codes of both. */
+/** Lets a device in whose login, or request for keys, `asking` is; gives the check codes of both, and the link. */
 export async function approve(
   approver: Terminal,
   asking: ReturnType<Terminal['run']>,
   ...options: string[]
-): Promise<[string, string]> {
+): Promise<[string, string, string]> {
   const [link] = await asking.says(/http:\/\/\S+\/link\?\S+/);
   const { stdout } = await approver.ok(['approve', link, '--yes', ...options]);
   expect([await asking.status, asking.stderr()]).toEqual([0, expect.any(String)]);
   const codeIn = (text: string) => /Check code: (\d{4})/.exec(text)?.[1] ?? '';
-  return [codeIn(stdout), codeIn(asking.stdout())];
+  return [codeIn(stdout), codeIn(asking.stdout()), link];
 }
 
 /** A new account with these devices: the first has made its keys, and has let the others in. */

@@ -6,10 +6,11 @@ import { makeSealing } from '../../shared/client/sealing.ts';
 import type { PeerModule, PeerSendingParts } from '../../shared/client/transfers/peer-module.ts';
 import type { IncomingTransfer, PeerToPeer } from '../../shared/client/api.ts';
 import { startWatchedSite, type WatchedSite } from '../support/sealed/watched-site.ts';
-import { findWords, rareWord } from '../support/sealed/word-search.ts';
+import { findWords, rareWord, wordsOfSecret } from '../support/sealed/word-search.ts';
 import { isInstalled } from '../edge/edges.ts';
 import { skipUnless } from '../support/runner/skips.ts';
 import { approve, devicesWithKeys, jsonOf } from './keyed-devices.ts';
+import { plantCarelessly, type Secrets, secretOf } from './planted-keys.ts';
 import { makeTerminals, type Terminal } from './terminal.ts';
 
 /*
@@ -177,6 +178,25 @@ async function plant([laptop, phone, robot, visitor]: readonly Terminal[], isKey
   return words;
 }
 
+/** Lets a device in and removes it, so that the key of the account is replaced. Returns what was secret. */
+async function replaceKey(laptop: Terminal): Promise<Secrets> {
+  const library = libraryOf(laptop, makeWords(), true);
+  const [, , link] = await approve(laptop, terminals.terminal().run(['login', site.url, '--name', 'Spare']));
+  await laptop.ok(['remove', 'Spare']);
+  const [now, before] = (await keyringOf(library)).accountKeys;
+  if (now === undefined || before === undefined) throw new Error('The key was not replaced');
+  return { accountKey: now.key, olderKey: before.key, linkSecret: secretOf(link) };
+}
+
+/** Returns where each secret is found, in whatever form. */
+const findSecrets = (secrets: Secrets, places: Parameters<typeof findWords>[1]): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(secrets).map(([kind, bytes]) => [
+      kind,
+      Object.values(findWords(wordsOfSecret(kind, bytes), places)).flat(),
+    ]),
+  );
+
 skipUnless(isInstalled('nginx'), 'needs nginx').describe('what passes through', () => {
   beforeAll(async () => {
     site = await startWatchedSite();
@@ -190,8 +210,12 @@ skipUnless(isInstalled('nginx'), 'needs nginx').describe('what passes through', 
   test('is found word by word in what an installation keeps, where the devices have no keys', async () => {
     const devices = await terminals.devices('Laptop', 'Phone', 'Robot');
     const words = await plant([...devices, await visitorOf(devices[0] as Terminal)], false);
-    const found = findWords(words, await site.places());
-    const missed = Object.entries(found).filter(([, places]) => places.length === 0);
+    const secrets = await plantCarelessly(terminals);
+    const written = await site.places();
+    const found = findWords(words, written);
+    const missed = Object.entries({ ...found, ...findSecrets(secrets, written) }).filter(
+      ([, places]) => places.length === 0,
+    );
     expect(missed).toEqual([]);
     const places = Object.values(found).flat();
     for (const where of [/^Redis /, /^DUMP /, /appendonly.*\.aof/, /\.rdb/, /^web pushes/, /client_body/])
@@ -201,9 +225,11 @@ skipUnless(isInstalled('nginx'), 'needs nginx').describe('what passes through', 
   test('is found nowhere where the devices have keys, and arrives', async () => {
     const devices = await devicesWithKeys(terminals, ['Laptop', 'Phone', 'Robot']);
     const visitor = await visitorOf(devices[0] as Terminal);
+    const secrets = await replaceKey(devices[0] as Terminal);
     const words = await plant([...devices, visitor], true);
-    const found = findWords(words, await site.places());
-    expect(found).toEqual(Object.fromEntries(KINDS.map((kind) => [kind, []])));
+    const written = await site.places();
+    const found = { ...findWords(words, written), ...findSecrets(secrets, written) };
+    expect(found).toEqual(Object.fromEntries([...KINDS, ...Object.keys(secrets)].map((kind) => [kind, []])));
 
     const [, phone] = devices as [Terminal, Terminal];
     const texts = (await jsonOf(phone, 'inbox')).map(({ content }) => content);

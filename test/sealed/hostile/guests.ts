@@ -130,12 +130,11 @@ export function makeGuests({ chance, server, all, approvers, fail }: Parts) {
       return { from, sealed: (await unlessRefused(sealClipboard(own, { text, t: Date.now() }))) ?? '' };
     },
 
-    /** Tells whether the server, which is honest now, has this guest on its list. */
-    isListed(text: string | null, id: string): boolean {
-      const bytes = Buffer.from(text?.split('.')[0] ?? '', 'base64url').toString();
-      return (
-        text !== null && (JSON.parse(bytes) as { guests: Guest[] }).guests.some(({ device_id }) => device_id === id)
-      );
+    /** Tells whether the server, which is honest now, has this guest on its list with this key. */
+    isListed(text: string | null, { id, sig }: { id: string; sig: string }): boolean {
+      if (text === null) return false;
+      const list = JSON.parse(Buffer.from(text.split('.')[0] ?? '', 'base64url').toString()) as { guests: Guest[] };
+      return list.guests.some((guest) => guest.device_id === id && guest.sig === sig);
     },
   };
 }

@@ -3,8 +3,9 @@ import { openMessage, sealMessage } from '../../../shared/client/sealed/content/
 import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { hashOf, memberOf } from '../../../shared/client/sealed/ring/ring.ts';
-import type { LetInSettings } from '../../../shared/client/sealing/api.ts';
+import type { LetInSettings, ReceivedText } from '../../../shared/client/sealing/api.ts';
 import { makeAsking, readKeyedLink } from '../../../shared/client/sealing/asking.ts';
+import type { Guest } from '../../../shared/client/sealed/ring/guests.ts';
 import type { Device, Message } from '../../../shared/client/wire.ts';
 import { makeDevice, randomUser } from '../../support/device.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
@@ -23,6 +24,10 @@ interface Act {
   readonly chain: readonly Pick<Link, 'n' | 'hash'>[];
   readonly epoch: number;
   readonly isAfterRemoval: boolean;
+  /** The key with which its sender has signed. */
+  readonly sig: string;
+  /** The guests as its sender knew them. */
+  readonly guests: readonly Guest[];
 }
 
 /** What was seen in one run. */
@@ -44,6 +49,12 @@ function fail(what: string): never {
 }
 const check = (isTrue: boolean, what: string): void => void (isTrue || fail(what));
 const chainIn = ({ rings }: Keyring) => rings.map((ring) => ({ n: ring.body.n, hash: hashOf(ring) }));
+/** What an act keeps of the keyring by which it was made. */
+const knownBy = (keyring: Keyring) => ({
+  chain: chainIn(keyring),
+  epoch: keyring.ring.body.epoch,
+  guests: keyring.guests,
+});
 
 /** An account behind a hostile server: three devices, of which one is removed, one that comes later, and two guests. */
 export async function makeWorld(seed: number, replica: ReplicaProcess) {
@@ -163,8 +174,8 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const [text, given] = [`text ${acts.length} ${seed}`, told()];
     const before = server.posted.length;
     const act: Act = {
-      ...{ from: by.id, to, text, chain: chainIn(keyring) },
-      ...{ epoch: keyring.ring.body.epoch, isAfterRemoval: false },
+      ...{ from: by.id, to, text, ...knownBy(keyring), isAfterRemoval: false },
+      sig: (await publicKeysOf(keyring.keys)).sig,
     };
     acts.push(act);
     const { texts } = by.sealing;
@@ -196,8 +207,8 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const forged = await guests.forge(by, chance.pick([ann, bob].filter((each) => each !== by)), text);
     if (forged === null) return { from: mallory.id, sealed: '' };
     const { from, sealed, late, keyring } = forged;
-    const { epoch } = keyring.ring.body;
-    if (late) acts.push({ from, to: by.id, text, chain: chainIn(keyring), epoch, isAfterRemoval: false });
+    const { sig } = await publicKeysOf(keyring.keys);
+    if (late) acts.push({ from, to: by.id, text, ...knownBy(keyring), isAfterRemoval: false, sig });
     return { from, sealed };
   }
 
@@ -234,9 +245,9 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
             from: mallory.id,
             to: by.id,
             text,
-            chain: chainIn(taken),
-            epoch: taken.ring.body.epoch,
+            ...knownBy(taken),
             isAfterRemoval: true,
+            sig: (await publicKeysOf(taken.keys)).sig,
           });
         return {
           message: of({ from: mallory.id, sealed: await byMallory(mallory.id, by.id, text), messageId }),
@@ -293,19 +304,24 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     }
     if (received.kind === 'waits') seen.waits += 1;
     if (received.kind === 'refused') seen.refused += 1;
-    if (act === null || !areOnOneChain(chainIn(keyring), act.chain)) return false;
-    if (hasLeft(by, keyring)) return false;
+    if (act !== null) await checkKept(by, keyring, act, received);
+    return false;
+  }
+
+  /** Checks what a device did not open. What is genuine waits, or was shown before. */
+  async function checkKept(by: Party, keyring: Keyring, act: Act, received: ReceivedText): Promise<void> {
+    if (!areOnOneChain(chainIn(keyring), act.chain) || hasLeft(by, keyring)) return;
     const named = act.chain.at(-1)?.n ?? 0;
     const isKnown = act.epoch <= keyring.ring.body.epoch && memberOf(keyring.ring, act.from) !== null;
     if (received.kind === 'waits' && isKnown && named > keyring.ring.body.n) by.mustKnow = Math.max(by.mustKnow, named);
     const isEarlier = named < (keyring.rings[0]?.body.n ?? 0);
-    if (!(await isGuestKnown(by, act))) return false;
+    if (!(await isGuestKnown(by, act))) return;
+    if (received.kind === 'refused' && (await isForOtherKeys(by, act))) return;
     const isKept = received.kind === 'waits' || by.shown.has(act.text) || isEarlier;
     check(
       isKept,
       `${by.device.name} lost what is genuine: ${received.kind === 'refused' ? received.problem.code : received.kind}`,
     );
-    return false;
   }
 
   /** A removal whose response was cut off has happened all the same. */
@@ -313,12 +329,21 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
 
   /** Tells whether the guests of an act are in. A guest that a device finds on no list is nobody to it. */
   const isGuestKnown = async (by: Party, act: Act): Promise<boolean> =>
-    guests.wasIn(by.id, acts.indexOf(act)) && (!guests.isGuest(act.from) || isOnList(act.from));
+    guests.wasIn(by.id, acts.indexOf(act)) && (!guests.isGuest(act.from) || isOnList(act.from, act.sig));
 
-  /** Tells whether a guest is in, and an honest server says so to whoever asks. */
-  async function isOnList(id: string): Promise<boolean> {
+  /** Tells whether a guest is in, and an honest server says so, with the key of the guest, to whoever asks. */
+  async function isOnList(id: string, sig: string): Promise<boolean> {
     if (server.isHostile || guests.visiting.every((each) => each.id !== id)) return false;
-    return guests.isListed((await ann.device.on(replica).call('getKeys')).body.guests, id);
+    return guests.isListed((await ann.device.on(replica).call('getKeys')).body.guests, { id, sig });
+  }
+
+  /**
+   * Tells whether a text was sealed for keys that a guest had before: those of an approval that failed, by a list that the
+   * server shows again. The guest has to say that it cannot open it.
+   */
+  async function isForOtherKeys(by: Party, act: Act): Promise<boolean> {
+    const [guest, record] = [act.guests.find(({ device_id }) => device_id === by.id), await by.stores.keys.load()];
+    return guest !== undefined && record !== null && guest.enc !== (await publicKeysOf(record.keys)).enc;
   }
 
   /** Lets the next guest in. */

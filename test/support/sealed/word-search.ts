@@ -13,7 +13,7 @@ export const rareWord = (kind: string): string => `${kind}${randomBytes(12).toSt
 
 /** Returns the characters of base64 that follow from the word alone, where it begins at this offset of three bytes. */
 function base64Of(word: string, offset: number): string {
-  const encoded = Buffer.from('\0'.repeat(offset) + word).toString('base64');
+  const encoded = Buffer.from('\0'.repeat(offset) + word, 'latin1').toString('base64');
   const whole = Math.floor(((offset + word.length) * 8) / 6);
   return encoded.slice(Math.ceil((offset * 8) / 6), whole);
 }
@@ -22,10 +22,10 @@ const codes = (word: string, form: (code: number) => string): string =>
   Array.from(word, (character) => form(character.charCodeAt(0))).join('');
 const hex2 = (code: number): string => code.toString(16).padStart(2, '0');
 
-/** Returns the forms in which a word can be written down. */
+/** Returns the forms in which a word, of characters up to 255, can be written down. */
 function formsOf(word: string): Map<string, Buffer> {
   const forms = new Map([
-    ['text', Buffer.from(word)],
+    ['text', Buffer.from(word, 'latin1')],
     ['UTF-16', Buffer.from(word, 'utf16le')],
     ['hex', Buffer.from(codes(word, hex2))],
     ['HEX', Buffer.from(codes(word, hex2).toUpperCase())],
@@ -39,6 +39,16 @@ function formsOf(word: string): Map<string, Buffer> {
     forms.set(`base64url at ${offset}`, Buffer.from(encoded.replaceAll('+', '-').replaceAll('/', '_')));
   }
   return forms;
+}
+
+/** Returns a secret as words: its bytes, and the texts in which it can stand within something that is encoded again. */
+export function wordsOfSecret(kind: string, bytes: Uint8Array): Record<string, string> {
+  const word = Buffer.from(bytes).toString('latin1');
+  const texts = [0, 1, 2].map((offset) => [
+    `${kind} as text at ${offset}`,
+    base64Of(word, offset).replaceAll('+', '-').replaceAll('/', '_'),
+  ]);
+  return { [kind]: word, ...(Object.fromEntries(texts) as Record<string, string>) };
 }
 
 /** Returns where each word is found, as `place (form)`. */
