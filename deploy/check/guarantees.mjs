@@ -37,7 +37,8 @@ function models() {
 
 /** Returns what judges histories by a guarantee: `// Judges G1, G4.` before the line with the quoted promise. */
 function checkers() {
-  const files = filesUnder('test/chaos').filter((path) => path.endsWith('.ts') || path.endsWith('.go'));
+  const folders = ['test/chaos', 'test/simulate'].flatMap((folder) => filesUnder(folder));
+  const files = folders.filter((path) => path.endsWith('.ts') || path.endsWith('.go'));
   return files.flatMap((path) =>
     [...textOf(path).matchAll(/^\s*\/\/ Judges (G\d+(?:, G\d+)*)\.\n.*?(?:'(.*)'|: +"(.*)"),?.*$/gm)].flatMap(
       ([, numbers, ours, go]) => numbers.split(', ').map((number) => ({ number, path, title: ours ?? go })),

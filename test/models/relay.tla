@@ -9,6 +9,7 @@
 \* Read          services/sync/relay/lua/relay-open.lua          side r: the token of the receiver, `skips`
 \* Take          services/sync/relay/download/receiver.ts        drops an overlap, stops at a gap
 \* Report        services/sync/relay/lua/relay-take.lua          `taken`, `got`
+\* Aside         services/sync/relay/lua/relay-take.lua          without a token
 \* Create        services/sync/relay/lua/relay-create.lua        the stream of the next generation, before the record
 \* Record        services/sync/relay/generations.ts              rewind: transfer-generation.lua
 \* Delivered     services/sync/relay/download/downloads.ts       setDelivered, when `got` is the size
@@ -19,7 +20,8 @@ CONSTANTS Size, Generations, Faults
 
 VARIABLES
   record,     \* the account's record: [g, offset, delivered]
-  store,      \* the relay's: [g, base, end, cut, chunks, w, r, got, skips]; g = 0: nothing there; cut: what is dropped
+  store,      \* the relay's: [g, base, end, cut, chunks, w, r, got, skips]; g = 0: nothing there; cut: what is dropped;
+              \* made: the newest generation that was made, which its maker knows
   sender,     \* [token, g, at]: its request; token 0: none
   late,       \* chunks on their way: [token, g, start]
   reader,     \* [token, g, at, from]: its request; token 0: none
@@ -30,14 +32,15 @@ VARIABLES
 
 vars == <<record, store, sender, late, reader, device, next, forgot, faults>>
 
-NoStore == [g |-> 0, base |-> 0, end |-> 0, cut |-> 0, chunks |-> {}, w |-> 0, r |-> 0, got |-> 0, skips |-> FALSE]
+NoStore == [g |-> 0, base |-> 0, end |-> 0, cut |-> 0, chunks |-> {}, w |-> 0, r |-> 0, got |-> 0, skips |-> FALSE,
+            made |-> 0]
 NoSender == [token |-> 0, g |-> 0, at |-> 0]
 NoReader == [token |-> 0, g |-> 0, at |-> 0]
 Tokens == 2 + Faults
 
 Init ==
   /\ record = [g |-> 1, delivered |-> FALSE]
-  /\ store = [NoStore EXCEPT !.g = 1]
+  /\ store = [NoStore EXCEPT !.g = 1, !.made = 1]
   /\ sender = NoSender /\ late = {} /\ reader = NoReader /\ device = {} /\ next = 1 /\ forgot = FALSE /\ faults = Faults
 
 \* The sender knows the generation by the event relay:rewind, and asks where it goes on.
@@ -88,6 +91,14 @@ Report ==
   /\ store' # store
   /\ UNCHANGED <<record, sender, late, reader, device, next, forgot, faults>>
 
+\* The device got units on another path, and says up to where it has everything, whatever request reads.
+Aside(upTo) ==
+  /\ faults > 0 /\ faults' = faults - 1 /\ store.g # 0 /\ upTo > First
+  /\ device' = device \union 0 .. upTo - 1
+  /\ store' = [store EXCEPT !.got = IF upTo > @ THEN upTo ELSE @, !.cut = IF upTo > @ THEN upTo ELSE @,
+                            !.chunks = {i \in store.chunks : i >= upTo}]
+  /\ UNCHANGED <<record, sender, late, reader, next, forgot>>
+
 \* relay.ts, ack; downloads.ts
 Delivered ==
   /\ store.got = Size /\ store.g = record.g /\ ~record.delivered
@@ -105,22 +116,22 @@ Create ==
   /\ NeedsRewind /\ record.g < Generations
   /\ LET g == record.g + 1
          skips == store.g # 0 /\ store.got < reader.at IN
-     /\ store' = [NoStore EXCEPT !.g = g, !.base = reader.at, !.end = reader.at, !.cut = reader.at, !.r = reader.token,
+     /\ store' = [NoStore EXCEPT !.made = g, !.g = g, !.base = reader.at, !.end = reader.at, !.cut = reader.at, !.r = reader.token,
                                  !.got = IF skips THEN store.got ELSE reader.at, !.skips = skips]
      /\ reader' = [reader EXCEPT !.g = g]
   /\ UNCHANGED <<record, sender, late, device, next, forgot, faults>>
 
 \* The record follows, by the same request or by whoever finds the stream (generations.ts, #recordMissing).
 Record ==
-  /\ store.g > record.g
-  /\ record' = [record EXCEPT !.g = store.g]
+  /\ store.made > record.g
+  /\ record' = [record EXCEPT !.g = store.made]
   /\ sender' = NoSender
   /\ UNCHANGED <<store, late, reader, device, next, forgot, faults>>
 
 -----------------------------------------------------------------------------
 LoseStore ==
   /\ faults > 0 /\ faults' = faults - 1 /\ store.g # 0
-  /\ store' = NoStore /\ forgot' = (forgot \/ store.skips)
+  /\ store' = [NoStore EXCEPT !.made = store.made] /\ forgot' = (forgot \/ store.skips)
   /\ UNCHANGED <<record, sender, late, reader, device, next>>
 
 SenderGoes ==
@@ -137,6 +148,7 @@ Next ==
   \/ LoseStore \/ SenderGoes \/ ReaderGoes
   \/ \E chunk \in late : Commit(chunk)
   \/ \E from \in 0 .. Size - 1 : Read(from)
+  \/ \E upTo \in 1 .. Size : Aside(upTo)
 Spec == Init /\ [][Next]_vars
 
 -----------------------------------------------------------------------------

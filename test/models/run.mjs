@@ -73,17 +73,17 @@ const stepsOf = (name) =>
     .split('\n')
     .filter((line) => line.startsWith(`${name} `));
 
-/** Has TLC print the steps of a model. Throws if it cannot. */
-async function printSteps(jar, name) {
-  const made = notingModule(name, textOf(name, 'cfg'));
-  const { code, output } = await runTlc(jar, { name: `${name}Steps`, ...made, beside: [name] });
+/** Has TLC print steps of a model. Throws if it cannot. */
+async function printSteps(jar, { name, model }) {
+  const made = notingModule(name, textOf(model, 'cfg'));
+  const { code, output } = await runTlc(jar, { name: `${name}Steps`, ...made, beside: [model] });
   if (code !== 0) throw new Error(output);
   return linesIn(name, output);
 }
 
 /** The steps that checkers of runs read are the model's. */
-async function checkSteps(jar, name) {
-  const [made, kept] = [await printSteps(jar, name), stepsOf(name)];
+async function checkSteps(jar, noted) {
+  const [made, kept] = [await printSteps(jar, noted), stepsOf(noted.name)];
   const odd = [...made.filter((line) => !kept.includes(line)), ...kept.filter((line) => !made.includes(line))];
   if (odd.length > 0) return { ok: false, why: `--write steps.txt, which differs in: ${odd.slice(0, 5).join('; ')}` };
   return { ok: made.length > 0, why: `${made.length} steps` };
@@ -113,7 +113,10 @@ async function checkMutant(jar, name, { changes, breaks }) {
 function jobsOf(jar, names) {
   return names.flatMap((name) => [
     { title: name, run: () => checkModel(jar, name) },
-    ...(NOTED.includes(name) ? [{ title: `${name}: its steps`, run: () => checkSteps(jar, name) }] : []),
+    ...NOTED.filter(({ model }) => model === name).map((noted) => ({
+      title: `${name}: its steps${noted.name === name ? '' : `, ${noted.name}`}`,
+      run: () => checkSteps(jar, noted),
+    })),
     ...MODELS[name].map((mutant) => ({ title: `${name}: ${mutant.title}`, run: () => checkMutant(jar, name, mutant) })),
   ]);
 }
@@ -127,7 +130,7 @@ if (unknown.length > 0) {
 }
 const jar = await findTlc();
 if (isWriting) {
-  const lines = await Promise.all(NOTED.map((name) => printSteps(jar, name)));
+  const lines = await Promise.all(NOTED.map((noted) => printSteps(jar, noted)));
   writeFileSync(STEPS, `${lines.flat().join('\n')}\n`);
 }
 const jobs = jobsOf(jar, wanted.length > 0 ? wanted : Object.keys(MODELS));

@@ -37,6 +37,50 @@ Steps ==
       \\/ Lease(p) \\/ Expect(p) \\/ Mint(p) \\/ MintFails(p) \\/ FinishAgain(p) \\/ Answer(p) \\/ Die(p)`,
     line: (values) => values,
   },
+  // A request as its record in the store says it: with its lease, its time, and the place of a fencing number.
+  lease: {
+    model: 'login',
+    constants: { Faults: 4 },
+    definitions: `
+Place(p) == IF poll[p].fence = fence THEN "newest" ELSE "older"
+Ends(p) == IF poll'[p].step = "answers" \\/ (poll[p].says = "approved" /\\ state = "approved" /\\ poll[p].fence = fence) THEN "yes" ELSE "no"
+Kept == <<state, leased, over>>
+Steps ==
+  \\/ Decide("approved") /\\ Note(Kept \\o <<"user", "approved", "ok">> \\o Kept')
+  \\/ Decide("denied") /\\ Note(Kept \\o <<"user", "denied", "ok">> \\o Kept')
+  \\/ Expire /\\ Note(Kept \\o <<"time", "expire", "ok">> \\o Kept')
+  \\/ TimeIsOver \\/ Lapse \\/ LapsesAtLast \\/ Check
+  \\/ \\E p \\in Polls :
+      \\/ Lease(p) /\\ Note(Kept \\o <<"poll", "lease", "fence+" \\o ToString(fence' - fence)>> \\o Kept')
+      \\/ Finish(p) /\\ Note(Kept \\o <<Place(p), poll[p].says, Ends(p)>> \\o Kept')
+      \\/ Expect(p) \\/ Mint(p) \\/ MintFails(p) \\/ FinishAgain(p) \\/ Answer(p) \\/ Die(p)`,
+    line(values) {
+      const request = ([state, leased, over]) => [state, leased && 'leased', over && 'over'].filter(Boolean).join('+');
+      return [request(values.slice(0, 3)), ...values.slice(3, 6), request(values.slice(6))];
+    },
+  },
+  relay: {
+    definitions: `
+Age(g) == IF store.g = 0 THEN "gone" ELSE IF store.g < g THEN "older" ELSE IF store.g = g THEN "same" ELSE "newer"
+Sender(token) == IF token = store.w THEN "newest" ELSE "other"
+At(start) == IF start = store.end THEN "end" ELSE "elsewhere"
+From(offset) == IF offset > store.got THEN "behind" ELSE "within"
+Got == IF store'.got = store.got THEN "stays" ELSE "moves"
+Skips == IF store'.skips THEN "skips" ELSE "whole"
+Steps ==
+  \\/ Enter /\\ Note(<<Age(sender'.g), At(sender'.at), "send", "enters", IF store'.end = store.end THEN "stays" ELSE "grows">>)
+  \\/ Report /\\ Note(<<IF store.skips THEN "skips" ELSE "whole", From(reader.at), "report", "taken", Got>>)
+  \\/ Create /\\ Note(<<Age(store'.g), IF store.g = 0 THEN "anywhere" ELSE From(store'.base), "create", Skips,
+                       IF store'.got = store'.base THEN "base" ELSE IF store'.got = store.got THEN "stays" ELSE "other">>)
+  \\/ Record /\\ Note(<<IF store.made > record.g THEN "made" ELSE "unmade", "next", "record", "ok", record'.g - record.g>>)
+  \\/ SendChunk \\/ Take \\/ Delivered \\/ LoseStore \\/ SenderGoes \\/ ReaderGoes
+  \\/ \\E chunk \\in late :
+      LET is == <<Age(chunk.g)>> \\o (IF chunk.g = store.g THEN <<Sender(chunk.token), At(chunk.start)>> ELSE <<"other", "elsewhere">>) IN
+        Commit(chunk) /\\ Note(is \\o <<"commit", IF store' = store THEN "refused" ELSE "taken", IF store'.end = store.end THEN "stays" ELSE "grows">>)
+  \\/ \\E from \\in 0 .. Size - 1 : Read(from) /\\ Note(<<Age(reader'.g), From(from), "read", Skips, Got>>)
+  \\/ \\E upTo \\in 1 .. Size : Aside(upTo) /\\ Note(<<"aside", From(upTo), "report", "taken", Got>>)`,
+    line: (values) => values,
+  },
   keyring: {
     definitions: `
 Seen(ring) ==
@@ -53,14 +97,15 @@ Steps ==
   },
 };
 
-/** The models whose steps are kept. */
-export const NOTED = Object.keys(NOTES);
+/** What is noted of each model. */
+const noteOf = (name) => ({ model: name, ...NOTES[name] });
+export const NOTED = Object.keys(NOTES).map((name) => ({ name, model: noteOf(name).model }));
 
 /** Returns a module for TLC, and its configuration, that prints the steps of a model. */
 export function notingModule(name, config) {
-  const { definitions, view, constants = {} } = NOTES[name];
+  const { model, definitions, view, constants = {} } = noteOf(name);
   const text = `---- MODULE ${name}Steps ----
-EXTENDS ${name}, Sequences
+EXTENDS ${model}, Sequences
 ASSUME TLCSet(1, {})
 Note(values) == values \\in TLCGet(1) \\/ (PrintT(<<"@">> \\o values) /\\ TLCSet(1, TLCGet(1) \\union {values}))
 ${definitions.trim()}

@@ -35,6 +35,12 @@ interface FaultsParts {
   store: StoreAdapter;
 }
 
+/** The store dies while nothing else happens. */
+const stopStore = (world: World, store: StoreAdapter): Promise<void> =>
+  new Promise((resolve) => {
+    world.after(1, world.driver, () => world.wait(() => store.die().then(resolve)));
+  });
+
 /** `isAlone`: nothing else was ever done to the replica. */
 function makeDeeds(
   { world, fleet, store, load }: FaultsParts,
@@ -112,6 +118,13 @@ function makeDeeds(
       store.skewMs = Math.round((variant - 0.5) * 2 * CLOCK_MS);
       await Promise.resolve();
       return { replica: null, target: `clock ${store.skewMs} ms`, movedClock: true, hidesDevices: true };
+    },
+    // What it has is on disk before it answers, so that nothing is lost.
+    async 'store-restart'({ holdMs }) {
+      await stopStore(world, store);
+      await wait(holdMs);
+      store.rise();
+      return { replica: null, target: 'the store' };
     },
     async 'replica-clock'({ holdMs, variant }, { name, owner }) {
       owner.skewMs = Math.round((variant - 0.5) * 2 * CLOCK_MS);

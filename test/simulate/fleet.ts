@@ -1,6 +1,6 @@
 import { randomId } from '../../shared/service-kit/random-id.ts';
 import { type App, startApp } from '../../services/sync/app.ts';
-import { loadConfig } from '../../services/sync/config/config.ts';
+import { type Config, loadConfig } from '../../services/sync/config/config.ts';
 import type { Random } from '../chaos/random.ts';
 import { wait } from '../chaos/wait.ts';
 import { Owner } from './world/clock.ts';
@@ -10,11 +10,15 @@ import type { World } from './world/world.ts';
 
 const FIRST_PORT = 10_000;
 
+/** The name of the installation, which rings carry. */
+export const SERVICE = 'https://simulate.example';
+
 /** An operator's settings, with shorter periods, so that a run of a minute shows what a day would. */
 const SETTINGS = {
   APP_IDENTITY: 'dev',
   APP_REDIS_URL: 'redis://127.0.0.1:6379',
   APP_KEY_PREFIX: 'simulate',
+  APP_SERVICE_ID: SERVICE,
   APP_RATE_LIMIT_SCALE: '0',
   APP_LOG_LEVEL: 'silent',
   APP_DRAIN_NOTICE_SECONDS: '1',
@@ -28,6 +32,7 @@ const ENDS_WITHIN_MS = 40_000;
 export interface Member {
   readonly name: string;
   readonly owner: Owner;
+  readonly config: Config;
   readonly app: App;
   readonly process: { readonly url: string };
   /** `up` gets requests; `leaving` stops in good order. */
@@ -66,7 +71,7 @@ export class Fleet {
     const config = loadConfig({ ...SETTINGS, ...settings, ...ports }, 100_000);
     const app = await world.as(owner, () => startApp(config));
     const process = { url: `http://127.0.0.1:${port}` };
-    const member: Member = { name: owner.name, owner, app, process, state: 'up' };
+    const member: Member = { name: owner.name, owner, config, app, process, state: 'up' };
     this.members.push(member);
     return member;
   }

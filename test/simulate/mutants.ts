@@ -18,6 +18,10 @@ export interface Mutant {
 const LOSS = 'what was acknowledged is seen, or covered by a reset with a cause';
 const ARRIVES = 'a relayed file arrives whole';
 const STEPS = 'a transfer takes the steps of its model';
+const RELAY_STEPS = 'a file of the relay takes the steps of its model';
+const RING_STEPS = 'a ring is put by the steps of its model';
+const SIGNALS = 'signals of a transfer come to its other party alone, once and in order';
+const LOGIN_STEPS = 'a login request takes the steps of its model';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -56,13 +60,14 @@ export const MUTANTS: readonly Mutant[] = [
     from: 'if not resent_after_ms then return nil end',
     to: 'if true then return nil end',
     breaks: 'one thing has one id',
+    firstSeed: 19,
   },
   {
     title: 'ids follow the clock alone',
     file: 'services/sync/redis/prelude/log.lua',
     from: 'ms = math.max(now, prev_ms + 1)',
     to: 'ms = now',
-    breaks: 'no stream is open but silent',
+    breaks: 'ids rise',
   },
   {
     title: 'nobody reaps',
@@ -78,7 +83,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if (!table.renewed) await this.#takeNewId('lease lost');",
     to: '',
     breaks: 'presence is right after quiet, and never calls the present absent',
-    firstSeed: 17,
+    firstSeed: 32,
     model: { name: 'lease', title: 'a renewal makes a lost lease anew' },
   },
   {
@@ -103,6 +108,14 @@ export const MUTANTS: readonly Mutant[] = [
     to: 'reject = final,',
     breaks: STEPS,
     model: { name: 'transfer', title: 'a rejection that comes after an end is answered as one' },
+  },
+  {
+    title: 'another device takes a step',
+    file: 'services/sync/transfers/lua/transfer-act.lua',
+    from: "if not allowed[action] then return { 'not_a_party' } end",
+    to: "if not allowed[action] and (by_sender or by_receiver) then return { 'not_a_party' } end",
+    breaks: STEPS,
+    model: { name: 'transfer', title: 'another device takes a step' },
   },
   {
     title: 'a replica that stops cuts its streams without a word',
@@ -139,7 +152,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'services/sync/relay/lua/relay-open.lua',
     from: "'skips', tonumber(from) > tonumber(s[5]) and '1' or '0')",
     to: "'skips', '0')",
-    breaks: ARRIVES,
+    breaks: RELAY_STEPS,
     model: { name: 'relay', title: 'nobody notes that a range was skipped' },
   },
   {
@@ -149,5 +162,44 @@ export const MUTANTS: readonly Mutant[] = [
     to: 'this.#position = Math.max(this.#position, start);',
     breaks: ARRIVES,
     model: { name: 'relay', title: 'a receiver takes what lies behind a gap' },
+  },
+  {
+    title: 'a rewind forgets that a range was skipped',
+    file: 'services/sync/relay/lua/relay-create.lua',
+    from: 'local skips = s[4] and tonumber(s[4]) < tonumber(base)',
+    to: 'local skips = false',
+    breaks: RELAY_STEPS,
+    model: { name: 'relay', title: 'a rewind forgets that a range was skipped' },
+  },
+  {
+    title: 'a ring with the number in force counts as the same one again',
+    file: 'services/sync/keys/lua/keyring-put.lua',
+    from: "local is_again = top == n and redis.call('HGET', keys.keyring, 'hash') == hash",
+    to: 'local is_again = top == n',
+    breaks: RING_STEPS,
+    model: { name: 'keyring', title: 'a ring with the number in force counts as the same one again' },
+  },
+  {
+    title: 'a ring is put over another that follows the same one',
+    file: 'services/sync/keys/lua/keyring-put.lua',
+    from: 'if top ~= n - 1 or not is_checked then',
+    to: 'if top > n then',
+    breaks: RING_STEPS,
+    model: { name: 'keyring', title: 'nothing is compared: the last one wins' },
+  },
+  {
+    title: 'a lease is ended whatever its fencing number',
+    file: 'services/sync/signin/lua/login-finish.lua',
+    from: 'if not login or login.fence ~= fence then',
+    to: 'if not login then',
+    breaks: LOGIN_STEPS,
+    model: { name: 'login', title: 'a lease is ended whatever its fencing number' },
+  },
+  {
+    title: 'a device that is no party signals for a transfer',
+    file: 'services/sync/signals/lua/signal-send.lua',
+    from: "if not between then return { 'not_a_party' } end",
+    to: '',
+    breaks: SIGNALS,
   },
 ];

@@ -14,11 +14,26 @@ export interface Options {
   /** Where the log is written to. */
   log: string | null;
   shrink: boolean;
+  /** Whether steps of every model must have been compared. */
+  isWhole: boolean;
   /** Ends with the first seed that fails. */
   stops: boolean;
 }
 
-export const NUMBERS = ['replicas', 'devices', 'seconds', 'rate', 'files', 'transfers'] as const;
+export const NUMBERS = [
+  'replicas',
+  'devices',
+  'seconds',
+  'rate',
+  'files',
+  'transfers',
+  'rings',
+  'logins',
+  'signals',
+] as const;
+
+/** Loads that a plan may be without. */
+const MAY_BE_NONE: ReadonlySet<string> = new Set(['files', 'transfers', 'rings', 'logins', 'signals']);
 
 const USAGE = `npm run test:simulate -- [options]
   --seed <text>      runs this seed, twice, and compares the logs
@@ -31,7 +46,7 @@ const USAGE = `npm run test:simulate -- [options]
 These replace a part of the plan, as a shrunk seed says:
   --only <n,n>       only these faults of the plan, by their number; none: no faults
   --replicas <n>  --devices <n>  --seconds <n>  --rate <operations a second>  --files <n>
-  --transfers <n>`;
+  --transfers <n>  --rings <n>  --logins <n>  --signals <n>`;
 
 /** Throws an error whose message is for people. */
 export function readOptions(argv: string[]): Options {
@@ -41,14 +56,15 @@ export function readOptions(argv: string[]): Options {
     args: argv,
     options: {
       ...{ seed: text, seeds: text, from: text, log: text, only: { type: 'string' as const } },
-      ...{ replicas: text, devices: text, seconds: text, rate: text, files: text, transfers: text },
+      ...{ replicas: text, devices: text, seconds: text, rate: text, files: text, transfers: text, rings: text },
+      ...{ logins: text, signals: text },
       ...{ corpus: flag, shrink: flag, stop: flag, help: flag },
     },
   });
   if (values.help) throw new Error(USAGE);
   const numberOf = (name: (typeof NUMBERS)[number] | 'seeds' | 'from'): number => {
     const number = Number(values[name]);
-    if (!(Number.isInteger(number) && number >= (name === 'files' || name === 'transfers' ? 0 : 1)))
+    if (!(Number.isInteger(number) && number >= (MAY_BE_NONE.has(name) ? 0 : 1)))
       throw new Error(`--${name} ${values[name]} is not a whole number, or too small`);
     return number;
   };
@@ -62,7 +78,14 @@ export function readOptions(argv: string[]): Options {
           .split(',')
           .filter((word) => word !== '' && word !== 'none')
           .map(Number);
-  const shared = { overrides, only, log: values.log || null, shrink: values.shrink, stops: values.stop };
+  const shared = {
+    overrides,
+    only,
+    log: values.log || null,
+    shrink: values.shrink,
+    stops: values.stop,
+    isWhole: values.corpus,
+  };
   if (values.seed !== '') return { ...shared, seeds: [values.seed], twice: 1 };
   if (values.corpus) return { ...shared, seeds: CORPUS, twice: 2 };
   if (values.seeds === '') throw new Error(USAGE);

@@ -22,8 +22,14 @@ export interface Plan {
   seconds: number;
   /** Files that go by the relay. */
   files: number;
-  /** Transfers of which both sides take steps in any order. */
+  /** Transfers of which both sides, and a device that is no party, take steps in any order. */
   transfers: number;
+  /** Times that a device of an account puts a ring, beside other devices that do. */
+  rings: number;
+  /** Login requests. */
+  logins: number;
+  /** Transfers of which both sides send signals. */
+  signals: number;
   /** Whether everybody comes back before the quiet moment in which all must be right, or whoever is away stays away. */
   recalls: boolean;
   faults: PlannedFault[];
@@ -46,6 +52,7 @@ const KINDS = {
     'slow-readers': [500, 6_000],
     'store-clock': [0, 0],
     'replica-clock': [0, 5_000],
+    'store-restart': [100, 5_000],
   },
 } as const;
 
@@ -80,6 +87,9 @@ export function drawPlan(random: Random): Plan {
     recalls: random.next() < 0.5,
     files: Math.floor(random.between(0, 4)),
     transfers: Math.floor(random.between(0, 5)),
+    rings: Math.floor(random.between(0, 12)),
+    logins: Math.floor(random.between(0, 4)),
+    signals: Math.floor(random.between(0, 3)),
     faults: tracks.flat().toSorted((a, b) => a.atMs - b.atMs),
   };
 }

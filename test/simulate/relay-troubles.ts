@@ -71,15 +71,19 @@ export class RelayTroubles {
   async #forget(transferId: string): Promise<void> {
     const keys = wordsOf(await this.#ask('KEYS', `*:relay:{${transferId}}:*`)).toSorted();
     this.#parts.world.note('forgets', transferId, keys.length);
-    if (keys.length > 0) await this.#ask('DEL', ...keys);
+    if (keys.length > 0) await this.#aside((store) => store.harm('DEL', ...keys));
   }
 
-  /** Asks the store while nothing else happens. */
   #ask(...words: string[]): Promise<Buffer> {
+    return this.#aside((store) => store.ask(...words));
+  }
+
+  /** Does something to the store while nothing else happens. */
+  #aside<T>(act: (store: StoreAdapter) => Promise<T>): Promise<T> {
     const { world, store } = this.#parts;
     return new Promise((resolve) => {
       world.after(1, world.driver, () => {
-        world.wait(async () => resolve(await store.ask(...words)));
+        world.wait(async () => resolve(await act(store)));
       });
     });
   }

@@ -13,9 +13,12 @@ function* smallerThan(plan: Plan): Generator<Plan> {
     yield { ...plan, faults: plan.faults.slice(half) };
   }
   for (const fault of plan.faults) yield { ...plan, faults: plan.faults.filter((one) => one !== fault) };
-  const { devices, perAccount, replicas, seconds, rate, files, transfers } = plan;
+  const { devices, perAccount, replicas, seconds, rate, files, transfers, rings, logins, signals } = plan;
   if (files > 0) yield { ...plan, files: files - 1 };
   if (transfers > 0) yield { ...plan, transfers: transfers - 1 };
+  if (rings > 0) yield { ...plan, rings: rings >> 1 };
+  if (logins > 0) yield { ...plan, logins: logins - 1 };
+  if (signals > 0) yield { ...plan, signals: signals - 1 };
   if (devices > perAccount) yield { ...plan, devices: devices - perAccount };
   if (replicas > 2) yield { ...plan, replicas: replicas - 1 };
   if (seconds > 4) yield { ...plan, seconds: seconds >> 1 };

@@ -8,12 +8,15 @@ import type { Random } from '../chaos/random.ts';
 import { wait } from '../chaos/wait.ts';
 import { makeFaults } from './faults.ts';
 import { dropRandomPool, Fleet } from './fleet.ts';
-import { ModelSteps } from './model-steps.ts';
 import type { Plan } from './plan.ts';
+import { LoginLoad } from './login-load.ts';
 import { RelayInvariants } from './relay-invariants.ts';
 import { RelayLoad } from './relay-load.ts';
 import { RelayTroubles } from './relay-troubles.ts';
+import { RingLoad } from './ring-load.ts';
+import { SignalLoad } from './signal-load.ts';
 import { SilentLoad } from './silent-load.ts';
+import { type Conformance, countsOf, makeConformance, verdictOf } from './steps/conformance.ts';
 import { TransferLoad } from './transfer-load.ts';
 import { EventLog } from './world/event-log.ts';
 import { StoreAdapter } from './world/store-adapter.ts';
@@ -36,16 +39,20 @@ const SETTINGS = {
 /** Accounts in which the announcement of one message is lost. */
 const SILENCES = 1;
 
+// Judges G19.
 const RELAYED = 'a relayed file arrives whole';
 const BYTES = 'the bytes of the relay are as in its model';
+// Judges G11.
+const ONE_POLL = 'one poll has the session of a login request';
+const SIGNALS = 'signals of a transfer come to its other party alone, once and in order';
+// Judges G1.
 const SILENT = 'what was announced to nobody is found';
-const STEPS = 'a transfer takes the steps of its model';
 
 export interface Outcome {
   readonly log: EventLog;
   readonly history: History;
-  /** How many steps of transfers were compared with the model. */
-  readonly steps: number;
+  /** How many steps were compared with each model. */
+  readonly steps: Record<keyof Conformance, number>;
   /** Each promise with the times that it was not kept. */
   readonly verdict: Record<string, Violation[]>;
 }
@@ -63,6 +70,8 @@ interface Scene {
   history: History;
   relayed: Violation[];
   silent: Violation[];
+  shared: Violation[];
+  signalled: Violation[];
 }
 
 /** Does something so many times, each from a time that is drawn. */
@@ -79,7 +88,7 @@ async function spread(
   await Promise.all(Array.from({ length: count }, (_, number) => one(number)));
 }
 
-async function act({ world, store, plan, history, relayed, silent }: Scene): Promise<void> {
+async function act({ world, store, plan, history, relayed, silent, shared, signalled }: Scene): Promise<void> {
   dropRandomPool();
   const { random } = world;
   const now = () => world.nowMs;
@@ -99,6 +108,15 @@ async function act({ world, store, plan, history, relayed, silent }: Scene): Pro
   const relaying = spread(plan.files, plan, random.fork('files'), (number) => relays.relay(number));
   const transfers = new TransferLoad({ fleet, random: random.fork('steps') });
   const stepping = spread(plan.transfers, plan, random.fork('transfers'), (number) => transfers.transfer(number));
+  const rings = new RingLoad({ fleet, random: random.fork('ring') });
+  const putting = spread(plan.rings, plan, random.fork('rings'), (number) => rings.put(number));
+  const logins = new LoginLoad({ world, fleet, random: random.fork('login'), now, violations: shared });
+  const signing = spread(plan.logins, plan, random.fork('logins'), (number) => logins.logIn(number));
+  const signals = new SignalLoad({
+    ...{ fleet, random: random.fork('signal'), now, violations: signalled },
+    skewMs: () => store.skewMs,
+  });
+  const passing = spread(plan.signals, plan, random.fork('signals'), (number) => signals.pass(number));
   const silences = new SilentLoad({ fleet, store, random: random.fork('silence'), now, violations: silent });
   const silence = spread(SILENCES, plan, random.fork('silences'), (number) => silences.say(number));
   const faults = plan.faults.map(async (planned) => {
@@ -108,7 +126,7 @@ async function act({ world, store, plan, history, relayed, silent }: Scene): Pro
   await Promise.all([...faults, wait(plan.seconds * 1_000)]);
   if (plan.recalls) load.recall();
   history.checkpoints.push(await take(1));
-  await Promise.all([load.stop(), relaying, stepping, silence]);
+  await Promise.all([load.stop(), relaying, stepping, putting, signing, passing, silence]);
   await Promise.all(load.devices.map((device) => device.leave()));
 }
 
@@ -119,12 +137,14 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
   const history = emptyHistory();
   const relayed: Violation[] = [];
   const silent: Violation[] = [];
+  const shared: Violation[] = [];
+  const signalled: Violation[] = [];
   const store = new StoreAdapter(world, storeProcess);
   placeStore(world, store);
   const asking = { ask: (...words: string[]) => store.ask(...words), now: () => world.nowMs };
-  const [steps, bytes] = [new ModelSteps(asking), new RelayInvariants(asking)];
-  store.onCommand = async (words, reply) => {
-    await steps.note(words, reply);
+  const [conformance, bytes] = [makeConformance(asking), new RelayInvariants(asking)];
+  store.onCommand = async (words, reply, connection) => {
+    for (const steps of Object.values(conformance)) await steps.note(words, reply, connection);
     await bytes.note(words, reply);
   };
   await store.begin();
@@ -135,7 +155,7 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
   };
   process.on('uncaughtException', onError);
   try {
-    await world.run(() => act({ world, store, plan, history, relayed, silent }), MOST_MS);
+    await world.run(() => act({ world, store, plan, history, relayed, silent, shared, signalled }), MOST_MS);
   } catch (error) {
     onError(error);
   } finally {
@@ -145,10 +165,11 @@ export async function simulate({ seed, plan, process: storeProcess }: Parts): Pr
   return {
     log,
     history,
-    steps: steps.count,
+    steps: countsOf(conformance),
     verdict: {
       ...check(history),
-      ...{ [RELAYED]: relayed, [BYTES]: bytes.violations, [SILENT]: silent, [STEPS]: steps.violations },
+      ...{ [RELAYED]: relayed, [BYTES]: bytes.violations, [SILENT]: silent, [ONE_POLL]: shared, [SIGNALS]: signalled },
+      ...verdictOf(conformance),
     },
   };
 }

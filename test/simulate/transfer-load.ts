@@ -25,7 +25,7 @@ interface TransferLoadParts {
   random: Random;
 }
 
-/** Transfers without bytes, of which both sides take any steps at any time. What is answered is the store's question. */
+/** Transfers without bytes, of which both sides and a third device take any steps at any time. What is answered is the store's question. */
 export class TransferLoad {
   readonly #parts: TransferLoadParts;
 
@@ -44,6 +44,7 @@ export class TransferLoad {
   async transfer(number: number): Promise<void> {
     const { random } = this.#parts;
     const [sender, receiver] = [this.#clientOf(`from${number}`), this.#clientOf(`to${number}`)];
+    const other = this.#clientOf(`other${number}`);
     const body = { to_device_id: receiver.id, files: [{ name: 'file.bin', size: 1 }] };
     const offered = await receiver.client
       .call('listDevices')
@@ -54,6 +55,7 @@ export class TransferLoad {
     const steps = [
       ...random.shuffled(SENDER).map((step) => [sender.client, step] as const),
       ...random.shuffled(RECEIVER).map((step) => [receiver.client, step] as const),
+      ...random.shuffled(RECEIVER).map((step) => [other.client, step] as const),
     ];
     await Promise.all(
       random.shuffled(steps).map(async ([client, step]) => {

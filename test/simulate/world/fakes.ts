@@ -100,6 +100,21 @@ function fakeRandomness(): void {
   replace(web, 'randomUUID', drawnUuid);
 }
 
+/** What is computed in the threads of Node takes a round here, in which nothing else happens. */
+function fakeThreads(): void {
+  const web = globalThis.crypto.subtle as unknown as Record<string, AnyFunction>;
+  for (const name of ['importKey', 'verify'] as const) {
+    const real = web[name] as (...words: never[]) => Promise<unknown>;
+    replace(web, name, (...words) => {
+      const at = here();
+      const done = real.apply(web, words);
+      return new Promise((resolve, reject) => {
+        at?.world.after(ROUND_US, at.owner, () => at.world.wait(() => done.then(resolve, reject)));
+      });
+    });
+  }
+}
+
 let isInstalled = false;
 
 /**
@@ -112,6 +127,7 @@ export function installFakes(): void {
   fakeTimers();
   fakeClocks();
   fakeRandomness();
+  fakeThreads();
   for (const name of ['connect', 'createConnection']) {
     replace(netModule as unknown as Record<string, unknown>, name, connectToStore as AnyFunction);
   }

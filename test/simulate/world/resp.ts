@@ -25,13 +25,18 @@ function endOfValue(bytes: Buffer, from = 0): number {
   return at;
 }
 
-/** Returns the words of a command, as text. */
+/** Returns the words of a command, or of a reply that is a list of texts, as text; nothing is ''. */
 export function wordsOf(command: Buffer): string[] {
   const words: string[] = [];
   for (let at = command.indexOf(LINE_END) + LINE_END.length; at < command.length; ) {
     const lineEnd = command.indexOf(LINE_END, at);
     const length = Number(command.toString('latin1', at + 1, lineEnd));
     const begin = lineEnd + LINE_END.length;
+    if (length < 0) {
+      words.push('');
+      at = begin;
+      continue;
+    }
     words.push(command.toString('utf8', begin, begin + length));
     at = begin + length + LINE_END.length;
   }

@@ -89,10 +89,11 @@ export class StoreAdapter {
   readonly #process: StoreProcess;
   #connections: StoreConnection[] = [];
   #opened = 0;
+  #isDown = false;
   /** How far the store's clock is ahead of the simulation's. */
   skewMs = 0;
-  /** Told of each command that was carried out, with its reply, before anything else happens. */
-  onCommand: (words: string[], reply: Buffer) => Promise<void> = () => Promise.resolve();
+  /** Told of each command that was carried out, with its reply and its connection, before anything else happens. */
+  onCommand: (words: string[], reply: Buffer, connection: string) => Promise<void> = () => Promise.resolve();
   /** Whether this push, an announcement on its way to a replica, is lost. */
   losesPush: (replica: Owner) => boolean = () => false;
   /** Whether the store has no memory for an entry of this stream. */
@@ -123,6 +124,7 @@ export class StoreAdapter {
     });
     this.#connections.push(connection);
     world.after(drawDelayUs(world), world.network, () => {
+      if (this.#isDown) return connection.socket.refuse();
       world.wait(async () => {
         await connection.open(this.#process.port);
         world.note('open', connection.name);
@@ -142,6 +144,23 @@ export class StoreAdapter {
     return hit.length;
   }
 
+  /** The store dies: connections end, of what is on its way a part is lost, and it knows no script any more. Data stays. */
+  async die(): Promise<void> {
+    this.#isDown = true;
+    for (const one of this.#connections) {
+      one.socket.line?.lose();
+      one.toReplica.lose();
+      await this.#close(one);
+    }
+    await this.#process.admin.command('SCRIPT', 'FLUSH', 'SYNC');
+    this.#world.note('store dies');
+  }
+
+  rise(): void {
+    this.#isDown = false;
+    this.#world.note('store rises');
+  }
+
   /** The reply to the next command that announces something is lost, and the connection with it. */
   loseReply(replica: Owner): void {
     for (const one of this.#connections) if (one.replica === replica && !one.isSubscriber) one.losesReply = true;
@@ -157,6 +176,11 @@ export class StoreAdapter {
     return this.#process.admin.command(...words);
   }
 
+  /** Does harm to the store, of which is told as of a command. */
+  async harm(...words: string[]): Promise<void> {
+    await this.onCommand(words, await this.ask(...words), 'harm');
+  }
+
   #setClock(): void {
     this.#process.setClock(Math.round((BEGINS_AT_MS + this.skewMs) * 1_000 + this.#world.clock.nowUs));
   }
@@ -170,7 +194,7 @@ export class StoreAdapter {
     const isSubscription = name.endsWith('SUBSCRIBE');
     connection.isSubscriber ||= isSubscription;
     const reply = (await this.#refusalOf(connection, link, words)) ?? (await this.#replyTo(link, words, command));
-    await this.onCommand(words, reply);
+    await this.onCommand(words, reply, connection.name);
     const told = UNTOLD.has(name) ? '' : nameOfBytes(reply);
     this.#world.note('store', connection.name, describe(words), nameOfBytes(command), told);
     const announced = await this.#passPushes();

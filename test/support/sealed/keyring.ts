@@ -2,12 +2,15 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import type { Ring } from '../../../shared/contract/modules/keys.ts';
 import type { TestDevice } from '../device.ts';
 
+/** A private key of Node, or what signs in its place, in base64url. */
+type SigningKey = KeyObject | ((bytes: Uint8Array) => string);
+
 /** A device with its own keys. */
 export interface Keyed {
   readonly id: string;
   readonly enc: string;
   readonly sig: string;
-  readonly key: KeyObject;
+  readonly key: SigningKey;
 }
 
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
@@ -38,7 +41,9 @@ export function signedBytes(list: readonly (string | Uint8Array)[]): Buffer {
 }
 
 export const signParts = ({ key }: Pick<Keyed, 'key'>, list: readonly (string | Uint8Array)[]): string =>
-  sign('sha256', signedBytes(list), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url');
+  typeof key === 'function'
+    ? key(signedBytes(list))
+    : sign('sha256', signedBytes(list), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url');
 
 export interface Account {
   service: string;

@@ -8,7 +8,7 @@ import { makeSessionOf, type SessionOfParts } from './session-of.ts';
 
 interface ConsumeParts extends SessionOfParts {
   store: Pick<LoginStore, 'finish'>;
-  broker: BrokerClient;
+  broker: Pick<BrokerClient, 'mint' | 'revoke'>;
   /** Called if the device had this session before: its earlier secrets are void, and its streams end if `endsStreams`. */
   onReplaced: (account: string, deviceId: string, endsStreams: boolean) => Promise<void>;
   /** Writes the row of a minted session. Throws `device_limit`. */
