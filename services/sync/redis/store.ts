@@ -2,6 +2,7 @@ import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RedisAddress, RedisNode } from '../../../shared/service-kit/config/redis.ts';
+import { readWhenScraped } from '../../../shared/service-kit/telemetry/metrics.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { accountNotify } from './account-notify.ts';
 import { Announcer } from './bus/announcer.ts';
@@ -76,6 +77,7 @@ export class Store {
     this.#parts = parts;
     const { address, keyPrefix, waitReplicas, logger, metrics } = parts;
     this.keys = makeKeys(keyPrefix);
+    readWhenScraped(metrics.redis_up, () => Number(this.#up));
     this.reachability = new Reachability({ store: 'main', address, logger });
     this.#connection = connectCommands({ address, name: 'baton:commands', ...this.#watchers('commands') });
     // Both kinds have the commands of `Redis` with the same meaning, but the compiler cannot handle their many
