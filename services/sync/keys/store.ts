@@ -38,6 +38,12 @@ export interface NewGuests {
   replaces: string | null;
 }
 
+/** A change that is in force. */
+export interface Changed {
+  /** Resolves to whether a replica of the store has it; to true if none is asked. */
+  confirming: Promise<boolean>;
+}
+
 interface KeyringStoreParts extends Db {
   /** The changes per minute of an account; null means unlimited. */
   rateLimit: number | null;
@@ -58,22 +64,19 @@ export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: K
   const putScript = scripts.define(keyringPut);
   const guestsScript = scripts.define(keyringGuests);
 
-  /** Runs a change that keeps its answer under an operation. Resolves to whether a replica of the store has it. */
+  /** Runs a change that keeps its answer under an operation, and asks whether a replica of the store has it. */
   async function confirmed(
     { account, deviceId }: Caller,
-    onConfirming: () => void,
     change: (
       operation: string,
       rememberSeconds: number,
     ) => Promise<{ outcome: 'put' } | { outcome: 'moved'; n: number }>,
-  ): Promise<boolean> {
+  ): Promise<Changed> {
     const operation = keys.call(account, deviceId);
     const seconds = confirm === null ? 0 : CONFIRMED_SECONDS;
     const done = await change(operation, seconds);
     if (done.outcome === 'moved') throw conflict(done.n);
-    if (confirm === null) return true;
-    onConfirming();
-    return confirm(operation, seconds, REPLICAS);
+    return { confirming: confirm?.(operation, seconds, REPLICAS) ?? Promise.resolve(true) };
   }
 
   return {
@@ -93,13 +96,13 @@ export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: K
     has: async (account: string): Promise<boolean> =>
       (await orFault(redis, () => redis.hget(keys.keyring(account), 'n'))) !== null,
 
-    put: (caller: Caller, { n, hash, text, replaces }: NewRing, onConfirming: () => void): Promise<boolean> =>
-      confirmed(caller, onConfirming, (operation, rememberSeconds) =>
+    put: (caller: Caller, { n, hash, text, replaces }: NewRing): Promise<Changed> =>
+      confirmed(caller, (operation, rememberSeconds) =>
         putScript(keys.inAccount(caller.account, { operation }), { n, hash, ring: text, replaces, rememberSeconds }),
       ),
 
-    putGuests: (caller: Caller, guests: NewGuests, onConfirming: () => void): Promise<boolean> =>
-      confirmed(caller, onConfirming, (operation, rememberSeconds) =>
+    putGuests: (caller: Caller, guests: NewGuests): Promise<Changed> =>
+      confirmed(caller, (operation, rememberSeconds) =>
         guestsScript(keys.inAccount(caller.account, { operation }), {
           hash: guests.ringHash,
           guests: guests.text,

@@ -124,7 +124,6 @@ const channelsOf = ({ sender, reader }: { sender: string; reader: string }): str
 
 interface RelayStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   bulk: BulkStore;
-  /** Scripts of the Redis that holds the accounts. */
   /** Time after which an untouched file expires. */
   idleMs: number;
 }
