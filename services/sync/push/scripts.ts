@@ -93,6 +93,7 @@ export const pushTake = defineScript('push-take', {
   reply: t.record({
     outcome: t.text,
     registration: t.text,
+    /** The newest item of the job when it was taken. If the job has another newest item later, more has arrived. */
     newest: t.text,
     sinceMs: t.number,
     attempts: t.number,
@@ -100,6 +101,7 @@ export const pushTake = defineScript('push-take', {
     dueAtMs: t.number,
     count: t.number,
     id: t.text,
+    /** The newest message, or who offers or has joined, as JSON without its end; '' if the device asked for no preview. */
     message: t.text,
   }),
   runsWhenFull: true,

@@ -34,18 +34,8 @@ export interface Registration extends Claim {
   readonly target: PushTarget;
 }
 
-export interface Taken {
+export interface Taken extends Omit<ReturnType<typeof pushTake.read>, 'outcome' | 'registration'> {
   readonly registration: Registration;
-  /** The newest item of the job when it was taken. If the job has another newest item later, more has arrived. */
-  readonly newest: string;
-  readonly sinceMs: number;
-  readonly attempts: number;
-  readonly nowMs: number;
-  readonly dueAtMs: number;
-  readonly count: number;
-  readonly id: string;
-  /** The newest message, or who offers or has joined, as JSON without its end; '' if the device asked for no preview. */
-  readonly message: string;
 }
 
 export type Finish =
