@@ -47,22 +47,14 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresenc
     },
 
     /** Resolves to the new row and its state. Throws `device_required`, `not_found`, `name_taken`, `rate_limited`. */
-    async rename(
-      account: string,
-      { callerId, deviceId, name }: { callerId: string; deviceId: string; name: string },
-    ): Promise<{ row: string; state: string }> {
-      return await renameScript(
+    rename: (account: string, asked: { caller: string; device: string; name: string }) =>
+      renameScript(
         keys.inAccount(account, {
-          operation: keys.call(account, callerId),
+          operation: keys.call(account, asked.caller),
           rate: keys.rate(account, 'rename', null),
         }),
-        {
-          caller: callerId,
-          device: deviceId,
-          name,
-        },
-      );
-    },
+        asked,
+      ),
   };
 }
 

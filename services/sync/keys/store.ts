@@ -13,13 +13,7 @@ const CONFIRMED_SECONDS = 60;
 const REPLICAS = 1;
 
 /** The ring in force; `n` 0 means that there is none. */
-export interface Head {
-  n: number;
-  /** SHA-256 of its bytes. */
-  hash: string;
-  /** The ring as it was sent. */
-  text: string;
-}
+export type Head = ReturnType<typeof keyringHead.read>;
 
 export interface NewRing {
   n: number;
@@ -87,11 +81,8 @@ export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: K
     },
 
     /** Reads the ring in force, for a change. Throws `rate_limited`. */
-    async head(account: string): Promise<Head> {
-      const rate = keys.rate(account, 'keys', null);
-      const { n, hash, ring } = await headScript(keys.inAccount(account, { rate }), {});
-      return { n, hash, text: ring };
-    },
+    head: (account: string): Promise<Head> =>
+      headScript(keys.inAccount(account, { rate: keys.rate(account, 'keys', null) }), {}),
 
     has: async (account: string): Promise<boolean> =>
       (await orFault(redis, () => redis.hget(keys.keyring(account), 'n'))) !== null,

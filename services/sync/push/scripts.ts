@@ -10,7 +10,7 @@ export const pushAdmit = defineScript('push-admit', {
   keys: ['devices', 'push', 'rate'],
   args: { device: t.text, platform: t.text },
   settings: ['RATE_LIMIT'],
-  reply: t.record({ hash: t.text, target: t.json<PushTarget>() }),
+  reply: t.record({ target: t.json<PushTarget>() }),
   rate: 'push',
 });
 

@@ -83,14 +83,9 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
 
   return {
     /** Counts against the device's rate. Resolves to its present target. Throws `device_required`, `rate_limited`. */
-    async admit(
-      u: string,
-      deviceId: string,
-      platform: PushPlatform,
-    ): Promise<{ hash: string; target: PushTarget } | null> {
+    async admit(u: string, deviceId: string, platform: PushPlatform): Promise<PushTarget | null> {
       const its = keys.inAccount(u, { rate: keys.rate(u, 'push', deviceId) });
-      const { hash, target } = await admit(its, { device: deviceId, platform });
-      return target === null ? null : { hash, target };
+      return (await admit(its, { device: deviceId, platform })).target;
     },
 
     /** Claims a target, whoever owned it. From now on no pushes of others go there. */
