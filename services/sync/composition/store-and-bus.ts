@@ -21,7 +21,7 @@ type ReplicaListener = Pick<
 
 /** Makes the store, and this replica on its bus. */
 export function makeStoreAndBus({ config, logger, metrics, onFailure }: Host) {
-  const store = new Store({ ...config.redis, logger, metrics });
+  const store = new Store({ ...config.redis, rateScale: config.http.rateLimitScale, logger, metrics });
   const { redis, keys, scripts } = store;
   const own = agreedSettingsOf(config);
   const settings = JSON.stringify(own);

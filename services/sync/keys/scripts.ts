@@ -24,7 +24,6 @@ export const keyringPage = defineScript('keyring-page', {
 
 export const keyringHead = defineScript('keyring-head', {
   keys: ['keyring', 'rate'],
-  settings: ['RATE_LIMIT'],
   reply: t.record({
     n: t.number,
     /** SHA-256 of its bytes. */

@@ -39,8 +39,6 @@ export interface Changed {
 }
 
 interface KeyringStoreParts extends Db {
-  /** The changes per minute of an account; null means unlimited. */
-  rateLimit: number | null;
   /** Null if the write to the primary is enough. */
   confirm: Confirm | null;
 }
@@ -52,9 +50,9 @@ const deletionsOf = (times: Record<DeletionOf, number | null>): Deletion[] =>
   (['keys', 'account'] as const).flatMap((of) => (times[of] === null ? [] : [{ of, at: times[of] }]));
 
 /** Makes the store of keyrings. It throws `keys_conflict` if another ring is in force than the one that was checked. */
-export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: KeyringStoreParts) {
+export function makeKeyringStore({ redis, scripts, keys, confirm }: KeyringStoreParts) {
   const pageScript = scripts.define(keyringPage);
-  const headScript = scripts.define(keyringHead, { RATE_LIMIT: rateLimit ?? 0 });
+  const headScript = scripts.define(keyringHead);
   const putScript = scripts.define(keyringPut);
   const guestsScript = scripts.define(keyringGuests);
 

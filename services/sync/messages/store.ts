@@ -31,8 +31,6 @@ export interface Accepted {
 
 interface MessageStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   replica: LeaseView;
-  /** Messages a minute per device; null: unlimited. */
-  rateLimit: number | null;
   /** Asks replicas of Redis for a confirmation. Null: a message that the primary accepted is accepted. */
   confirm: Confirm | null;
   pushQueue: PushQueue;
@@ -50,8 +48,8 @@ const targetOf = ([device, name, error, pushed]: readonly [string, string, strin
   pushed,
 });
 
-export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, pushQueue }: MessageStoreParts) {
-  const acceptScript = pushQueue.enqueuing(scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 }));
+export function makeMessageStore({ scripts, keys, replica, confirm, pushQueue }: MessageStoreParts) {
+  const acceptScript = pushQueue.enqueuing(scripts.define(messageAccept));
   const ackScript = scripts.define(messageAck);
   const pageScript = scripts.define(mailPage);
 

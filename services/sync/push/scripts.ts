@@ -9,7 +9,6 @@ const claim = { hash: t.text, fence: t.text };
 export const pushAdmit = defineScript('push-admit', {
   keys: ['devices', 'push', 'rate'],
   args: { device: t.text, platform: t.text },
-  settings: ['RATE_LIMIT'],
   reply: t.record({ target: t.json<PushTarget>() }),
   rate: 'push',
 });
@@ -78,7 +77,6 @@ export const pushTest = defineScript('push-test', {
     /** Id of the notification. */
     id: t.text,
   },
-  settings: ['RATE_LIMIT'],
   reply: t.record({ jobs: t.textList }),
   rate: 'push_test',
 });

@@ -63,18 +63,16 @@ export const hashOf = (target: PushTarget): string =>
     .digest('base64url');
 
 interface PushStoreParts extends Db {
-  /** Subscriptions per hour and tests per minute, for each device; null: unlimited. */
-  rates: { push: number | null; pushTest: number | null };
   /** Returns the channels of the replicas that are known to be dead, one per line. */
   deadChannels: () => string;
   queue: PushQueue;
 }
 
 /** Makes the store of registrations, of the owners of their targets, and of the jobs to push. */
-export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue }: PushStoreParts) {
-  const admit = scripts.define(pushAdmit, { RATE_LIMIT: rates.push ?? 0 });
+export function makePushStore({ redis, scripts, keys, deadChannels, queue }: PushStoreParts) {
+  const admit = scripts.define(pushAdmit);
   const register = queue.enqueuingAlways(scripts.define(pushRegister));
-  const test = queue.enqueuingAlways(scripts.define(pushTest, { RATE_LIMIT: rates.pushTest ?? 0 }));
+  const test = queue.enqueuingAlways(scripts.define(pushTest));
   const drop = scripts.define(pushDrop);
   const owner = scripts.define(pushOwner);
   const release = scripts.define(pushRelease);

@@ -24,6 +24,8 @@ interface StoreParts {
   keyPrefix: string;
   /** Number of replicas that must confirm a message; 0 when none is asked. */
   waitReplicas: number;
+  /** `APP_RATE_LIMIT_SCALE` */
+  rateScale: number;
   logger: Logger;
   metrics: Metrics;
 }
@@ -75,7 +77,7 @@ export class Store {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    const { address, keyPrefix, waitReplicas, logger, metrics } = parts;
+    const { address, keyPrefix, waitReplicas, rateScale, logger, metrics } = parts;
     this.keys = makeKeys(keyPrefix);
     readWhenScraped(metrics.redis_up, () => Number(this.#up));
     this.reachability = new Reachability({ store: 'main', address, logger });
@@ -105,6 +107,7 @@ export class Store {
         losses: this.losses,
         metrics,
       }),
+      rateScale,
       metrics,
     };
     this.scripts = makeScriptLoader({ ...shared, gate });

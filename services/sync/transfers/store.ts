@@ -99,8 +99,6 @@ export interface FileOf {
 const ENDING: ReadonlySet<TransferAction> = new Set(['reject', 'complete', 'fail', 'cancel']);
 
 interface TransferStoreParts extends Db {
-  /** Offers a minute per device; null: unlimited. */
-  rateLimit: number | null;
   redeliveryMs: number;
   replica: LeaseView;
   /** Writes the account into the index of due things. */
@@ -110,8 +108,8 @@ interface TransferStoreParts extends Db {
 
 /** Makes the store of transfer records and of the lists that lead to them. */
 export function makeTransferStore(parts: TransferStoreParts) {
-  const { redis, scripts, keys, rateLimit, redeliveryMs, replica, scheduleDue, pushQueue } = parts;
-  const init = pushQueue.enqueuing(scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 }));
+  const { redis, scripts, keys, redeliveryMs, replica, scheduleDue, pushQueue } = parts;
+  const init = pushQueue.enqueuing(scripts.define(transferInit));
   const pending = scripts.define(transferPending, { REDELIVERY_MS: redeliveryMs });
   const act = scripts.define(transferAct);
   const end = scripts.define(transferEnd);
