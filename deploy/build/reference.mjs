@@ -6,7 +6,8 @@ import { ROOT } from '../local/setup/tree.mjs';
 
 /*
  * Writes the files of the API reference to dist/reference: Swagger UI from its package, our own script and style, and its
- * licence. Each name holds the hash of the content, and manifest.json lists the names.
+ * licence. Each name holds the hash of the content: names.json says which file has which name, and files.json lists them
+ * with the endings of their compressed copies.
  */
 const FROM_PACKAGE = ['swagger-ui-bundle.js', 'swagger-ui.css'];
 const OWN = ['start.js', 'page.css'];
@@ -19,7 +20,7 @@ const SOURCE = join(ROOT, 'services/sync/http/documents/reference');
 const OUT = join(ROOT, 'dist/reference');
 
 export const REFERENCE_SOURCES = OWN.map((name) => `services/sync/http/documents/reference/${name}`);
-export const REFERENCE_MANIFEST = 'reference/manifest.json';
+export const REFERENCE_MANIFEST = 'reference/files.json';
 
 /** Turns each picture of a style into a file, because the content policy allows no `data:`. */
 function takePictures(style, write) {
@@ -35,7 +36,7 @@ function takePictures(style, write) {
 export function buildReference() {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });
-  const manifest = {};
+  const [names, files] = [{}, {}];
   const write = (name, content) => {
     const bytes = Buffer.from(content);
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 12);
@@ -43,11 +44,9 @@ export function buildReference() {
     const served = `${stem}-${hash}${extension}`;
     writeFileSync(join(OUT, served), bytes);
     const isPicture = name.startsWith('picture');
-    manifest[isPicture ? served : name] = served;
-    if (!isPicture) {
-      writeFileSync(join(OUT, `${served}.gz`), gzipSync(bytes, { level: 9 }));
-      manifest[`${name}.gz`] = `${served}.gz`;
-    }
+    names[name] = served;
+    files[served] = isPicture ? [] : ['.gz'];
+    if (!isPicture) writeFileSync(join(OUT, `${served}.gz`), gzipSync(bytes, { level: 9 }));
     return served;
   };
   const read = (folder, name) => readFileSync(join(folder, name), 'utf8');
@@ -62,5 +61,6 @@ export function buildReference() {
   }
   for (const name of OWN) write(name, read(SOURCE, name));
   write('license.txt', LICENCES.map((name) => read(PACKAGE, name).trim()).join('\n\n\n'));
-  writeFileSync(join(ROOT, 'dist', REFERENCE_MANIFEST), JSON.stringify(manifest));
+  writeFileSync(join(OUT, 'names.json'), JSON.stringify(names));
+  writeFileSync(join(ROOT, 'dist', REFERENCE_MANIFEST), JSON.stringify(files));
 }

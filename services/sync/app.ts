@@ -41,8 +41,8 @@ export async function startApp(config: Config): Promise<App> {
   });
 
   parseTrustedRoots();
-  const { isDraining, limitMs: drainLimitMs } = shutdown;
-  const ports = await openHttp({ host, storeAndBus, modules, accounts, streams, isDraining, drainLimitMs });
+  const { isDraining } = shutdown;
+  const ports = await openHttp({ host, storeAndBus, modules, accounts, streams, isDraining });
   store.connect();
   relay.bulk.connect();
   const started = replica.startWhenItCan(shutdown.isStopping);

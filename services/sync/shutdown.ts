@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
 import { drainPlan } from './drain-plan.ts';
 import { giveNotice } from '../../shared/service-kit/http/notice.ts';
+import { readWhenScraped } from '../../shared/service-kit/telemetry/metrics.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 const LAST_SCRAPE_MS = 1_000;
@@ -35,7 +36,7 @@ interface Running {
 
 interface ShutdownParts {
   config: Pick<Config, 'drain'>;
-  metrics: Pick<Metrics, 'drain_duration_seconds'>;
+  metrics: Pick<Metrics, 'draining' | 'drain_duration_seconds' | 'drain_limit_seconds'>;
   logger: Logger;
 }
 
@@ -45,12 +46,13 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
   let isDraining = false;
   let isStopping = false;
   let ending: Promise<void> | null = null;
+  metrics.drain_limit_seconds.set((plan.noticeMs + Math.max(plan.streamsMs, plan.transfersMs)) / 1000);
+  readWhenScraped(metrics.draining, () => Number(isDraining));
 
   const end = async (running: Running): Promise<void> => {
     const { hub, relay, ports } = running;
     const startedAt = performance.now();
-    const tookSoFar = metrics.drain_duration_seconds;
-    Object.assign(tookSoFar, { collect: () => tookSoFar.set((performance.now() - startedAt) / 1000) });
+    readWhenScraped(metrics.drain_duration_seconds, () => (performance.now() - startedAt) / 1000);
     isDraining = true;
     logger.info({ withinSeconds: plan.totalMs / 1000, noticeSeconds: plan.noticeMs / 1000 }, 'draining');
     ports.publicServer.endAfterAnswers();
@@ -72,8 +74,6 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
 
   return {
     isDraining: (): boolean => isDraining,
-    /** Time after which a drain cuts what is still open. */
-    limitMs: plan.noticeMs + Math.max(plan.streamsMs, plan.transfersMs),
     /** Whether the notice is over, so that nothing waits for the store any more. */
     isStopping: (): boolean => isStopping,
     /** Stops the replica. Resolves when nothing is left. Repeated calls share one stop. */

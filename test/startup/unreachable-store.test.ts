@@ -76,6 +76,7 @@ function openStore(url: string) {
       address: addressOf(url),
       keyPrefix: 'baton',
       waitReplicas: 0,
+      rateScale: 0,
       logger,
       metrics: makeMetrics({ version: 'test' }),
     },

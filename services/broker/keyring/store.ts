@@ -1,5 +1,5 @@
 import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
-import { orFault } from '../../../shared/service-kit/redis/faults.ts';
+import { orFault, storeNowMs } from '../../../shared/service-kit/redis/faults.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 import type { Keys } from '../redis/keys.ts';
 import { keysAdd, keysSeal } from './scripts.ts';
@@ -17,9 +17,8 @@ export function makeKeyringStore({ redis, scripts, keys }: KeyringStoreParts) {
   return {
     /** Resolves to the stored form by key id, the id of the newest key ('' without keys), and the store's time in ms. */
     async read(): Promise<{ texts: Map<string, string>; newest: string; nowMs: number }> {
-      const [seconds, micros] = await orFault(redis, () => redis.time());
+      const nowMs = await storeNowMs(redis);
       const { newest = '', ...texts } = await orFault(redis, () => redis.hgetall(keys.signingKeys));
-      const nowMs = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
       return { texts: new Map(Object.entries(texts)), newest, nowMs };
     },
 

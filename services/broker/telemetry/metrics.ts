@@ -4,6 +4,7 @@ import {
   gauge,
   histogram,
   type MetricsOf,
+  readWhenScraped,
   registerMetrics,
   rowsOf,
 } from '../../../shared/service-kit/telemetry/metrics.ts';
@@ -42,8 +43,8 @@ export function makeMetrics({ version, isReady, isStoreUp }: MetricsParts): Metr
   const { auth_broker_ready: ready, auth_broker_redis_up: storeUp, auth_broker_build_info } = metrics;
   collectProcess(metrics, registry);
   auth_broker_build_info.set({ version, node: process.version }, 1);
-  Object.assign(ready, { collect: () => ready.set(Number(isReady())) });
-  Object.assign(storeUp, { collect: () => storeUp.set(Number(isStoreUp())) });
+  readWhenScraped(ready, () => Number(isReady()));
+  readWhenScraped(storeUp, () => Number(isStoreUp()));
   // Counters with alerts exist from the start, because a counter that appears with its first value has not risen.
   for (const status of ['500', '503']) metrics.auth_broker_requests_total.inc({ route: '/v1/verify', status }, 0);
   return metrics;

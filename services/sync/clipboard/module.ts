@@ -6,14 +6,13 @@ import { makeClipboardStore } from './store.ts';
 interface ClipboardModuleParts {
   db: Db;
   ttlMs: number;
-  rateLimit: number | null;
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
   onWritten: () => void;
 }
 
-export function makeClipboardModule({ db, ttlMs, rateLimit, scheduleDue, onWritten }: ClipboardModuleParts) {
+export function makeClipboardModule({ db, ttlMs, scheduleDue, onWritten }: ClipboardModuleParts) {
   const clipboard = makeClipboard({
-    store: makeClipboardStore({ ...db, ttlMs, rateLimit, scheduleDue }),
+    store: makeClipboardStore({ ...db, ttlMs, scheduleDue }),
     onWritten,
   });
   return { expire: clipboard.expire, handlers: makeClipboardHandlers(clipboard) };

@@ -17,7 +17,7 @@ export const clipboardSet = defineScript('clipboard-set', {
     random: t.randomBits,
     resentAfterMs: t.resentAfter,
   },
-  settings: ['TTL_MS', 'RATE_LIMIT'],
+  settings: ['TTL_MS'],
   reply: t.record({ name: t.text, updatedAtMs: t.number, expiresAtMs: t.number }),
   announces: true,
   rate: 'clipboard',

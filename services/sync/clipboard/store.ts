@@ -7,14 +7,12 @@ import { clipboardClear, clipboardSet } from './scripts.ts';
 
 interface ClipboardStoreParts extends Db {
   ttlMs: number;
-  /** Writes a minute per device; null: unlimited. */
-  rateLimit: number | null;
   /** Writes the account into the index of due things. */
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
 }
 
-export function makeClipboardStore({ redis, scripts, keys, ttlMs, rateLimit, scheduleDue }: ClipboardStoreParts) {
-  const setScript = scripts.define(clipboardSet, { TTL_MS: ttlMs, RATE_LIMIT: rateLimit ?? 0 });
+export function makeClipboardStore({ redis, scripts, keys, ttlMs, scheduleDue }: ClipboardStoreParts) {
+  const setScript = scripts.define(clipboardSet, { TTL_MS: ttlMs });
   const clearScript = scripts.define(clipboardClear);
 
   const clear = async (account: string, onlyWhenOver: boolean): Promise<boolean> => {

@@ -24,7 +24,7 @@ const settingsOf = ({ signin, http: { publicUrl }, identity: { mode } }: Config)
 
 /** Makes everything that identifies callers: sessions of the auth broker, sign-in by QR code, identities. */
 export function makeAccounts(
-  { config, limitOf, logger, metrics, onFailure }: Host,
+  { config, logger, metrics, onFailure }: Host,
   { store, db, replica }: StoreAndBus,
   { devices, transfers, push, due, keyring }: Modules,
 ) {
@@ -62,7 +62,6 @@ export function makeAccounts(
     bus: { channel: () => replica.channel, publish: store.publish },
     isForeign: devices.isForeign,
     ownDevice: devices.own,
-    inviteLimit: limitOf('qr_invite'),
     clientAddress,
     metrics,
     onFailure,

@@ -7,7 +7,6 @@ import type { Config } from '../config/config.ts';
 import type { Hub } from '../streams/hub.ts';
 import type { Replica } from '../replicas/replica.ts';
 import type { Bus } from '../redis/bus/bus.ts';
-import { bindGauges } from '../telemetry/gauges.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { VERSION } from '../../../shared/service-kit/version.ts';
 import { makeAdminApp } from '../../../shared/service-kit/http/admin.ts';
@@ -43,11 +42,9 @@ interface HealthParts {
   metrics: Metrics;
   logger: Logger;
   isDraining: () => boolean;
-  /** Time after which a drain cuts what is left. */
-  drainLimitMs: number;
 }
 
-/** Makes the admin app of this replica: whether and why it is ready, the state of each dependency, and the gauges. */
+/** Makes the admin app of this replica: whether and why it is ready, and the state of each dependency. */
 export function makeHealth(parts: HealthParts): Express {
   const {
     config,
@@ -61,7 +58,6 @@ export function makeHealth(parts: HealthParts): Express {
     metrics,
     logger,
     isDraining,
-    drainLimitMs,
   } = parts;
   const notSeen = () => ['the store was not reached yet', ...(store.reason === null ? [] : [store.reason])].join(': ');
   const isReady = () => ({
@@ -92,17 +88,5 @@ export function makeHealth(parts: HealthParts): Express {
       bus: { silent_for_ms: Math.round(bus.silentForMs) },
     };
   };
-  bindGauges(metrics, {
-    streams: () => hub.streams.size,
-    streamsLimit: config.hub.maxStreams,
-    bufferedBytes: () => hub.streams.bufferedBytes,
-    busSilentForMs: () => bus.silentForMs,
-    liveReplicas: () => replica.live,
-    isDraining,
-    drainLimitMs,
-    isStoreUp: () => store.isUp,
-    clockSkewMs: () => replica.clockSkewMs,
-    storeNowMs: replica.storeNowMs,
-  });
   return makeAdminApp({ isReady, status, registry: metrics.registry, allowedHosts: config.http.allowedHosts, logger });
 }

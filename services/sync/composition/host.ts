@@ -1,6 +1,4 @@
 import { hostname } from 'node:os';
-import type { RateGroup } from '../../../shared/contract/rates.ts';
-import { scaledLimit } from '../../../shared/service-kit/rate-limit-headers.ts';
 import { makeLogger } from '../../../shared/service-kit/telemetry/logger.ts';
 import { VERSION } from '../../../shared/service-kit/version.ts';
 import { agreedSettingsOf, fingerprintOf } from '../config/agreed-settings.ts';
@@ -15,8 +13,6 @@ export function makeHost(config: Config) {
     config,
     metrics,
     logger,
-    /** Returns how many requests a group allows in its window; null: any number. */
-    limitOf: (group: RateGroup) => scaledLimit(group, config.http.rateLimitScale),
     /** Reports a failure of work that no request waits for. */
     onFailure(task: string, error: unknown): void {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';

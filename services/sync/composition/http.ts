@@ -28,8 +28,6 @@ interface HttpParts {
   accounts: Accounts;
   streams: Streams;
   isDraining: () => boolean;
-  /** Time after which a drain cuts what is still open. */
-  drainLimitMs: number;
 }
 
 /** Returns how a browser signs in here, so that a page knows it before its first request. */
@@ -120,7 +118,6 @@ export function openHttp(parts: HttpParts) {
     metrics,
     logger,
     isDraining: parts.isDraining,
-    drainLimitMs: parts.drainLimitMs,
   });
   return openPorts({ config, app, admin, logger, metrics });
 }

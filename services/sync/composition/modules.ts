@@ -14,7 +14,7 @@ import type { StoreAndBus } from './store-and-bus.ts';
 
 /** Makes the modules of known devices, of what they say to each other, and of pushes that wake them. */
 function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
-  const { config, limitOf, metrics, onFailure } = host;
+  const { config, metrics, onFailure } = host;
   const due = makeDueModule({
     db,
     repairMs: config.due.repairSeconds * 1000,
@@ -26,7 +26,6 @@ function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
     db,
     settings: config.push,
     transferSeconds: config.transfers.redeliverySeconds,
-    limitOf,
     deadChannels: replica.deadChannels,
     scheduleDue: due.schedule,
     metrics,
@@ -36,7 +35,6 @@ function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
   const presence = makePresence({ db, graceMs: config.hub.offlineGraceMs, replica, metrics });
   const { devices, handlers: deviceHandlers } = makeDevicesModule({
     db,
-    renameLimit: limitOf('rename'),
     readPresence: presence.read,
     pushQueue,
   });
@@ -44,14 +42,12 @@ function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
     db,
     confirm: store.confirm,
     replica,
-    rateLimit: limitOf('message'),
     pushQueue,
     onAccepted: () => metrics.messages_total.inc(),
   });
   const clipboard = makeClipboardModule({
     db,
     ttlMs: config.clipboard.ttlSeconds * 1000,
-    rateLimit: limitOf('clipboard'),
     scheduleDue: due.schedule,
     onWritten: () => metrics.clipboard_writes_total.inc(),
   });
@@ -59,17 +55,16 @@ function makeMail(host: Host, { store, db, replica }: StoreAndBus) {
     db,
     service: config.http.serviceId,
     confirm: store.confirm,
-    rateLimit: limitOf('keys'),
     scheduleDue: due.schedule,
     metrics,
   });
-  const signals = makeSignalsModule({ db, ice: config.ice, rateLimit: limitOf('signal'), replica });
+  const signals = makeSignalsModule({ db, ice: config.ice, replica });
   return { due, push, presence, devices, deviceHandlers, messages, clipboard, keyring, signals };
 }
 
 /** Makes transfers and the relay of their bytes, which call each other. */
 function makeFiles(
-  { config, limitOf, logger, metrics, onFailure }: Host,
+  { config, logger, metrics, onFailure }: Host,
   { store, db, replica }: StoreAndBus,
   { due, push }: ReturnType<typeof makeMail>,
 ) {
@@ -78,7 +73,6 @@ function makeFiles(
   const { transfers, handlers: transferHandlers } = makeTransfersModule({
     db,
     replica,
-    rateLimit: limitOf('transfer'),
     redeliveryMs,
     pushQueue: push.queue,
     scheduleDue: due.schedule,

@@ -1,3 +1,4 @@
+import { readWhenScraped } from '../../../shared/service-kit/telemetry/metrics.ts';
 import { Bus } from '../redis/bus/bus.ts';
 import { Store } from '../redis/store.ts';
 import { makeAccountSets } from '../replicas/account-sets.ts';
@@ -9,6 +10,9 @@ import { makeSettingsWatch } from '../replicas/settings-watch.ts';
 import { makeLate } from './late.ts';
 import type { Host } from './host.ts';
 
+/** How long the bus may be silent before it counts as disconnected: three nonces. */
+const BUS_SILENT_MS = 6_000;
+
 /** Callbacks of this replica's lease, for parts that are made later. */
 type ReplicaListener = Pick<
   ConstructorParameters<typeof Replica>[0],
@@ -17,7 +21,7 @@ type ReplicaListener = Pick<
 
 /** Makes the store, and this replica on its bus. */
 export function makeStoreAndBus({ config, logger, metrics, onFailure }: Host) {
-  const store = new Store({ ...config.redis, logger, metrics });
+  const store = new Store({ ...config.redis, rateScale: config.http.rateLimitScale, logger, metrics });
   const { redis, keys, scripts } = store;
   const own = agreedSettingsOf(config);
   const settings = JSON.stringify(own);
@@ -52,6 +56,10 @@ export function makeStoreAndBus({ config, logger, metrics, onFailure }: Host) {
     onFailure,
   });
   const watches = { clockWatch, settingsWatch };
+  readWhenScraped(metrics.bus_connected, () => Number(bus.silentForMs < BUS_SILENT_MS));
+  readWhenScraped(metrics.bus_last_heard_timestamp_seconds, () => (replica.storeNowMs() - bus.silentForMs) / 1000);
+  readWhenScraped(metrics.nodes_live, () => replica.live);
+  readWhenScraped(metrics.clock_skew_seconds, () => (replica.clockSkewMs ?? 0) / 1000);
   return { store, db: { redis, scripts, keys }, leases, accountSets, bus, replica, watches, replicaListener };
 }
 

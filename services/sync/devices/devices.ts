@@ -59,8 +59,8 @@ export function makeDevices(store: DeviceStore) {
       const name = parseDeviceName(wanted);
       if (name === null) throw new BatonError('invalid_device_name');
       const { row, state } = await store.rename(caller.account, {
-        callerId: caller.deviceId ?? '',
-        deviceId,
+        caller: caller.deviceId ?? '',
+        device: deviceId,
         name,
       });
       return deviceOf(parseRow(deviceId, row), stateOf(state || undefined), caller);

@@ -8,13 +8,11 @@ type DeviceStoreParts = Parameters<typeof makeDeviceStore>[0];
 
 interface DevicesModuleParts {
   db: Db;
-  /** Renames a minute per account; null: unlimited. */
-  renameLimit: number | null;
   pushQueue: PushQueue;
   readPresence: DeviceStoreParts['readPresence'];
 }
 
-export function makeDevicesModule({ db, renameLimit, pushQueue, readPresence }: DevicesModuleParts) {
-  const devices = makeDevices(makeDeviceStore({ ...db, renameLimit, readPresence, pushQueue }));
+export function makeDevicesModule({ db, pushQueue, readPresence }: DevicesModuleParts) {
+  const devices = makeDevices(makeDeviceStore({ ...db, readPresence, pushQueue }));
   return { devices, handlers: makeDeviceHandlers(devices) };
 }

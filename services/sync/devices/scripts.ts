@@ -53,7 +53,6 @@ export const deviceRename = defineScript('device-rename', {
     random: t.randomBits,
     resentAfterMs: t.resentAfter,
   },
-  settings: ['RATE_LIMIT'],
   reply: t.record({ row: t.text, state: t.text }),
   announces: true,
   rate: 'rename',

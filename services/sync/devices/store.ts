@@ -7,17 +7,15 @@ import type { NewDevice } from './row.ts';
 import { deviceAdd, deviceRemove, deviceRename } from './scripts.ts';
 
 interface DeviceStoreParts extends Db {
-  /** Renames a minute per account; null: unlimited. */
-  renameLimit: number | null;
   /** Reads the rows, and what was last announced of them. */
   readPresence: (account: string) => Promise<PresenceFields>;
   pushQueue: PushQueue;
 }
 
-export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresence, pushQueue }: DeviceStoreParts) {
+export function makeDeviceStore({ redis, scripts, keys, readPresence, pushQueue }: DeviceStoreParts) {
   const addScript = pushQueue.enqueuing(scripts.define(deviceAdd));
   const removeScript = scripts.define(deviceRemove);
-  const renameScript = scripts.define(deviceRename, { RATE_LIMIT: renameLimit ?? 0 });
+  const renameScript = scripts.define(deviceRename);
 
   return {
     readPresence,
@@ -47,22 +45,14 @@ export function makeDeviceStore({ redis, scripts, keys, renameLimit, readPresenc
     },
 
     /** Resolves to the new row and its state. Throws `device_required`, `not_found`, `name_taken`, `rate_limited`. */
-    async rename(
-      account: string,
-      { callerId, deviceId, name }: { callerId: string; deviceId: string; name: string },
-    ): Promise<{ row: string; state: string }> {
-      return await renameScript(
+    rename: (account: string, asked: { caller: string; device: string; name: string }) =>
+      renameScript(
         keys.inAccount(account, {
-          operation: keys.call(account, callerId),
+          operation: keys.call(account, asked.caller),
           rate: keys.rate(account, 'rename', null),
         }),
-        {
-          caller: callerId,
-          device: deviceId,
-          name,
-        },
-      );
-    },
+        asked,
+      ),
   };
 }
 

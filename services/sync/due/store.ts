@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../../../shared/service-kit/redis/connections.ts';
-import { orFault } from '../../../shared/service-kit/redis/faults.ts';
+import { orFault, storeNowMs } from '../../../shared/service-kit/redis/faults.ts';
 import type { Db } from '../redis/db.ts';
 import { DUE_SHARDS } from '../redis/keys.ts';
 import { scanKeys } from '../redis/scan.ts';
@@ -26,12 +26,6 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   const jobsScript = scripts.define(dueJobs);
   const settleScript = scripts.define(dueSettle);
   const indexOf = (shard: number) => ({ index: keys.dueIndex(shard), stamps: keys.dueStamps(shard) });
-
-  /** Returns the time of the store's clock. The clocks of primaries differ by far less than what counts as late. */
-  async function nowMs(): Promise<number> {
-    const [seconds] = await orFault(redis, () => redis.time());
-    return Number(seconds) * 1_000;
-  }
 
   /** Returns whether the index lacks the account, or has it too late. Only a late one needs the second command. */
   async function isMisplaced(account: string, now: number): Promise<boolean> {
@@ -79,7 +73,8 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
      */
     async *unindexed(): AsyncGenerator<string[]> {
       for await (const found of scanKeys(redis, keys.due('*'), 'zset')) {
-        const [accounts, now] = [found.map(keys.accountOf), await nowMs()];
+        // The clocks of primaries differ by far less than what counts as late.
+        const [accounts, now] = [found.map(keys.accountOf), await storeNowMs(redis)];
         const misplaced = await Promise.all(accounts.map((account) => isMisplaced(account, now)));
         yield accounts.filter((_, i) => misplaced[i]);
       }

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import type { DeletionOf } from '../../../shared/contract/modules/keys.ts';
-import { orFault } from '../../../shared/service-kit/redis/faults.ts';
+import { orFault, storeNowMs } from '../../../shared/service-kit/redis/faults.ts';
 import type { Db } from '../redis/db.ts';
 import { keyringAnnounce, keyringDrop, keyringKeep } from './scripts.ts';
 import { conflict } from './store.ts';
@@ -46,11 +46,8 @@ export function makeDeletionStore({ redis, scripts, keys, scheduleDue }: Deletio
 
     /** Resolves to whether the erasure of the account is due; null if it was cancelled. */
     async isEraseDue(account: string): Promise<boolean | null> {
-      const [at, [seconds]] = await Promise.all([
-        orFault(redis, () => redis.hget(keys.keyring(account), 'deletion:account')),
-        orFault(redis, () => redis.time()),
-      ]);
-      return at === null ? null : Number(at) <= Number(seconds) * 1_000;
+      const at = await orFault(redis, () => redis.hget(keys.keyring(account), 'deletion:account'));
+      return at === null ? null : Number(at) <= (await storeNowMs(redis));
     },
 
     /** Removes a job that has nothing to do. */

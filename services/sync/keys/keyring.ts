@@ -3,7 +3,7 @@ import type { Caller } from '../identity/caller.ts';
 import { type Proofs, ringInForce } from './proofs.ts';
 import { checkFollows, guestsOf, ringOf } from './ring.ts';
 import { parseSigned, refused } from './signed-text.ts';
-import { conflict, type KeyringStore } from './store.ts';
+import { type Changed, conflict, type KeyringStore } from './store.ts';
 
 interface KeyringParts {
   store: KeyringStore;
@@ -14,10 +14,8 @@ interface KeyringParts {
   onWritten: (what: 'ring' | 'guests') => void;
 }
 
-interface Written {
+interface Written extends Changed {
   n: number;
-  /** Whether a replica of the store has it; true if none is asked. */
-  isConfirmed: boolean;
 }
 
 /** Makes the rules of an account's rings, which say whose keys belong to it. Only members change them. */
@@ -29,7 +27,7 @@ export function makeKeyring({ store, proofs, service, onWritten }: KeyringParts)
      * Puts a ring. `replaces` is the number of the ring in force that the caller knows. Throws `keys_conflict`,
      * `invalid_request`, `body_too_large`, `rate_limited`.
      */
-    async put(caller: Caller, sent: string, replaces: number, onConfirming: () => void): Promise<Written> {
+    async put(caller: Caller, sent: string, replaces: number): Promise<Written> {
       const text = parseSigned(sent, 'ring');
       const ring = ringOf(text, caller, service);
       const { n } = ring;
@@ -47,16 +45,16 @@ export function makeKeyring({ store, proofs, service, onWritten }: KeyringParts)
       }
       const replaced = isAgain ? ring.prev_hash : head.hash;
       const written = { n, hash: text.hash, text: sent, replaces: replaced };
-      const isConfirmed = await store.put(caller, written, onConfirming);
+      const changed = await store.put(caller, written);
       if (!isAgain) onWritten('ring');
-      return { n, isConfirmed };
+      return { n, ...changed };
     },
 
     /**
      * Puts a list of guests. `replaces` is the SHA-256 of the only list that may be replaced, '' for none; null replaces any
      * list. Throws the errors of `put`, and `not_found` without a ring.
      */
-    async putGuests(caller: Caller, sent: string, replaces: string | null, onConfirming: () => void): Promise<Written> {
+    async putGuests(caller: Caller, sent: string, replaces: string | null): Promise<Written> {
       const text = parseSigned(sent, 'guests');
       const list = guestsOf(text);
       const head = await store.head(caller.account);
@@ -66,9 +64,9 @@ export function makeKeyring({ store, proofs, service, onWritten }: KeyringParts)
       const { ring, hash: ringHash } = ringInForce(head);
       await proofs.checkSigned(caller, text, { label: 'guests', members: ring.members, by: `a member of ring ${n}` });
       const written = { ringHash, hash: text.hash, text: sent, replaces };
-      const isConfirmed = await store.putGuests(caller, written, onConfirming);
+      const changed = await store.putGuests(caller, written);
       onWritten('guests');
-      return { n, isConfirmed };
+      return { n, ...changed };
     },
   };
 }

@@ -14,14 +14,12 @@ interface KeysModuleParts {
   service: string;
   /** Null if the write to the primary is enough. */
   confirm: Confirm | null;
-  /** The changes per minute of an account; null means unlimited. */
-  rateLimit: number | null;
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
   metrics: Pick<Metrics, 'keyring_writes_total' | 'keyring_unsigned_total'>;
 }
 
-export function makeKeysModule({ db, service, confirm, rateLimit, scheduleDue, metrics }: KeysModuleParts) {
-  const store = makeKeyringStore({ ...db, confirm, rateLimit });
+export function makeKeysModule({ db, service, confirm, scheduleDue, metrics }: KeysModuleParts) {
+  const store = makeKeyringStore({ ...db, confirm });
   const proofs = makeProofs({ store, service, onUnsigned: () => metrics.keyring_unsigned_total.inc() });
   const onWritten = (what: 'ring' | 'guests') => metrics.keyring_writes_total.inc({ what });
   const keyring = makeKeyring({ store, proofs, service, onWritten });

@@ -30,14 +30,17 @@ export const makeKeysHandlers = (keyring: Keyring, deletions: Deletions): Handle
     if (replaces === undefined)
       throw refused('is required: the number of the ring that is replaced, "0" for the first');
     if (!Number.isSafeInteger(Number(replaces))) throw refused('is not the number of a ring');
-    const { n, isConfirmed } = await keyring.put(caller, body.ring, Number(replaces), releaseSlot);
-    return { status: isConfirmed ? 200 : 202, body: { n } };
+    const { n, confirming } = await keyring.put(caller, body.ring, Number(replaces));
+    // From here on the request waits only for replicas of the store, also below.
+    releaseSlot();
+    return { status: (await confirming) ? 200 : 202, body: { n } };
   },
 
   putGuests: async ({ caller, body, req, releaseSlot }) => {
     const replaces = ifMatch(req.headersDistinct, DIGEST, 'the SHA-256 of the list that is replaced') ?? null;
-    const { n, isConfirmed } = await keyring.putGuests(caller, body.guests, replaces, releaseSlot);
-    return { status: isConfirmed ? 200 : 202, body: { n } };
+    const { n, confirming } = await keyring.putGuests(caller, body.guests, replaces);
+    releaseSlot();
+    return { status: (await confirming) ? 200 : 202, body: { n } };
   },
 
   deleteKeys: async ({ caller, body }) => {

@@ -24,8 +24,13 @@ export const keyringPage = defineScript('keyring-page', {
 
 export const keyringHead = defineScript('keyring-head', {
   keys: ['keyring', 'rate'],
-  settings: ['RATE_LIMIT'],
-  reply: t.record({ n: t.number, hash: t.text, ring: t.text }),
+  reply: t.record({
+    n: t.number,
+    /** SHA-256 of its bytes. */
+    hash: t.text,
+    /** The ring as it was sent. */
+    text: t.text,
+  }),
   rate: 'keys',
 });
 

@@ -13,13 +13,7 @@ const CONFIRMED_SECONDS = 60;
 const REPLICAS = 1;
 
 /** The ring in force; `n` 0 means that there is none. */
-export interface Head {
-  n: number;
-  /** SHA-256 of its bytes. */
-  hash: string;
-  /** The ring as it was sent. */
-  text: string;
-}
+export type Head = ReturnType<typeof keyringHead.read>;
 
 export interface NewRing {
   n: number;
@@ -38,9 +32,13 @@ export interface NewGuests {
   replaces: string | null;
 }
 
+/** A change that is in force. */
+export interface Changed {
+  /** Resolves to whether a replica of the store has it; to true if none is asked. */
+  confirming: Promise<boolean>;
+}
+
 interface KeyringStoreParts extends Db {
-  /** The changes per minute of an account; null means unlimited. */
-  rateLimit: number | null;
   /** Null if the write to the primary is enough. */
   confirm: Confirm | null;
 }
@@ -52,28 +50,25 @@ const deletionsOf = (times: Record<DeletionOf, number | null>): Deletion[] =>
   (['keys', 'account'] as const).flatMap((of) => (times[of] === null ? [] : [{ of, at: times[of] }]));
 
 /** Makes the store of keyrings. It throws `keys_conflict` if another ring is in force than the one that was checked. */
-export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: KeyringStoreParts) {
+export function makeKeyringStore({ redis, scripts, keys, confirm }: KeyringStoreParts) {
   const pageScript = scripts.define(keyringPage);
-  const headScript = scripts.define(keyringHead, { RATE_LIMIT: rateLimit ?? 0 });
+  const headScript = scripts.define(keyringHead);
   const putScript = scripts.define(keyringPut);
   const guestsScript = scripts.define(keyringGuests);
 
-  /** Runs a change that keeps its answer under an operation. Resolves to whether a replica of the store has it. */
+  /** Runs a change that keeps its answer under an operation, and asks whether a replica of the store has it. */
   async function confirmed(
     { account, deviceId }: Caller,
-    onConfirming: () => void,
     change: (
       operation: string,
       rememberSeconds: number,
     ) => Promise<{ outcome: 'put' } | { outcome: 'moved'; n: number }>,
-  ): Promise<boolean> {
+  ): Promise<Changed> {
     const operation = keys.call(account, deviceId);
     const seconds = confirm === null ? 0 : CONFIRMED_SECONDS;
     const done = await change(operation, seconds);
     if (done.outcome === 'moved') throw conflict(done.n);
-    if (confirm === null) return true;
-    onConfirming();
-    return confirm(operation, seconds, REPLICAS);
+    return { confirming: confirm?.(operation, seconds, REPLICAS) ?? Promise.resolve(true) };
   }
 
   return {
@@ -84,22 +79,19 @@ export function makeKeyringStore({ redis, scripts, keys, rateLimit, confirm }: K
     },
 
     /** Reads the ring in force, for a change. Throws `rate_limited`. */
-    async head(account: string): Promise<Head> {
-      const rate = keys.rate(account, 'keys', null);
-      const { n, hash, ring } = await headScript(keys.inAccount(account, { rate }), {});
-      return { n, hash, text: ring };
-    },
+    head: (account: string): Promise<Head> =>
+      headScript(keys.inAccount(account, { rate: keys.rate(account, 'keys', null) }), {}),
 
     has: async (account: string): Promise<boolean> =>
       (await orFault(redis, () => redis.hget(keys.keyring(account), 'n'))) !== null,
 
-    put: (caller: Caller, { n, hash, text, replaces }: NewRing, onConfirming: () => void): Promise<boolean> =>
-      confirmed(caller, onConfirming, (operation, rememberSeconds) =>
+    put: (caller: Caller, { n, hash, text, replaces }: NewRing): Promise<Changed> =>
+      confirmed(caller, (operation, rememberSeconds) =>
         putScript(keys.inAccount(caller.account, { operation }), { n, hash, ring: text, replaces, rememberSeconds }),
       ),
 
-    putGuests: (caller: Caller, guests: NewGuests, onConfirming: () => void): Promise<boolean> =>
-      confirmed(caller, onConfirming, (operation, rememberSeconds) =>
+    putGuests: (caller: Caller, guests: NewGuests): Promise<Changed> =>
+      confirmed(caller, (operation, rememberSeconds) =>
         guestsScript(keys.inAccount(caller.account, { operation }), {
           hash: guests.ringHash,
           guests: guests.text,

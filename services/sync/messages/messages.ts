@@ -5,13 +5,12 @@ import type { MessageAccepted, SendMessage } from '../../../shared/contract/modu
 import { checkSealed } from '../../../shared/service-kit/sealed-text.ts';
 import type { Operation } from '../../../shared/service-kit/operation.ts';
 import type { Caller } from '../identity/caller.ts';
-import { AckPace } from './ack-pace.ts';
 import type { Accepted, MessageStore } from './store.ts';
 
 interface Sent {
   answer: MessageAccepted;
-  /** Whether as many replicas of Redis as configured have it. */
-  isConfirmed: boolean;
+  /** Resolves to whether as many replicas of Redis as configured have it. */
+  confirming: Promise<boolean>;
 }
 
 interface MessagesParts {
@@ -42,7 +41,6 @@ const targetOf = ({ to, to_device_id: id }: SendMessage): string =>
 
 /** Makes the rules of messages: short texts between the devices of an account, kept until they are acknowledged. */
 export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts) {
-  const ackPace = new AckPace();
   const answerOf = ({ messageId, createdAtMs, targets, routes }: Accepted): MessageAccepted => {
     const live = new Set(routes.filter(({ channel }) => !isDeadChannel(channel)).map(({ device }) => device));
     return {
@@ -59,19 +57,16 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
   };
 
   return {
-    /**
-     * Sends a message. Throws `empty_message`, `message_too_large`, `invalid_request` and the refusals of the store.
-     * Calls `onConfirming` when the message is accepted and only waits for replicas of Redis.
-     */
-    async send(caller: Caller, message: SendMessage, operation: Operation, onConfirming: () => void): Promise<Sent> {
+    /** Sends a message. Throws `empty_message`, `message_too_large`, `invalid_request` and the refusals of the store. */
+    async send(caller: Caller, message: SendMessage, operation: Operation): Promise<Sent> {
       checkContent(message);
       const { content = '', sealed = null } = message;
       const messageId = timeOrderedId();
-      const accepting = { target: targetOf(message), messageId, content, sealed, operation, onConfirming };
+      const accepting = { target: targetOf(message), messageId, content, sealed, operation };
       const accepted = await store.accept(caller, accepting);
       // A repeated request is answered with the id of the first one.
       if (accepted.messageId === messageId) onAccepted();
-      return { answer: answerOf(accepted), isConfirmed: accepted.isConfirmed };
+      return { answer: answerOf(accepted), confirming: accepted.confirming };
     },
 
     /** Returns the caller's unacknowledged messages as JSON, oldest first. A caller without a device has no mailbox. */
@@ -84,16 +79,9 @@ export function makeMessages({ store, isDeadChannel, onAccepted }: MessagesParts
       return `[${messages.join(',')}]`;
     },
 
-    /**
-     * Acknowledges messages; resolves to how many of them the device still held. Calls `onWaiting` when it only waits
-     * for its turn.
-     */
-    async acknowledge(caller: Caller, messageIds: string[], onWaiting: () => void): Promise<number> {
-      if (caller.deviceId === null) return 0;
-      const turn = ackPace.turn(caller.account, messageIds.length, onWaiting);
-      if (turn !== null) await turn;
-      return store.acknowledge(caller, messageIds);
-    },
+    /** Acknowledges messages; resolves to how many of them the device still held. */
+    acknowledge: async (caller: Caller, messageIds: string[]): Promise<number> =>
+      caller.deviceId === null ? 0 : store.acknowledge(caller, messageIds),
 
     /**
      * Yields, as JSON, the unacknowledged messages that a stream of this device that starts at `position` does not get

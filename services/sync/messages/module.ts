@@ -11,16 +11,14 @@ interface MessagesModuleParts {
   /** Asks replicas of Redis for a confirmation. Null: a message that the primary accepted is accepted. */
   confirm: Confirm | null;
   replica: Replica;
-  /** Messages a minute per device; null: unlimited. */
-  rateLimit: number | null;
   pushQueue: PushQueue;
   onAccepted: () => void;
 }
 
-export function makeMessagesModule({ db, confirm, replica, rateLimit, ...parts }: MessagesModuleParts) {
+export function makeMessagesModule({ db, confirm, replica, ...parts }: MessagesModuleParts) {
   const { scripts, keys } = db;
   const messages = makeMessages({
-    store: makeMessageStore({ scripts, keys, confirm, replica, rateLimit, pushQueue: parts.pushQueue }),
+    store: makeMessageStore({ scripts, keys, confirm, replica, pushQueue: parts.pushQueue }),
     isDeadChannel: replica.isDeadChannel,
     onAccepted: parts.onAccepted,
   });

@@ -28,7 +28,6 @@ export const messageAccept = defineScript('message-accept', {
     /** Ms that rows may be older than usual. */
     lateMs: t.number,
   },
-  settings: ['RATE_LIMIT'],
   reply: t.record({
     messageId: t.text,
     createdAtMs: t.number,

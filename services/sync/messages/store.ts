@@ -17,15 +17,13 @@ export interface NewMessage {
   /** Sealed text in place of the content, which is then empty. */
   sealed: string | null;
   operation: Operation;
-  /** Called when the message is accepted and only waits for replicas of Redis. */
-  onConfirming: () => void;
 }
 
 export interface Accepted {
   messageId: string;
   createdAtMs: number;
-  /** Whether as many replicas of Redis as configured have it. */
-  isConfirmed: boolean;
+  /** Resolves to whether as many replicas of Redis as configured have it. */
+  confirming: Promise<boolean>;
   targets: { deviceId: string | null; name: string; refused: boolean; pushed: boolean }[];
   /** Open routes of the account: the channel of a replica, and the device whose stream it holds. */
   routes: { channel: string; device: string }[];
@@ -33,8 +31,6 @@ export interface Accepted {
 
 interface MessageStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   replica: LeaseView;
-  /** Messages a minute per device; null: unlimited. */
-  rateLimit: number | null;
   /** Asks replicas of Redis for a confirmation. Null: a message that the primary accepted is accepted. */
   confirm: Confirm | null;
   pushQueue: PushQueue;
@@ -52,21 +48,18 @@ const targetOf = ([device, name, error, pushed]: readonly [string, string, strin
   pushed,
 });
 
-export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, pushQueue }: MessageStoreParts) {
-  const acceptScript = pushQueue.enqueuing(scripts.define(messageAccept, { RATE_LIMIT: rateLimit ?? 0 }));
+export function makeMessageStore({ scripts, keys, replica, confirm, pushQueue }: MessageStoreParts) {
+  const acceptScript = pushQueue.enqueuing(scripts.define(messageAccept));
   const ackScript = scripts.define(messageAck);
   const pageScript = scripts.define(mailPage);
 
   return {
     /**
      * Accepts a message. Throws `not_found`, `name_taken`, `mailbox_full`, `rate_limited`, `device_required`,
-     * `idempotency_key_reused`. Throws `store_unavailable` also when the message was accepted and the primary was lost
-     * before its replicas could be asked.
+     * `idempotency_key_reused`. `confirming` rejects with `store_unavailable` when the primary was lost before its
+     * replicas could be asked.
      */
-    async accept(
-      caller: Caller,
-      { target, messageId, content, sealed, operation, onConfirming }: NewMessage,
-    ): Promise<Accepted> {
+    async accept(caller: Caller, { target, messageId, content, sealed, operation }: NewMessage): Promise<Accepted> {
       const { account: u, deviceId } = caller;
       const operationKey = keys.operation(u, deviceId, operation.id);
       const json = sealed === null ? JSON.stringify(content) : `"","sealed":"${sealed}"`;
@@ -93,10 +86,9 @@ export function makeMessageStore({ scripts, keys, replica, rateLimit, confirm, p
         }),
       ).catch(tellSeveral);
       // The message and its operation were written in one step, so a replica that has one has the other.
-      if (confirm !== null) onConfirming();
-      const isConfirmed = confirm === null || (await confirm(operationKey, seconds));
+      const confirming = confirm?.(operationKey, seconds) ?? Promise.resolve(true);
       const { messageId: id, createdAtMs, targets, routes } = accepted;
-      return { messageId: id, createdAtMs, isConfirmed, targets: (targets ?? []).map(targetOf), routes };
+      return { messageId: id, createdAtMs, confirming, targets: (targets ?? []).map(targetOf), routes };
     },
 
     /** Acknowledges messages; resolves to how many of them this device still held. */

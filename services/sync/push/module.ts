@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/config.ts';
-import type { RateGroup } from '../../../shared/contract/rates.ts';
 import { pushRoutes } from '../../../shared/contract/modules/push.ts';
 import type { Db } from '../redis/db.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -18,7 +17,6 @@ interface PushModuleParts {
   db: Db;
   settings: Config['push'];
   transferSeconds: number;
-  limitOf: (group: RateGroup) => number | null;
   deadChannels: () => string;
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
   metrics: Metrics;
@@ -57,7 +55,6 @@ function makeOutbox(
 export function makePushModule({
   db,
   settings,
-  limitOf,
   deadChannels,
   scheduleDue,
   metrics,
@@ -66,7 +63,6 @@ export function makePushModule({
 }: PushModuleParts) {
   const { enabled, vapidSubject, endpointRules: rules } = settings;
   const texts = makeSharedTexts(db);
-  const rates = { push: limitOf('push'), pushTest: limitOf('push_test') };
   const vapid = makeVapidKeyStore({ settings, keep: texts.keep });
   const native = (enabled ? (['fcm', 'apns'] as const) : []).filter((platform) => settings[platform] !== null);
   const hasWeb = enabled && vapidSubject !== null;
@@ -78,7 +74,7 @@ export function makePushModule({
     pushNow: (account, job) => deliverer.push(account, job),
     onFailure,
   });
-  const store = makePushStore({ ...db, rates, deadChannels, queue });
+  const store = makePushStore({ ...db, deadChannels, queue });
 
   let made: ReturnType<typeof makeOutbox> | null = null;
   // Keys made at the first start are in the store, which may be unreachable when the replica starts.

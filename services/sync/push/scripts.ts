@@ -9,8 +9,7 @@ const claim = { hash: t.text, fence: t.text };
 export const pushAdmit = defineScript('push-admit', {
   keys: ['devices', 'push', 'rate'],
   args: { device: t.text, platform: t.text },
-  settings: ['RATE_LIMIT'],
-  reply: t.record({ hash: t.text, target: t.json<PushTarget>() }),
+  reply: t.record({ target: t.json<PushTarget>() }),
   rate: 'push',
 });
 
@@ -78,7 +77,6 @@ export const pushTest = defineScript('push-test', {
     /** Id of the notification. */
     id: t.text,
   },
-  settings: ['RATE_LIMIT'],
   reply: t.record({ jobs: t.textList }),
   rate: 'push_test',
 });
@@ -93,6 +91,7 @@ export const pushTake = defineScript('push-take', {
   reply: t.record({
     outcome: t.text,
     registration: t.text,
+    /** The newest item of the job when it was taken. If the job has another newest item later, more has arrived. */
     newest: t.text,
     sinceMs: t.number,
     attempts: t.number,
@@ -100,6 +99,7 @@ export const pushTake = defineScript('push-take', {
     dueAtMs: t.number,
     count: t.number,
     id: t.text,
+    /** The newest message, or who offers or has joined, as JSON without its end; '' if the device asked for no preview. */
     message: t.text,
   }),
   runsWhenFull: true,

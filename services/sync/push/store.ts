@@ -34,18 +34,8 @@ export interface Registration extends Claim {
   readonly target: PushTarget;
 }
 
-export interface Taken {
+export interface Taken extends Omit<ReturnType<typeof pushTake.read>, 'outcome' | 'registration'> {
   readonly registration: Registration;
-  /** The newest item of the job when it was taken. If the job has another newest item later, more has arrived. */
-  readonly newest: string;
-  readonly sinceMs: number;
-  readonly attempts: number;
-  readonly nowMs: number;
-  readonly dueAtMs: number;
-  readonly count: number;
-  readonly id: string;
-  /** The newest message, or who offers or has joined, as JSON without its end; '' if the device asked for no preview. */
-  readonly message: string;
 }
 
 export type Finish =
@@ -73,18 +63,16 @@ export const hashOf = (target: PushTarget): string =>
     .digest('base64url');
 
 interface PushStoreParts extends Db {
-  /** Subscriptions per hour and tests per minute, for each device; null: unlimited. */
-  rates: { push: number | null; pushTest: number | null };
   /** Returns the channels of the replicas that are known to be dead, one per line. */
   deadChannels: () => string;
   queue: PushQueue;
 }
 
 /** Makes the store of registrations, of the owners of their targets, and of the jobs to push. */
-export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue }: PushStoreParts) {
-  const admit = scripts.define(pushAdmit, { RATE_LIMIT: rates.push ?? 0 });
+export function makePushStore({ redis, scripts, keys, deadChannels, queue }: PushStoreParts) {
+  const admit = scripts.define(pushAdmit);
   const register = queue.enqueuingAlways(scripts.define(pushRegister));
-  const test = queue.enqueuingAlways(scripts.define(pushTest, { RATE_LIMIT: rates.pushTest ?? 0 }));
+  const test = queue.enqueuingAlways(scripts.define(pushTest));
   const drop = scripts.define(pushDrop);
   const owner = scripts.define(pushOwner);
   const release = scripts.define(pushRelease);
@@ -93,14 +81,9 @@ export function makePushStore({ redis, scripts, keys, rates, deadChannels, queue
 
   return {
     /** Counts against the device's rate. Resolves to its present target. Throws `device_required`, `rate_limited`. */
-    async admit(
-      u: string,
-      deviceId: string,
-      platform: PushPlatform,
-    ): Promise<{ hash: string; target: PushTarget } | null> {
+    async admit(u: string, deviceId: string, platform: PushPlatform): Promise<PushTarget | null> {
       const its = keys.inAccount(u, { rate: keys.rate(u, 'push', deviceId) });
-      const { hash, target } = await admit(its, { device: deviceId, platform });
-      return target === null ? null : { hash, target };
+      return (await admit(its, { device: deviceId, platform })).target;
     },
 
     /** Claims a target, whoever owned it. From now on no pushes of others go there. */

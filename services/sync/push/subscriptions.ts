@@ -84,7 +84,7 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
       if (checkEndpoint(endpoint, rules) !== null) throw new BatonError('endpoint_not_allowed');
       if (!checkKeys(keys.p256dh, keys.auth))
         refuse('/body/keys', 'must be a point on P-256 and 16 bytes, in base64url');
-      const keyId = await keyIdOf(vapid_key_id, known?.target ?? null, endpoint);
+      const keyId = await keyIdOf(vapid_key_id, known, endpoint);
       const { p256dh, auth } = keys;
       return write(caller, { kind: 'web', endpoint, p256dh, auth, keyId }, preview);
     },

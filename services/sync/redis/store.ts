@@ -2,6 +2,7 @@ import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { RedisAddress, RedisNode } from '../../../shared/service-kit/config/redis.ts';
+import { readWhenScraped } from '../../../shared/service-kit/telemetry/metrics.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { accountNotify } from './account-notify.ts';
 import { Announcer } from './bus/announcer.ts';
@@ -23,6 +24,8 @@ interface StoreParts {
   keyPrefix: string;
   /** Number of replicas that must confirm a message; 0 when none is asked. */
   waitReplicas: number;
+  /** `APP_RATE_LIMIT_SCALE` */
+  rateScale: number;
   logger: Logger;
   metrics: Metrics;
 }
@@ -74,8 +77,9 @@ export class Store {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    const { address, keyPrefix, waitReplicas, logger, metrics } = parts;
+    const { address, keyPrefix, waitReplicas, rateScale, logger, metrics } = parts;
     this.keys = makeKeys(keyPrefix);
+    readWhenScraped(metrics.redis_up, () => Number(this.#up));
     this.reachability = new Reachability({ store: 'main', address, logger });
     this.#connection = connectCommands({ address, name: 'baton:commands', ...this.#watchers('commands') });
     // Both kinds have the commands of `Redis` with the same meaning, but the compiler cannot handle their many
@@ -103,6 +107,7 @@ export class Store {
         losses: this.losses,
         metrics,
       }),
+      rateScale,
       metrics,
     };
     this.scripts = makeScriptLoader({ ...shared, gate });

@@ -1,49 +1,24 @@
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 import { isFinal } from '../../../shared/contract/modules/transfers.ts';
-import type { DeviceCaller } from '../identity/caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { RelayedFile } from '../transfers/transfers.ts';
+import type { RelayedFile, Transfers } from '../transfers/transfers.ts';
 import type { Notifier } from './wakeup/notifier.ts';
 import type { Quota } from './quota.ts';
-import type { Asked, FileId, FileRef, RelayRequest } from './requests/relay-request.ts';
+import type { Asked, FileRef, RelayRequest } from './requests/relay-request.ts';
 import type { Entry, Extent, RelayStore } from './store.ts';
 
 /** How often a request tries when it finds one generation after the other gone. */
 const MAX_TRIES = 10;
 
-/** The generation that the record has now, and whether this call has changed it. */
-export interface Recorded {
-  now: number;
-  isNew: boolean;
-}
-
 /** The methods that the relay needs from the module that owns transfers. */
-export interface RelayTransfers {
-  /** Throws `not_found`, `not_a_party`. */
-  relayFile(asker: DeviceCaller, file: FileId): Promise<RelayedFile>;
-  /** Records that the first generation has begun. */
-  beginGeneration(account: string, file: FileId): Promise<Recorded>;
-  /**
-   * Records that generation `to`, which begins at `offset`, follows `from`, and notifies the sender where to go on. If
-   * the record was not at `from`, it keeps its generation.
-   */
-  rewindGeneration(
-    account: string,
-    file: FileId,
-    change: { from: number; to: number; offset: number },
-  ): Promise<Recorded>;
-  /**
-   * Notifies the sender again of this generation and where to go on, at most once in half a minute for the same offset.
-   */
-  notifySender(account: string, file: FileId, generation: number, offset: number): Promise<unknown>;
-  /** Records that the receiver has all of a file, unless another generation has begun. */
-  setDelivered(account: string, file: FileId, generation: number, size: number): Promise<unknown>;
-  /** Keeps a transfer whose bytes are on their way from expiring. */
-  keep(asker: DeviceCaller, file: FileId): Promise<void>;
-  /** Records as progress of the transfer that the receiver has stored a file up to here. */
-  acknowledged(asker: DeviceCaller, file: FileId, bytes: number): Promise<void>;
-}
+export type RelayTransfers = Pick<
+  Transfers,
+  'relayFile' | 'beginGeneration' | 'rewindGeneration' | 'notifySender' | 'setDelivered' | 'keep' | 'acknowledged'
+>;
+
+/** The generation that the record has now, and whether this call has changed it. */
+type Recorded = Awaited<ReturnType<Transfers['beginGeneration']>>;
 
 interface GenerationsParts {
   store: RelayStore;

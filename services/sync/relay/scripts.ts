@@ -76,7 +76,16 @@ export const relayTake = defineScript('relay-take', {
     /** Ms to live; an acknowledgement leaves that as it is. */
     liveMs: t.digits,
   },
-  reply: t.record({ held: t.flag, notify: t.text, got: t.number, end: t.maybeNumber }),
+  reply: t.record({
+    /** False when another request reads now. */
+    held: t.flag,
+    /** The channel of a sender that waits for space, or ''. */
+    notify: t.text,
+    /** Offset up to which this reader and those before have taken everything. */
+    got: t.number,
+    /** Offset where the bytes end; null when they are gone. */
+    end: t.maybeNumber,
+  }),
 });
 
 export const relayWaitRead = defineScript('relay-wait-read', {
@@ -118,7 +127,14 @@ export const relayCommit = defineScript('relay-commit', {
     urgent: t.flag,
   },
   settings: ['IDLE_MS'],
-  reply: t.record({ taken: t.maybeNumber, notify: t.text, waiting: t.text }),
+  reply: t.record({
+    /** Offset up to which the receiver took bytes; null if the chunk was refused: another sends, or the one before is missing. */
+    taken: t.maybeNumber,
+    /** The channel of a reader to notify, or ''. */
+    notify: t.text,
+    /** The channel of a reader that waits for more than there is, or ''. */
+    waiting: t.text,
+  }),
 });
 
 export const relayReserve = defineScript('relay-reserve', {

@@ -69,14 +69,7 @@ interface Chunk {
 }
 
 /** The result of a chunk. */
-export interface Committed {
-  /** Offset up to which the receiver took bytes; null if the chunk was refused: another sends, or the one before is missing. */
-  readonly taken: number | null;
-  /** The channel of a reader to notify, or ''. */
-  readonly notify: string;
-  /** The channel of a reader that waits for more than there is, or ''. */
-  readonly waiting: string;
-}
+export type Committed = ReturnType<typeof relayCommit.read>;
 
 /** A report of a receiver. */
 export interface Taking {
@@ -90,16 +83,7 @@ export interface Taking {
 }
 
 /** The answer to a report. */
-export interface Taken {
-  /** False when another request reads now. */
-  readonly held: boolean;
-  /** The channel of a sender that waits for space, or ''. */
-  readonly notify: string;
-  /** Offset up to which this reader and those before have taken everything. */
-  readonly got: number;
-  /** Offset where the bytes end; null when they are gone. */
-  readonly end: number | null;
-}
+export type Taken = ReturnType<typeof relayTake.read>;
 
 interface Reading {
   generation: number;
@@ -124,7 +108,6 @@ const channelsOf = ({ sender, reader }: { sender: string; reader: string }): str
 
 interface RelayStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   bulk: BulkStore;
-  /** Scripts of the Redis that holds the accounts. */
   /** Time after which an untouched file expires. */
   idleMs: number;
 }

@@ -10,16 +10,7 @@ export const BEAT_MS = 2_000;
 export const READ_GAP_MS = 3_000;
 
 /** The counters of all replicas, and the reaper of each dead one. */
-export interface LeaseTable {
-  /** False when the replica that asked no longer has a lease. */
-  renewed: boolean;
-  counters: Map<string, string>;
-  reaping: Map<string, string>;
-  /** Version of the list of revocations; '' when there is none. */
-  revocations: string;
-  /** Time by the store's clock. */
-  atMs: number;
-}
+export type LeaseTable = ReturnType<typeof leaseRenew.read>;
 
 interface LeaseStoreParts extends Db {
   /** Settings of this replica that must agree on all replicas, as JSON. */
@@ -39,6 +30,8 @@ export function makeLeaseStore({ redis, scripts, keys, settings, publish }: Leas
     revokedVersion: keys.revokedVersion,
     settings: keys.settings,
   };
+  const reap = async (claim: Parameters<typeof reapScript>[1]): Promise<boolean> =>
+    (await reapScript(table, claim)).claimed;
 
   return {
     /** Takes a lease. */
@@ -60,24 +53,13 @@ export function makeLeaseStore({ redis, scripts, keys, settings, publish }: Leas
      * Claims a dead replica whose counter is still `counter`. Resolves to false when it is not, or another reaper was
      * first.
      */
-    async claim(deadId: string, counter: string, reaperId: string): Promise<boolean> {
-      const { claimed } = await reapScript(table, { dead: deadId, counter, reaper: '', newReaper: reaperId });
-      return claimed;
-    },
+    claim: (dead: string, counter: string, newReaper: string) => reap({ dead, counter, reaper: '', newReaper }),
 
     /**
      * Claims a replica that a dead (or exited) reaper has left; with `''` a replica without a reaper and without a
      * lease.
      */
-    async takeOver(deadId: string, deadReaper: string, reaperId: string): Promise<boolean> {
-      const { claimed } = await reapScript(table, {
-        dead: deadId,
-        counter: '',
-        reaper: deadReaper,
-        newReaper: reaperId,
-      });
-      return claimed;
-    },
+    takeOver: (dead: string, reaper: string, newReaper: string) => reap({ dead, counter: '', reaper, newReaper }),
 
     /** Ends the claim of a replica whose accounts are all reconciled. */
     async finishReaping(deadId: string): Promise<void> {

@@ -24,6 +24,7 @@ export const leaseRenew = defineScript('lease-renew', {
   keys: ['replicas', 'reaping', 'revokedVersion'],
   args: { replica: t.text },
   reply: t.record({
+    /** False when the replica that asked no longer has a lease. */
     renewed: t.flag,
     counters: t.fieldMap,
     reaping: t.fieldMap,

@@ -2,6 +2,7 @@ import type { EndedSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Deletion, MaybeProof } from '../../../shared/contract/modules/keys.ts';
 import type { RevokedReason } from '../../../shared/contract/modules/sessions.ts';
+import type { Devices } from '../devices/devices.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Db } from '../redis/db.ts';
 import type { BrokerClient } from './auth-broker/broker-client.ts';
@@ -9,7 +10,7 @@ import { makeRemoval } from './revocation/removal.ts';
 import { Revocations } from './revocation/revocations.ts';
 import { makeSessionHandlers } from './routes.ts';
 import { makeRowSessions } from './rows/row-sessions.ts';
-import { type DeviceRows, makeSessionRows } from './rows/rows.ts';
+import { makeSessionRows } from './rows/rows.ts';
 import { makeSessionCookie } from './session-answer.ts';
 import { makeSessions, type SessionsParts } from './sessions.ts';
 import { makeSessionStore } from './store.ts';
@@ -21,7 +22,7 @@ interface SessionsModuleParts {
   db: Db;
   /** Null without an auth broker. */
   broker: BrokerClient | null;
-  devices: DeviceRows & { online: (account: string) => Promise<Set<string>> };
+  devices: Pick<Devices, 'admit' | 'rows' | 'remove' | 'online'>;
   settings: {
     onceSeconds: number;
     persistSeconds: number;

@@ -1,4 +1,4 @@
-import { orFault } from '../../../shared/service-kit/redis/faults.ts';
+import { orFault, storeNowMs } from '../../../shared/service-kit/redis/faults.ts';
 import type { Db } from '../redis/db.ts';
 import { accountErase, jobPutOff, revokedAdd } from './scripts.ts';
 
@@ -31,19 +31,13 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
   const putOffScript = scripts.define(jobPutOff);
   const eraseScript = scripts.define(accountErase);
 
-  /** Resolves to the Unix ms of the store. */
-  async function nowMs(): Promise<number> {
-    const [seconds, micros] = await orFault(redis, () => redis.time());
-    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-  }
-
   /** Makes a job due in `delayMs`. The index already has the account: the job is running, or `schedule` calls this. */
   async function putOff(account: string, job: string, delayMs: number): Promise<void> {
     await putOffScript({ due: keys.due(account) }, { job, delayMs });
   }
 
   return {
-    nowMs,
+    nowMs: () => storeNowMs(redis),
     putOff,
 
     /** Writes a job that is due in `delayMs`: the index first, so that it runs even if this replica dies. */

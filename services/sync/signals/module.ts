@@ -7,13 +7,11 @@ import { makeSignals } from './signals.ts';
 interface SignalsModuleParts {
   db: Db;
   ice: IceSettings;
-  /** Signals a minute per device; null: unlimited. */
-  rateLimit: number | null;
   replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
 }
 
 /** Makes WebRTC between two devices of an account: their signals, and the ICE servers that they use. */
-export function makeSignalsModule({ db, ice, rateLimit, replica }: SignalsModuleParts) {
-  const sendSignal = makeSignals({ ...db, rateLimit, replica });
+export function makeSignalsModule({ db, ice, replica }: SignalsModuleParts) {
+  const sendSignal = makeSignals({ ...db, replica });
   return { handlers: makeSignalHandlers({ sendSignal, iceFor: makeIce(ice) }) };
 }

@@ -20,7 +20,6 @@ export const signalSend = defineScript('signal-send', {
     /** How much older than usual routes may be, in ms. */
     lateMs: t.number,
   },
-  settings: ['RATE_LIMIT'],
   reply: t.record({ receiver: t.text, routes: t.lines(t.rows({ channel: t.text, device: t.text })) }),
   announces: true,
   rate: 'signal',

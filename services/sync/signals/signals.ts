@@ -9,14 +9,12 @@ import { signalSend } from './scripts.ts';
 import type { Replica } from '../replicas/replica.ts';
 
 interface SignalsParts extends Pick<Db, 'scripts' | 'keys'> {
-  /** Signals a minute per device; null: unlimited. */
-  rateLimit: number | null;
   replica: Pick<Replica, 'isDeadChannel' | 'lateMs'>;
 }
 
 /** Makes a function that sends WebRTC signals from one device of an account to another, in order, through the log. */
-export function makeSignals({ scripts, keys, rateLimit, replica }: SignalsParts) {
-  const script = scripts.define(signalSend, { RATE_LIMIT: rateLimit ?? 0 });
+export function makeSignals({ scripts, keys, replica }: SignalsParts) {
+  const script = scripts.define(signalSend);
 
   /**
    * Sends a signal. Resolves to whether the target has a live stream now. Throws `body_too_large`, `not_found`,

@@ -9,8 +9,6 @@ import { known } from './request-secrets.ts';
 import { inviteAdd, invitePending, inviteTake } from './scripts.ts';
 
 interface InvitesParts extends Db {
-  /** The invites per hour of one device; null means unlimited. */
-  rateLimit: number | null;
   /** The lifetime of a login request in seconds. */
   requestSeconds: number;
 }
@@ -19,8 +17,8 @@ interface InvitesParts extends Db {
  * Makes invites. A signed-in device shows a code. The new device that scans it starts a login request, and the inviting
  * device is told. The invite grants nothing: the request is approved or denied like any other.
  */
-export function makeInvites({ redis, scripts, keys, rateLimit, requestSeconds }: InvitesParts) {
-  const addScript = scripts.define(inviteAdd, { RATE_LIMIT: rateLimit ?? 0 });
+export function makeInvites({ redis, scripts, keys, requestSeconds }: InvitesParts) {
+  const addScript = scripts.define(inviteAdd);
   const takeScript = scripts.define(inviteTake);
   const pendingScript = scripts.define(invitePending);
   const ttlMs = LIMITS.inviteSeconds * 1000;

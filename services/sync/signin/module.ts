@@ -34,8 +34,6 @@ interface SigninModuleParts {
   isForeign: (account: string, deviceId: string) => Promise<boolean>;
   /** Resolves to the row of a device; null without one. */
   ownDevice: (device: Pick<Caller, 'account' | 'deviceId'>) => Promise<DeviceRef | null>;
-  /** The invites per hour of one device; null means unlimited. */
-  inviteLimit: number | null;
   clientAddress: (req: IncomingMessage) => string;
   metrics: Pick<Metrics, 'login_requests_total'>;
   onFailure: (task: string, error: unknown) => void;
@@ -45,7 +43,7 @@ export function makeSigninModule(parts: SigninModuleParts) {
   const { db, broker, sessions, settings, bus, isForeign, ownDevice, clientAddress, metrics, onFailure } = parts;
   const store = makeLoginStore(db);
   const { requestSeconds } = settings;
-  const invites = makeInvites({ ...db, rateLimit: parts.inviteLimit, requestSeconds });
+  const invites = makeInvites({ ...db, requestSeconds });
   const polls = makePolls();
   const { schedule, settle, hasStream, nowMs } = sessions.store;
   const claims = makeClaims({

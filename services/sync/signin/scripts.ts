@@ -93,7 +93,6 @@ export const inviteAdd = defineScript('invite-add', {
     /** Lifetime of a login request in ms. */
     requestMs: t.number,
   },
-  settings: ['RATE_LIMIT'],
   reply: t.record({ expiresAtMs: t.number }),
   rate: 'qr_invite',
 });

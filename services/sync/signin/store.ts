@@ -6,10 +6,6 @@ import { loginDecide, loginFinish, loginPoll, loginRead, loginStart } from './sc
 /** The fields of a login request, as its script returns them. */
 export type LoginFields = Readonly<Record<string, string>>;
 
-export type PollState =
-  | { state: 'pending' | 'superseded' | 'minting'; expiresAtMs: number; replaced: string }
-  | { state: 'leased'; expiresAtMs: number; fence: string; login: LoginFields };
-
 interface Decision {
   operationId: string;
   /** The account of the caller that decides. */
@@ -49,7 +45,7 @@ export function makeLoginStore({ scripts, keys }: Pick<Db, 'scripts' | 'keys'>) 
     },
 
     /** Reads a request for a poll. Throws `not_found`, `access_denied`, `login_expired`, `login_consumed`. */
-    poll: (requestId: string, pollDigest: string, waiter: string, isFirst: boolean): Promise<PollState> =>
+    poll: (requestId: string, pollDigest: string, waiter: string, isFirst: boolean) =>
       poll({ login: keys.login(requestId) }, { pollDigest, waiter, isFirst }),
 
     /** Reads a request. Throws `not_found`, `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */

@@ -1,4 +1,5 @@
 import type { Presence } from '../../../shared/contract/modules/presence.ts';
+import { readWhenScraped } from '../../../shared/service-kit/telemetry/metrics.ts';
 import type { Caller } from '../identity/caller.ts';
 import { type Broadcast, makePresenceBroadcast } from '../presence/broadcast.ts';
 import { makeReconciler, type Reconciler } from '../presence/reconciler.ts';
@@ -61,6 +62,9 @@ export class Hub {
     const { store, accounts, replica, modules, metrics, timing, isUp, onFailure } = parts;
     const { streams } = this;
     this.#metrics = metrics;
+    readWhenScraped(metrics.streams, () => streams.size);
+    readWhenScraped(metrics.stream_buffer_bytes, () => streams.bufferedBytes);
+    metrics.streams_limit.set(parts.maxStreams);
     this.#accounts = accounts;
     this.#heartbeat = new Heartbeat({ streams: streams.all, heartbeatMs: timing.heartbeatMs, isUp });
     this.sweeper = this.#makeSweeper(parts);

@@ -10,23 +10,12 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { logPage, streamAttach, streamDetach, streamOpen } from './scripts.ts';
 import type { Stream } from './stream/stream.ts';
 
-/** An event as a page returns it; `name` is '' for an event that is not for this stream. */
-export interface PageEntry {
-  id: string;
-  name: string;
-  data: string;
-}
-
-export interface Page {
-  entries: PageEntry[];
-  /** Whether the end of the log was reached. */
-  ended: boolean;
-}
-
 type OpenAnswer = ReturnType<typeof streamOpen.read>;
 type AttachAnswer = ReturnType<typeof streamAttach.read>;
 type OpenReply = Extract<OpenAnswer, { outcome: 'attached' }>;
 type AttachReply = Extract<AttachAnswer, { outcome: 'attached' }>;
+
+export type Page = Pick<OpenReply, 'entries' | 'ended'>;
 
 export interface Attached {
   outcome: 'attached' | 'gone' | 'old' | 'busy';

@@ -10,8 +10,6 @@ type Rules = Parameters<typeof makeTransfers>[0];
 interface TransfersModuleParts {
   db: Db;
   replica: Replica;
-  /** Offers a minute per device; null: unlimited. */
-  rateLimit: number | null;
   redeliveryMs: number;
   pushQueue: PushQueue;
   scheduleDue: (account: string, delayMs: number) => Promise<void>;
@@ -22,9 +20,9 @@ interface TransfersModuleParts {
 }
 
 export function makeTransfersModule(parts: TransfersModuleParts) {
-  const { db, replica, rateLimit, redeliveryMs, scheduleDue, pushQueue } = parts;
+  const { db, replica, redeliveryMs, scheduleDue, pushQueue } = parts;
   const transfers = makeTransfers({
-    store: makeTransferStore({ ...db, rateLimit, redeliveryMs, replica, scheduleDue, pushQueue }),
+    store: makeTransferStore({ ...db, redeliveryMs, replica, scheduleDue, pushQueue }),
     isDeadChannel: replica.isDeadChannel,
     onState: parts.onState,
     dropRelayed: parts.dropRelayed,

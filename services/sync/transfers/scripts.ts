@@ -61,7 +61,6 @@ export const transferInit = defineScript('transfer-init', {
     /** Scope of the sender. */
     scope: t.oneOf('guest', 'full'),
   },
-  settings: ['RATE_LIMIT'],
   reply: t.record({
     openJson: t.text,
     receiver: t.text,

@@ -51,17 +51,15 @@ export interface NewTransfer {
   operation: Operation;
 }
 
-/** A file as the relay needs it. */
-export interface StoredFile {
-  role: 'sender' | 'receiver';
-  state: string;
-  relayInUse: boolean;
-  begun: Generation | null;
-  name: string;
-  size: number;
-}
-
 export type TransferAction = 'accept' | 'reject' | 'p2p' | 'relay' | 'complete' | 'fail' | 'cancel';
+
+interface Acting {
+  deviceId: string;
+  transferId: string;
+  action: TransferAction;
+  phase?: string | undefined;
+  error: object | null;
+}
 
 export interface PhaseReport {
   /** Null: forwards the pending phase. */
@@ -101,8 +99,6 @@ export interface FileOf {
 const ENDING: ReadonlySet<TransferAction> = new Set(['reject', 'complete', 'fail', 'cancel']);
 
 interface TransferStoreParts extends Db {
-  /** Offers a minute per device; null: unlimited. */
-  rateLimit: number | null;
   redeliveryMs: number;
   replica: LeaseView;
   /** Writes the account into the index of due things. */
@@ -112,13 +108,13 @@ interface TransferStoreParts extends Db {
 
 /** Makes the store of transfer records and of the lists that lead to them. */
 export function makeTransferStore(parts: TransferStoreParts) {
-  const { redis, scripts, keys, rateLimit, redeliveryMs, replica, scheduleDue, pushQueue } = parts;
-  const init = pushQueue.enqueuing(scripts.define(transferInit, { RATE_LIMIT: rateLimit ?? 0 }));
+  const { redis, scripts, keys, redeliveryMs, replica, scheduleDue, pushQueue } = parts;
+  const init = pushQueue.enqueuing(scripts.define(transferInit));
   const pending = scripts.define(transferPending, { REDELIVERY_MS: redeliveryMs });
   const act = scripts.define(transferAct);
   const end = scripts.define(transferEnd);
   const tell = scripts.define(transferPhase);
-  const generation = scripts.define(transferGeneration);
+  const setGeneration = scripts.define(transferGeneration);
   const read = scripts.define(transferRead);
   const glance = scripts.define(transferGlance);
   const oneFile = scripts.define(transferFile);
@@ -151,27 +147,12 @@ export function makeTransferStore(parts: TransferStoreParts) {
      * `isNew`: the state has changed. Throws `not_found`, `not_a_party`, `invalid_transition` with the state that
      * refuses. Device '' may cancel.
      */
-    async act(
-      u: string,
-      {
-        deviceId,
-        transferId,
-        action,
-        phase,
-        error,
-      }: {
-        deviceId: string;
-        transferId: string;
-        action: TransferAction;
-        phase: string | undefined;
-        error: object | null;
-      },
-    ): Promise<{ stored: StoredTransfer; isNew: boolean }> {
+    async act(u: string, { deviceId, transferId, action, phase = '', error }: Acting) {
       const carryOut = ENDING.has(action) ? end : act;
       const reply = await carryOut(keysOf(u, transferId), {
         device: deviceId,
         action,
-        phase: phase ?? '',
+        phase,
         error: JSON.stringify(error),
       });
       checkAllowed(reply.refusingState);
@@ -213,17 +194,12 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
 
     /** Reads one file, without reading a long list. Throws `not_found`, `not_a_party`. */
-    async file(u: string, deviceId: string, { transferId, index }: FileOf): Promise<StoredFile> {
+    async file(u: string, deviceId: string, { transferId, index }: FileOf) {
       const { begun, file, files, ...stored } = await oneFile(keysOf(u, transferId), { device: deviceId, file: index });
       const found = file ?? files?.[index];
       if (found === undefined) throw new BatonError('not_found');
-      const [present, base] = begun ? begun.split(':').map(Number) : [];
-      return {
-        ...stored,
-        begun: present === undefined ? null : { generation: present, base: base ?? 0 },
-        name: found.name,
-        size: found.size,
-      };
+      const [generation = null, base = 0] = begun ? begun.split(':').map(Number) : [];
+      return { ...stored, name: found.name, size: found.size, generation, base };
     },
 
     /** Returns `<created>-<transfer>` of the device's transfers, newest first, after `cursor`. */
@@ -268,9 +244,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
     /** Removes the record first, and the entries that lead to it last, so that a repetition finds them. */
     async erase(u: string, transferId: string): Promise<void> {
-      await orFault(redis, () =>
-        redis.del(keys.transfer(u, transferId), keys.transferFiles(u, transferId), keys.transferSealed(u, transferId)),
-      );
+      await orFault(redis, () => redis.del(...Object.values(recordKeys(u, transferId))));
       await orFault(redis, () => redis.zrem(keys.transfers(u), transferId));
       await orFault(redis, () => redis.zrem(keys.due(u), JOB_PREFIX + transferId));
     },
@@ -282,21 +256,23 @@ export function makeTransferStore(parts: TransferStoreParts) {
     },
   };
 
-  function keysOf(u: string, transferId: string) {
-    return keys.inAccount(u, {
+  function recordKeys(u: string, transferId: string) {
+    return {
       record: keys.transfer(u, transferId),
       files: keys.transferFiles(u, transferId),
       sealed: keys.transferSealed(u, transferId),
-    });
+    };
+  }
+
+  function keysOf(u: string, transferId: string) {
+    return keys.inAccount(u, recordKeys(u, transferId));
   }
 
   function offer(u: string, deviceId: string, transfer: NewTransfer) {
     const { target, transferId, files, sealed, isGuest, operation } = transfer;
     return init(
       keys.inAccount(u, {
-        record: keys.transfer(u, transferId),
-        files: keys.transferFiles(u, transferId),
-        sealed: keys.transferSealed(u, transferId),
+        ...recordKeys(u, transferId),
         operation: keys.operation(u, deviceId, operation.id),
         rate: keys.rate(u, 'transfer', deviceId),
         accountRate: keys.rate(u, 'transfer', ACCOUNT),
@@ -331,7 +307,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
       generation: now,
       refusingState,
       isNew,
-    } = await generation(keysOf(u, transferId), {
+    } = await setGeneration(keysOf(u, transferId), {
       file: index,
       knownGeneration: from,
       generation: to,

@@ -183,10 +183,8 @@ export function makeTransfers(parts: TransfersParts) {
     },
 
     /** Reads a file for the relay. Throws `not_found`, `not_a_party`. */
-    async relayFile({ account, deviceId }: DeviceCaller, file: FileOf): Promise<RelayedFile> {
-      const { begun, ...known } = await store.file(account, deviceId, file);
-      return { ...known, generation: begun?.generation ?? null, base: begun?.base ?? 0 };
-    },
+    relayFile: ({ account, deviceId }: DeviceCaller, file: FileOf): Promise<RelayedFile> =>
+      store.file(account, deviceId, file),
 
     beginGeneration: store.beginGeneration,
     rewindGeneration: store.rewindGeneration,
@@ -233,8 +231,7 @@ export function makeTransfers(parts: TransfersParts) {
   };
 
   async function cancel(account: string, deviceId: string, transferId: string, error: object): Promise<StoredTransfer> {
-    const action = { deviceId, transferId, action: 'cancel', phase: undefined, error } as const;
-    const { stored, isNew } = await store.act(account, action);
+    const { stored, isNew } = await store.act(account, { deviceId, transferId, action: 'cancel', error });
     if (isNew) onState('CANCELLED');
     return stored;
   }

@@ -68,3 +68,9 @@ export async function orFault<T>(redis: Connection, send: () => Promise<T>): Pro
     throw storeFault(error);
   }
 }
+
+/** Resolves to the Unix ms of the store's clock. */
+export async function storeNowMs(redis: Connection): Promise<number> {
+  const [seconds, micros] = await orFault(redis, () => redis.time());
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+}

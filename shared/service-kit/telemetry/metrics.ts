@@ -42,6 +42,11 @@ export const registerMetrics = <D extends Declarations>(declarations: D, registr
     Object.entries(declarations).map(([name, declared]) => [name, make(name, declared, registry)]),
   ) as unknown as MetricsOf<D>;
 
+/** Makes a gauge read its value when it is scraped, so that nothing has to keep it up to date. */
+export function readWhenScraped(metric: Gauge, read: () => number): void {
+  Object.assign(metric, { collect: () => metric.set(read()) });
+}
+
 /** One row of the metrics table in the documentation. */
 interface MetricRow {
   name: string;

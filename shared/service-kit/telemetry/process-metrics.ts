@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
-import { gauge, type MetricsOf } from './metrics.ts';
+import { gauge, type MetricsOf, readWhenScraped } from './metrics.ts';
 
 /** Seconds. Each kind of collection has its own series, and some kinds come only after hours. */
 const GC_BUCKETS = [0.1];
@@ -41,9 +41,7 @@ function eventLoopUtilization(): () => number {
 /** Fills the metrics of the process, and adds those of Node itself. */
 export function collectProcess(metrics: MetricsOf<typeof PROCESS_METRICS>, registry: Registry): void {
   const { event_loop_utilization_ratio: ratio, memory_limit_bytes: limit } = metrics;
-  const utilization = eventLoopUtilization();
-  // Read on every scrape.
-  Object.assign(ratio, { collect: () => ratio.set(utilization()) });
+  readWhenScraped(ratio, eventLoopUtilization());
   limit.set(Math.min(process.constrainedMemory() || totalmem(), totalmem()));
   collectDefaultMetrics({
     register: registry,

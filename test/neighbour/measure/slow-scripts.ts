@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { configTable } from '../../../services/sync/config/settings.ts';
-import { scaledLimit } from '../../../shared/service-kit/rate-limit-headers.ts';
 import { bindScript } from '../../../shared/service-kit/redis/scripts/bound-script.ts';
 import { declaredScripts } from '../../support/declared-scripts.ts';
 
@@ -23,11 +22,9 @@ async function scriptNames(scale: number): Promise<Map<string, string>> {
   for (const [file, declared] of await declaredScripts()) {
     // No broker runs here.
     if (file.startsWith('broker/')) continue;
-    const RATE_LIMIT = (declared.rate && scaledLimit(declared.rate, scale)) ?? 0;
-    const all = { ...values, RATE_LIMIT };
-    const settings = Object.fromEntries(declared.settings.map((name) => [name, all[name as keyof typeof all]]));
+    const settings = Object.fromEntries(declared.settings.map((name) => [name, values[name]]));
     for (const publishes of [true, false]) {
-      const { name, text } = bindScript(declared, publishes, [settings as Record<string, string | number>]);
+      const { name, text } = bindScript(declared, publishes, [settings as Record<string, string | number>], scale);
       names.set(createHash('sha1').update(text).digest('hex'), name);
     }
   }

@@ -16,7 +16,7 @@ beforeAll(() => {
 afterAll(() => redis.disconnect());
 
 async function set(u: string): Promise<void> {
-  const bound = bindScript(clipboardSet, true, [{ TTL_MS, RATE_LIMIT: 0 }]);
+  const bound = bindScript(clipboardSet, true, [{ TTL_MS }], 0);
   const limited = { operation: keys.call(u, null), rate: keys.rate(u, 'clipboard', null), accountRate: `${u}:rates` };
   const given = { device: '', name: 'Laptop', content: '"text"', bytes: 4 };
   const words = bound.words(keys.inAccount(u, limited), given);

@@ -43,14 +43,14 @@ const copiesOf =
 const limited = { rate: 'baton:{u}:rate', accountRate: 'baton:{u}:rates' };
 
 function signal() {
-  const bound = bindScript(signalSend, true, [{ RATE_LIMIT: 0 }]);
+  const bound = bindScript(signalSend, true, [], 0);
   const on = keys.inAccount('u', { ...limited, operation: keys.call('u', 'laptop'), transfer: 'baton:{u}:t' });
   const given = { target: '=phone', transferId: '', kind: 'offer', payload: '"x"', lateMs: 0, sender: 'laptop' };
   return copiesOf(bound, bound.words(on, given));
 }
 
 function message(wanted: string, { sender = 'laptop', id = 'm1', pushes = 'unscheduled' as const } = {}) {
-  const bound = bindScript(messageAccept, true, [{ RATE_LIMIT: 0 }]);
+  const bound = bindScript(messageAccept, true, [], 0);
   const on = keys.inAccount('u', { ...limited, operation: keys.call('u', 'laptop') });
   const words = bound.words(on, {
     ...{ sender, fromName: 'Laptop', wanted, messageId: id, content: '"hello"', bytes: 7, fingerprint: '' },
@@ -64,14 +64,14 @@ function message(wanted: string, { sender = 'laptop', id = 'm1', pushes = 'unsch
 }
 
 function clipboard(content: string) {
-  const bound = bindScript(clipboardSet, true, [{ TTL_MS: 60_000, RATE_LIMIT: 0 }]);
+  const bound = bindScript(clipboardSet, true, [{ TTL_MS: 60_000 }], 0);
   const on = keys.inAccount('u', { ...limited, operation: keys.call('u', 'laptop') });
   const given = { device: 'laptop', name: '', content: JSON.stringify(content), bytes: content.length };
   return copiesOf(bound, bound.words(on, given));
 }
 
 function rename(name: string) {
-  const bound = bindScript(deviceRename, true, [{ RATE_LIMIT: 0 }]);
+  const bound = bindScript(deviceRename, true, [], 0);
   const on = keys.inAccount('u', { ...limited, operation: keys.call('u', 'laptop') });
   return copiesOf(bound, bound.words(on, { caller: 'laptop', device: 'phone', name }));
 }

@@ -1,13 +1,14 @@
 import { Stream } from '../../../services/sync/streams/stream/stream.ts';
-import { type StateName, StreamState } from '../../../services/sync/streams/stream/stream-state.ts';
+import {
+  type StateName,
+  StreamState,
+  TRANSITIONS,
+  type TransitionName,
+} from '../../../services/sync/streams/stream/stream-state.ts';
 import { Client, newStream } from './new-stream.ts';
 
-type Transition = {
-  [N in keyof StreamState]: StreamState[N] extends () => boolean ? N : never;
-}[keyof StreamState];
-
 /** The diagram: state -> transition -> the state after it. What is not here is not possible. */
-const DIAGRAM: Record<StateName, Partial<Record<Transition, StateName>>> = {
+const DIAGRAM: Record<StateName, Partial<Record<TransitionName, StateName>>> = {
   opening: { attached: 'catchingUp', openingFailed: 'behind', ended: 'ending', closed: 'closed' },
   catchingUp: {
     caughtUp: 'live',
@@ -23,7 +24,7 @@ const DIAGRAM: Record<StateName, Partial<Record<Transition, StateName>>> = {
 };
 
 /** How each state is come to from the first one. */
-const PATHS: Record<StateName, readonly Transition[]> = {
+const PATHS: Record<StateName, readonly TransitionName[]> = {
   opening: [],
   catchingUp: ['attached'],
   live: ['attached', 'caughtUp'],
@@ -41,27 +42,27 @@ const membersOf = (prototype: object): [string, PropertyDescriptor][] =>
 const methodsOf = (prototype: object): string[] =>
   membersOf(prototype).flatMap(([name, { value }]) => (typeof value === 'function' ? [name] : []));
 
-const TRANSITIONS = methodsOf(StreamState.prototype) as Transition[];
+const NAMES = Object.keys(TRANSITIONS) as TransitionName[];
 
 function stateIn(name: StateName): StreamState {
   const state = new StreamState();
-  for (const transition of PATHS[name]) state[transition]();
+  for (const transition of PATHS[name]) state.go(transition);
   expect(state.name).toBe(name);
   return state;
 }
 
-test.each(STATES.flatMap((from) => TRANSITIONS.map((transition) => [from, transition] as const)))(
+test.each(STATES.flatMap((from) => NAMES.map((transition) => [from, transition] as const)))(
   'from %s, %s does what the diagram says, or nothing',
   (from, transition) => {
     const state = stateIn(from);
     const to = DIAGRAM[from][transition];
-    expect(state[transition]()).toBe(to !== undefined);
+    expect(state.go(transition)).toBe(to !== undefined);
     expect(state.name).toBe(to ?? from);
   },
 );
 
 test('every transition of the code is in the diagram, and nothing else can set the state', () => {
-  expect(new Set(Object.values(DIAGRAM).flatMap((possible) => Object.keys(possible)))).toEqual(new Set(TRANSITIONS));
+  expect(new Set(Object.values(DIAGRAM).flatMap((possible) => Object.keys(possible)))).toEqual(new Set(NAMES));
   for (const [name, { set }] of membersOf(StreamState.prototype)) expect([name, set]).toEqual([name, undefined]);
   expect(Object.keys(new StreamState())).toEqual([]);
 });
@@ -73,9 +74,9 @@ describe('a stream', () => {
     // The socket closes when the test says so.
     client.end = () => undefined;
     const stream = newStream({ client });
-    if (name === 'catchingUp' || name === 'live') stream.state.attached();
-    if (name === 'live') stream.state.caughtUp();
-    if (name === 'behind') stream.state.openingFailed();
+    if (name === 'catchingUp' || name === 'live') stream.state.go('attached');
+    if (name === 'live') stream.state.go('caughtUp');
+    if (name === 'behind') stream.state.go('openingFailed');
     if (name === 'ending') stream.end('rotate', 100);
     if (name === 'closed') stream.close();
     expect(stream.state.name).toBe(name);
@@ -83,7 +84,7 @@ describe('a stream', () => {
   }
 
   /** What its methods do to the state; all others do nothing to it. */
-  const OWN: Readonly<Record<string, Transition>> = {
+  const OWN: Readonly<Record<string, TransitionName>> = {
     restart: 'restarted',
     end: 'ended',
     endRevoked: 'ended',

@@ -56,10 +56,7 @@ export function makeDocumentHandlers({
         referencePage((name) => `/reference/${names[name]}`),
       );
     },
-    async getReferenceFile({ params, req, res }) {
-      await files.send(params.file, req, res);
-      return null;
-    },
+    getReferenceFile: ({ params, req, res }) => files.send(params.file, req, res),
     getHome: ({ req, res }) => app.page(req, res),
     getLink: ({ req, res }) => app.linkPage(req, res),
     getJoin: ({ req, res }) => app.page(req, res),

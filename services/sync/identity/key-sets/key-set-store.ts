@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
-import { orFault } from '../../../../shared/service-kit/redis/faults.ts';
+import { orFault, storeNowMs } from '../../../../shared/service-kit/redis/faults.ts';
 import type { Db } from '../../redis/db.ts';
 import { KEEP_MS, keySetKeep } from '../scripts.ts';
 
@@ -30,10 +30,7 @@ export function makeKeySetStore({ db: { redis, scripts, keys }, url, secret }: K
   const sealOf = (text: string): Buffer => createHmac('sha256', secret).update(`key set\0${url}\0${text}`).digest();
 
   return {
-    async nowMs(): Promise<number> {
-      const [seconds, micros] = await orFault(redis, () => redis.time());
-      return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
-    },
+    nowMs: () => storeNowMs(redis),
 
     /** Keeps a set, unless a later one is kept. */
     async keep(kept: KeptKeySet): Promise<void> {

@@ -1,3 +1,4 @@
+import { readWhenScraped } from '../../../../shared/service-kit/telemetry/metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { parseJob, type PushJob } from './jobs.ts';
 import { type Lanes, makeLanes } from '../../lanes.ts';
@@ -72,9 +73,7 @@ export class Deliverer {
   constructor(parts: DelivererParts) {
     this.#parts = parts;
     this.#providers = makeLanes(parts.concurrency);
-    Object.assign(parts.metrics.push_queue_depth, {
-      collect: () => parts.metrics.push_queue_depth.set(this.#here.size),
-    });
+    readWhenScraped(parts.metrics.push_queue_depth, () => this.#here.size);
   }
 
   /** Sends a push that this replica accepted, as soon as its provider has a free slot. */

@@ -1,5 +1,6 @@
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { LIMITS } from '../../../../shared/contract/limits.ts';
+import { readWhenScraped } from '../../../../shared/service-kit/telemetry/metrics.ts';
 import type { DeviceCaller } from '../../identity/caller.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { type FileId, nameOf } from './relay-request.ts';
@@ -55,9 +56,7 @@ export class Requests {
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
-    Object.assign(metrics.relay_buffered_bytes, {
-      collect: () => metrics.relay_buffered_bytes.set(this.#bufferedBytes),
-    });
+    readWhenScraped(metrics.relay_buffered_bytes, () => this.#bufferedBytes);
   }
 
   get #bufferedBytes(): number {

@@ -1,8 +1,8 @@
-import type { RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
 import type { BrokerSession, EndedSession } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import type { DeviceRef, DeviceType } from '../../../../shared/contract/vocabulary/fields.ts';
 import { parseDeviceName } from '../../../../shared/contract/vocabulary/fields.ts';
+import type { Devices } from '../../devices/devices.ts';
 import { type DeviceRow, formatRow, type NewDevice } from '../../devices/row.ts';
 import type { BrokerClient } from '../auth-broker/broker-client.ts';
 import type { RemoveDevice } from '../revocation/removal.ts';
@@ -16,11 +16,7 @@ const TELL_AGAIN_MS = 10_000;
 const MOST_REPORTED = 10_000;
 
 /** The functions of devices that sessions use. */
-export interface DeviceRows {
-  admit(account: string, device: NewDevice): Promise<DeviceRef>;
-  rows(account: string): Promise<DeviceRow[]>;
-  remove(account: string, deviceId: string, reason: RevokedReason): Promise<boolean>;
-}
+export type DeviceRows = Pick<Devices, 'admit' | 'rows' | 'remove'>;
 
 interface RowsParts {
   devices: DeviceRows;

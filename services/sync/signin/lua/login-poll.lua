@@ -6,7 +6,7 @@
 -- RETURNS OK, pending | superseded | minting, expires ms, replaced waiter
 --         | OK, leased, expires ms, '', fence, fields of the request as field, value, ...
 --         | not_found | access_denied | login_expired | login_consumed
-local now, login = now_ms(), read_login(keys.login)
+local now, login, flat = now_ms(), read_login(keys.login)
 if not login or login.poll ~= poll_digest then return { 'not_found' } end
 local over = ended(keys.login, login, now)
 if over then return { over } end
@@ -19,9 +19,4 @@ end
 if tonumber(login.lease or '0') > now then return { 'OK', 'minting', login.expires, '' } end
 local fence = int(tonumber(login.fence) + 1)
 redis.call('HSET', keys.login, 'fence', fence, 'lease', int(now + LEASE_MS))
-local reply = { 'OK', 'leased', login.expires, '', fence }
-for field, value in pairs(login) do
-  reply[#reply + 1] = field
-  reply[#reply + 1] = value
-end
-return reply
+return { 'OK', 'leased', login.expires, '', fence, unpack(flat) }

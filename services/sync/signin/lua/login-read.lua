@@ -3,7 +3,7 @@
 -- uses: clock signin/login
 -- RETURNS OK, read, now, field, value, ... | OK, limited, ms until the limit ends, ms that the request lives
 --         | not_found (also for a wrong code) | login_expired | login_consumed | already_decided
-local now, login = now_ms(), read_login(keys.login)
+local now, login, flat = now_ms(), read_login(keys.login)
 if not login or not is_of_account(login, account) then return { 'not_found' } end
 local refusal = refuse_code(login, now, code_digest, keys.tries, LIMITS.wrongCodes, '')
 if refusal then return refusal end
@@ -11,9 +11,4 @@ local over = ended(keys.login, login, now)
 if over == 'access_denied' then return { 'already_decided' } end
 if over then return { over } end
 if login.state == 'approved' then return { 'already_decided' } end
-local reply = { 'OK', 'read', int(now) }
-for field, value in pairs(login) do
-  reply[#reply + 1] = field
-  reply[#reply + 1] = value
-end
-return reply
+return { 'OK', 'read', int(now), unpack(flat) }

@@ -2,12 +2,13 @@
 local TOMBSTONE_MS = 600000
 local KEPT = { state = true, poll = true, code = true, expires = true, decision = true, fence = true }
 
+-- RETURNS the request, nil when there is none; and its fields as field, value, ...
 local function read_login(key)
   local flat = redis.call('HGETALL', key)
   if #flat == 0 then return nil end
   local login = {}
   for i = 1, #flat, 2 do login[flat[i]] = flat[i + 1] end
-  return login
+  return login, flat
 end
 
 -- Returns whether this account may see the request. A request of a new device is open to everybody who has its code.

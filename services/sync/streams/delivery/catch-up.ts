@@ -64,7 +64,7 @@ export class CatchUp {
   }
 
   #caughtUp(stream: Stream): void {
-    if (stream.state.caughtUp()) this.#parts.onLive(stream);
+    if (stream.state.go('caughtUp')) this.#parts.onLive(stream);
   }
 
   /** Never rejects. */
@@ -74,7 +74,7 @@ export class CatchUp {
       if (await this.#follow(stream, firstPage)) this.#caughtUp(stream);
       else await onLost(stream);
     } catch (error) {
-      stream.state.catchUpFailed();
+      stream.state.go('catchUpFailed');
       onFailure(stream, error);
     }
   }

@@ -49,7 +49,7 @@ export class Delivery {
         chunk ??= frame(event.name as EventName, event.data, event.id);
         this.#parts.metrics.events_delivered_total.inc({ event: event.name });
         this.#parts.metrics.delivery_latency_seconds.observe(Math.max(0, now - Number(event.appendedAt)) / 1000);
-        if (!stream.writePosition(chunk) && stream.state.fellBehind()) this.#parts.catchUp.start(stream);
+        if (!stream.writePosition(chunk) && stream.state.go('fellBehind')) this.#parts.catchUp.start(stream);
       } else if (!stream.position.saw(event.id)) {
         this.fellBehind(stream, 'gap');
       }
@@ -109,7 +109,7 @@ export class Delivery {
 
   /** Makes a live stream that missed something read the log; `source` says what found it. */
   fellBehind(stream: Stream, source: string): void {
-    if (!stream.state.fellBehind()) return;
+    if (!stream.state.go('fellBehind')) return;
     this.#parts.metrics.gap_repairs_total.inc({ source });
     this.#parts.catchUp.start(stream);
   }

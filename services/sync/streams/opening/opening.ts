@@ -116,7 +116,7 @@ export class Opening {
       if (attached.opened === null) return this.refuse(stream, attached.outcome);
       this.#parts.onAttached(stream, attached);
       this.#sendReady(stream, attached, attached.opened, isMalformed);
-      if (stream.state.attached()) this.#parts.catchUp.start(stream, attached.opened.page);
+      if (stream.state.go('attached')) this.#parts.catchUp.start(stream, attached.opened.page);
       const postponed = stream.attaches.takePostponed();
       if (postponed !== undefined) this.#parts.sweeper.attachSoon(stream, postponed);
     } catch (error) {
@@ -170,6 +170,6 @@ export class Opening {
   }
 
   #tryLater(stream: Stream): void {
-    if (stream.state.openingFailed()) this.#parts.sweeper.attachSoon(stream, stream.attaches.takePostponed());
+    if (stream.state.go('openingFailed')) this.#parts.sweeper.attachSoon(stream, stream.attaches.takePostponed());
   }
 }

@@ -5,17 +5,29 @@ interface Transition {
   to: StateName;
 }
 
-const TRANSITIONS = {
+/** The state transitions of a stream, each with the event that it stands for. */
+export const TRANSITIONS = {
+  /** The store has the route, and the client has its `ready` if one was due. */
   attached: { from: ['opening'], to: 'catchingUp' },
+  /** A stream that has had its `ready` could not be attached again. */
   openingFailed: { from: ['opening'], to: 'behind' },
+  /** The end of the log was reached, and every later event is announced to it. */
   caughtUp: { from: ['catchingUp'], to: 'live' },
+  /** The log, or what is pending, could not be read. */
   catchUpFailed: { from: ['catchingUp'], to: 'behind' },
+  /** A stream that was behind has been attached, and reads on. */
   retried: { from: ['behind'], to: 'catchingUp' },
+  /** The stream missed an event, or cannot be written to, and reads the log from its position. */
   fellBehind: { from: ['live'], to: 'catchingUp' },
+  /** The position or the presence was lost, and the stream is opened again. */
   restarted: { from: ['catchingUp', 'live', 'behind'], to: 'opening' },
+  /** The last frame is written. */
   ended: { from: ['opening', 'catchingUp', 'live', 'behind'], to: 'ending' },
+  /** The response has closed, or another answer is given in its place. */
   closed: { from: ['opening', 'catchingUp', 'live', 'behind', 'ending'], to: 'closed' },
 } satisfies Record<string, Transition>;
+
+export type TransitionName = keyof typeof TRANSITIONS;
 
 /**
  * The state of a stream.
@@ -34,7 +46,7 @@ const TRANSITIONS = {
  *
  *     each of these four --ended--> ending --closed--> closed        each of these four --closed--> closed
  *
- * These are all transitions. A transition that is not possible in the current state changes nothing and returns false.
+ * These are all transitions.
  * services/sync/streams/README.md says who makes them, and when.
  */
 export class StreamState {
@@ -63,52 +75,8 @@ export class StreamState {
     return this.#name === 'ending' || this.#name === 'closed';
   }
 
-  /** The store has the route, and the client has its `ready` if one was due. */
-  attached(): boolean {
-    return this.#go('attached');
-  }
-
-  /** A stream that has had its `ready` could not be attached again. */
-  openingFailed(): boolean {
-    return this.#go('openingFailed');
-  }
-
-  /** The end of the log was reached, and every later event is announced to it. */
-  caughtUp(): boolean {
-    return this.#go('caughtUp');
-  }
-
-  /** The log, or what is pending, could not be read. */
-  catchUpFailed(): boolean {
-    return this.#go('catchUpFailed');
-  }
-
-  /** A stream that was behind has been attached, and reads on. */
-  retried(): boolean {
-    return this.#go('retried');
-  }
-
-  /** The stream missed an event, or cannot be written to, and reads the log from its position. */
-  fellBehind(): boolean {
-    return this.#go('fellBehind');
-  }
-
-  /** The position or the presence was lost, and the stream is opened again. */
-  restarted(): boolean {
-    return this.#go('restarted');
-  }
-
-  /** The last frame is written. */
-  ended(): boolean {
-    return this.#go('ended');
-  }
-
-  /** The response has closed, or another answer is given in its place. */
-  closed(): boolean {
-    return this.#go('closed');
-  }
-
-  #go(transition: keyof typeof TRANSITIONS): boolean {
+  /** Makes a transition. One that is not possible in the current state changes nothing and returns false. */
+  go(transition: TransitionName): boolean {
     const { from, to }: Transition = TRANSITIONS[transition];
     if (!from.includes(this.#name)) return false;
     this.#name = to;

@@ -8,7 +8,7 @@ import { frame, reconnectFrame } from './frames.ts';
 import { LogPosition, type PendingFrom } from './log-position.ts';
 import { Rotation } from './rotation.ts';
 import { StreamSocket } from './stream-socket.ts';
-import { StreamState } from './stream-state.ts';
+import { StreamState, type TransitionName } from './stream-state.ts';
 
 /** Number of failed attaches in a row after which the stream reports `degraded`: some seconds. */
 const FAILED_ATTACHES_TO_DEGRADE = 4;
@@ -38,7 +38,9 @@ export class Stream {
   /** Only this class ends it. */
   readonly socket: Omit<StreamSocket, 'farewell' | 'release'>;
   /** Only this class restarts, ends and closes it. */
-  readonly state: Omit<StreamState, 'restarted' | 'ended' | 'closed'>;
+  readonly state: Omit<StreamState, 'go'> & {
+    go(transition: Exclude<TransitionName, 'restarted' | 'ended' | 'closed'>): boolean;
+  };
   readonly #socket: StreamSocket;
   readonly #state = new StreamState();
   #closeReason = 'client';
@@ -73,7 +75,7 @@ export class Stream {
    * when its state does not allow it.
    */
   restart(): boolean {
-    if (!this.#state.restarted()) return false;
+    if (!this.#state.go('restarted')) return false;
     this.attaches.takePostponed();
     this.#presenceVersion = 0;
     return true;
@@ -96,7 +98,7 @@ export class Stream {
    * was closed before.
    */
   close(): boolean {
-    if (!this.#state.closed()) return false;
+    if (!this.#state.go('closed')) return false;
     this.#socket.release();
     return true;
   }
@@ -196,7 +198,7 @@ export class Stream {
   }
 
   #end(reason: string, lastFrame: Buffer): boolean {
-    if (!this.#state.ended()) return false;
+    if (!this.#state.go('ended')) return false;
     this.#closeReason = reason;
     this.#socket.farewell(lastFrame);
     return true;

@@ -72,6 +72,6 @@ export class Repair {
     // When the end lies before the stream's position at the time of the request, the store lost its tail.
     const isBehind = top !== id && (id === positionBefore || !stream.position.saw(top));
     if (isBehind) this.#parts.delivery.fellBehind(stream, cause);
-    if (stream.state.retried()) this.#parts.catchUp.start(stream);
+    if (stream.state.go('retried')) this.#parts.catchUp.start(stream);
   }
 }

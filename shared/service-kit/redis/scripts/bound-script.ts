@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path';
 import { BatonError, isErrorCode } from '../../../contract/errors.ts';
 import { type RateGroup, RATES } from '../../../contract/rates.ts';
-import { rateLimitHeaders } from '../../rate-limit-headers.ts';
+import { rateLimitHeaders, scaledLimit } from '../../rate-limit-headers.ts';
 import type { Given, ScriptDeclaration } from './script.ts';
 import { scriptText } from './script-text.ts';
 import type { Raw, Word } from './script-values.ts';
@@ -32,14 +32,16 @@ function refuse(word: string, rest: readonly unknown[], rate: RateGroup | undefi
   throw new BatonError(word, undefined, { headers, retryAfterSeconds: resetSeconds });
 }
 
-/** Returns the window of the script's rate group, as a constant. */
-const windowOf = (rate: RateGroup | undefined): Readonly<Record<string, Word>> =>
-  rate === undefined ? {} : { WINDOW_SECONDS: RATES[rate].windowSeconds };
+/** Returns the limit of the script's rate group (0: none) and its window, as constants. */
+const constantsOf = (rate: RateGroup | undefined, scale: number): Readonly<Record<string, Word>> =>
+  rate === undefined ? {} : { RATE_LIMIT: scaledLimit(rate, scale) ?? 0, WINDOW_SECONDS: RATES[rate].windowSeconds };
 
+/** Binds a script to these values of its settings. `rateScale`: `APP_RATE_LIMIT_SCALE`. */
 export function bindScript<K extends string, A, R, S extends string>(
   declaration: ScriptDeclaration<K, A, R, S>,
   publishInScript: boolean,
   [values]: Settings<S> | [],
+  rateScale = 1,
 ): BoundScript<K, A, R> {
   const { file, keys, resentAt, settings, rate, words, read } = declaration;
   const given: Readonly<Record<string, Word>> = values ?? {};
@@ -51,7 +53,7 @@ export function bindScript<K extends string, A, R, S extends string>(
     module: basename(dirname(dirname(file.pathname))),
     text: scriptText({
       ...declaration,
-      constants: { ...windowOf(rate), ...declaration.constants, ...given },
+      constants: { ...constantsOf(rate, rateScale), ...declaration.constants, ...given },
       publishInScript,
     }),
     keyCount: keys.length,

@@ -20,7 +20,7 @@ interface Declared<K extends string, A, R, S extends string> {
   reply?: Shape<R>;
   /** Whether it announces. Its reply then has the announcements that were not published yet. */
   announces?: true;
-  /** The rate group that it counts. */
+  /** The rate group that it counts. In Lua its limit is RATE_LIMIT (0: none), and its window WINDOW_SECONDS. */
   rate?: RateGroup;
   /**
    * Whether it runs even while the store is at its `maxmemory`, because it removes, or what it adds is small and bounded. It

@@ -36,6 +36,8 @@ interface ScriptLoaderParts {
   gate?: Gate;
   /** Null if no script here announces anything. */
   announcing: Announcing | null;
+  /** `APP_RATE_LIMIT_SCALE`, for scripts that count a rate. */
+  rateScale?: number;
   metrics?: { readonly redis_command_duration_seconds: Histogram<'module'> };
 }
 
@@ -56,7 +58,7 @@ function addCommand(connection: Connection, name: string, lua: string, keyCount:
 
 /** Makes the script loader of a connection. A script's text is sent once, and again to a store that no longer has it. */
 export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
-  const { connection, gate, announcing, metrics } = parts;
+  const { connection, gate, announcing, rateScale, metrics } = parts;
   const publishInScript = announcing?.publishInScript ?? false;
 
   /** Sends a call. If the connection is lost, the call is resent, and then says how long ago it was first sent. */
@@ -89,6 +91,7 @@ export function makeScriptLoader(parts: ScriptLoaderParts): ScriptLoader {
         declaration,
         publishInScript,
         settings,
+        rateScale,
       );
       const announced = declaration.announces ? announcing : null;
       if (declaration.announces && announced === null) throw new Error(`nobody announces here what ${name} leaves`);

@@ -218,7 +218,7 @@ describe('served', () => {
     await request(app).head(path).expect(200);
   });
 
-  test.each(['manifest.json', 'none.js', '..%2f..%2freplica.js', '%2e%2e'])(
+  test.each(['files.json', 'names.json', 'none.js', '..%2f..%2freplica.js', '%2e%2e'])(
     '%s is no file of that page',
     async (name) => {
       await request(publicApp().app).get(`/reference/${name}`).expect(404);
