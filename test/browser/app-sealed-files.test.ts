@@ -186,7 +186,7 @@ withChromium.describe('encrypted files in the app', () => {
     const path = join(folder, 'resumed.bin');
     const bytes = randomBytes(24_000_001);
     writeFileSync(path, bytes);
-    await slowDown(desktop, 3_000_000);
+    await slowDown(desktop, 1_200_000);
     await chooseFiles(desktop.page, path);
     await accept(phone.page);
     await moved(phone.page, 0.2);

@@ -319,6 +319,38 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     expect(await encryption(page).locator('.fingerprint').count()).toBe(1);
   }, 120_000);
 
+  test('a browser that gets the key stays signed in, also where it asks while the answer is under way', async () => {
+    const laptop = makeKeyedDevice(site, url);
+    await laptop.signIn('Laptop');
+    // The routes of a test do not see what a service worker fetches.
+    const { page, context } = await openApp(browser, { url, locale: 'en', serviceWorkers: 'block' });
+    await askForCode(page);
+    await laptop.client.signIns.approve(String((await linkOn(page)).split('#')[0]), {
+      scope: 'full',
+      persist: 'persist',
+    });
+    await deviceRow(page, 'Laptop').waitFor();
+    await laptop.sealing().rings.create({ kind: 'cli' });
+    let refusals = 0;
+    await context.route(/\/qr\/status/, async (route) => {
+      // By itself: a fetch of the route would put the new cookie into the browser.
+      const response = await fetch(route.request().url(), { headers: await route.request().allHeaders() });
+      const body = await response.text();
+      if (response.status === 200) {
+        const refused = page.waitForResponse((one) => one.url().endsWith('/refresh') && one.status() === 401);
+        await laptop.client.clipboard.set('read me now');
+        await refused;
+        refusals += 1;
+      }
+      const headers = ['content-type', 'set-cookie'].map((name) => [name, response.headers.get(name) ?? '']);
+      await route.fulfill({ status: response.status, headers: Object.fromEntries(headers), body });
+    });
+    await page.goto(`${url}/#/settings`);
+    await getKey(laptop, page);
+    expect(refusals).toBe(1);
+    await deviceRow(page, 'Laptop').waitFor();
+  }, 120_000);
+
   test('all keys can be removed to start anew: announced to all devices, cancelled by one with keys, or at once by one', async () => {
     const { laptop, page, reports } = await makePair();
     const other = await open(PHONE);

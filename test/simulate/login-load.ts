@@ -84,7 +84,7 @@ export class LoginLoad {
 
   #makePoller(member: Member): Poller {
     const host = makeHost(member.config);
-    const main = new Store({ ...member.config.redis, ...host });
+    const main = new Store({ ...member.config.redis, rateScale: member.config.http.rateLimitScale, ...host });
     main.connect();
     const store = makeLoginStore({ scripts: main.probes, keys: main.keys });
     const polls = makePolls();

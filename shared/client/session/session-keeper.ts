@@ -16,6 +16,11 @@ const MARGIN_MS = 60_000;
 /** The wait after a refusal of a renewed token. */
 const REFUSED_BASE_MS = 1_000;
 const REFUSED_CAP_MS = 30_000;
+/**
+ * The pauses before a refused renewal is believed. A device that is linked gets its session anew, which ends all earlier
+ * secrets, and the answer with the new one may still be under way to this client or to another tab.
+ */
+const LATE_ANSWER_MS = [1_000, 2_000];
 /** A session in the cookie, or an idle one, is renewed when half of its time is over, or after a day. */
 const LONGEST_WAIT_MS = 86_400_000;
 
@@ -120,13 +125,18 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     }
   }
 
-  /** Renews the session, unless another process has: then the stored one is in force, and the secret before it ends soon. */
-  async function renewOnce(token: string | null): Promise<void> {
+  /**
+   * Renews the session, unless another process has: then the stored one is in force, and the secret before it ends soon.
+   * Resolves to why the session is over, which it ends then, but an expired one only where this was the last attempt; null:
+   * it is not over.
+   */
+  async function renewOnce(token: string | null, isLast: boolean): Promise<SignedOutReason | null> {
     const known = await load();
-    if (known === null) return end('logout');
-    if (known.access_token !== null && known.access_token !== token && !isEnding(known)) return;
+    if (known === null) return end('logout').then(() => 'logout');
+    if (known.access_token !== null && known.access_token !== token && !isEnding(known)) return null;
     try {
       await ask(known);
+      return null;
     } catch (error) {
       if (isOfAnother(error)) {
         const message = 'Something before the service refuses this device';
@@ -134,9 +144,23 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
       }
       const { code } = failureOf(error);
       const reason = code === 'unauthenticated' ? 'expired' : SESSION_OVER[code as keyof typeof SESSION_OVER];
-      if (reason !== undefined) await end(reason);
-      throw reason === undefined ? error : signedOut();
+      if (reason === undefined) throw error;
+      if (isLast || reason !== 'expired') await end(reason);
+      return reason;
     }
+  }
+
+  /** Renews the session, or ends it. The lock is free during the pauses, so that another can save what it was given. */
+  async function renewOrEnd(token: string | null): Promise<void> {
+    const attempt = (isLast: boolean) =>
+      store.lock ? store.lock(() => renewOnce(token, isLast)) : renewOnce(token, isLast);
+    let over = await attempt(false);
+    for (const [at, pauseMs] of LATE_ANSWER_MS.entries()) {
+      if (over !== 'expired') break;
+      await new Promise<void>((resolve) => void clock.after(pauseMs, resolve));
+      over = await attempt(at === LATE_ANSWER_MS.length - 1);
+    }
+    if (over !== null && over !== 'logout') throw signedOut();
   }
 
   function renew(token: string | null): Promise<void> {
@@ -144,7 +168,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     if (token !== null && session && session.access_token !== token && !isEnding(session)) {
       return Promise.resolve();
     }
-    renewing ??= (store.lock ? store.lock(() => renewOnce(token)) : renewOnce(token)).finally(() => {
+    renewing ??= renewOrEnd(token).finally(() => {
       renewing = null;
     });
     return renewing;

@@ -93,6 +93,23 @@ test.each([
   await expect(baton.me()).rejects.toMatchObject({ code: 'signed_out' });
 });
 
+test('a renewal that is refused because another process has just got a new secret goes on with that', async () => {
+  const session = memorySession(sessionFor(300));
+  const service = fakeService((asked) => {
+    if (!isRefresh(asked)) return tokenOf(asked) === 'Bearer theirs' ? me : refusal(401, 'unauthenticated');
+    void session.save(sessionFor(300, { credential: NEW, access_token: 'theirs' }));
+    return refusal(401, 'session_expired');
+  });
+  const baton = client({ fetch: service.fetch, session });
+  const said: string[] = [];
+  baton.on('signed-out', (why) => said.push(why));
+  await baton.me();
+
+  expect(said).toEqual([]);
+  expect(service.asked.filter(isRefresh)).toHaveLength(1);
+  expect(await session.load()).toMatchObject({ credential: NEW });
+});
+
 test('a refusal that is not of the service, as of a proxy, does not end the session', async () => {
   const page = () => new Response('<h1>Who are you?</h1>', { status: 401, headers: { 'Content-Type': 'text/html' } });
   const session = memorySession(sessionFor(300));
