@@ -5,9 +5,9 @@ export type BaseUrl = string | (() => string);
  * Headers for every request. A function is called before each attempt with its address, so that a renewed token is used at
  * once, and a token is not sent where it does not belong.
  */
-export type HeaderSource =
-  | Readonly<Record<string, string>>
-  | ((base: string) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>);
+export type HeaderSource = Readonly<Record<string, string>> | ((base: string) => SentHeaders | Promise<SentHeaders>);
+
+type SentHeaders = Headers | Readonly<Record<string, string>>;
 
 /** The part of `fetch` that is used. A replacement must honour `signal`, also while the body is read. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -25,7 +25,7 @@ export function urlOf(base: string, path: string, query: Query = {}): string {
 }
 
 export async function headersOf(source: HeaderSource | undefined, base: string): Promise<Headers> {
-  return new Headers({ ...(typeof source === 'function' ? await source(base) : source) });
+  return new Headers(typeof source === 'function' ? await source(base) : source);
 }
 
 /** Calls the platform's `fetch`. It is looked up at each call, because a page, or a test, may replace it later. */

@@ -62,13 +62,14 @@ export function ownLink(payload: string, requestId: string, base: string): strin
   const url = URL.canParse(payload) ? new URL(payload) : null;
   const code = url?.searchParams.get('c') ?? '';
   const isLink = url?.pathname === '/link' && url.searchParams.get('r') === requestId && /^[\w-]{22}$/.test(code);
+  const isSame = url !== null && isAmong(own, [url.origin]);
   // A service on this machine may know itself by another name or port than the one in the request.
-  const isOwn = url !== null && (isAmong(own, [url.origin]) || (isLoopback(own) && isLoopback(url.origin)));
-  if (url === null || !isLink || !isOwn) {
+  const isOwn = isSame || (url !== null && isLoopback(own) && isLoopback(url.origin));
+  if (!isLink || !isOwn) {
     const message = `${own} shows a foreign link. If it has another address, sign in there`;
     throw new BatonClientError('unexpected_answer', message);
   }
-  return `${isAmong(own, [url.origin]) ? url.origin : own}/link?r=${requestId}&c=${code}`;
+  return `${isSame ? url.origin : own}/link?r=${requestId}&c=${code}`;
 }
 
 /**

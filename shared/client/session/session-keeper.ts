@@ -1,7 +1,7 @@
 import { BatonError } from '../../contract/errors.ts';
 import type { SignedOutReason } from '../api.ts';
 import { makeClient } from '../http/client.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, pause } from '../time/clock.ts';
 import { failureOf, SESSION_OVER, signedOut } from '../errors/failure.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { type BaseUrl, type Fetch, type HeaderSource, headersOf } from '../http/request.ts';
@@ -17,10 +17,10 @@ const MARGIN_MS = 60_000;
 const REFUSED_BASE_MS = 1_000;
 const REFUSED_CAP_MS = 30_000;
 /**
- * The pauses before a refused renewal is believed. A device that is linked gets its session anew, which ends all earlier
+ * The pause before a refused renewal is tried once more. A device that is linked gets its session anew, which ends all earlier
  * secrets, and the answer with the new one may still be under way to this client or to another tab.
  */
-const LATE_ANSWER_MS = [1_000, 2_000];
+const LATE_ANSWER_MS = 3_000;
 /** A session in the cookie, or an idle one, is renewed when half of its time is over, or after a day. */
 const LONGEST_WAIT_MS = 86_400_000;
 
@@ -65,7 +65,7 @@ export interface SessionKeeper {
 function checkSame(known: Session, renewed: Session): void {
   const isDevice = known.device === null || known.device.device_id === renewed.device?.device_id;
   if (isDevice && known.user.user_id === renewed.user.user_id) return;
-  const message = 'This session is of somebody else now';
+  const message = 'This is another session now';
   throw new BatonClientError('unexpected_answer', message);
 }
 
@@ -88,8 +88,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
   }
 
   async function current(): Promise<Session | null> {
-    if (hasEnded) return null;
-    return session ?? load();
+    return hasEnded ? null : (session ?? load());
   }
 
   const remainingMs = (of: Session): number => of.access_token_expires_at - clock.now();
@@ -103,10 +102,10 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     let madeAt: string | null = null;
     const client = makeClient({
       ...{ baseUrl, fetch: watched.fetch, clock },
-      async headers(base) {
+      headers(base) {
         checkService(known, base);
         madeAt = originOf(base);
-        return Object.fromEntries(await headersOf(headers, base));
+        return headersOf(headers, base);
       },
     });
     const body = known.credential === null ? {} : { credential: known.credential };
@@ -127,47 +126,41 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
 
   /**
    * Renews the session, unless another process has: then the stored one is in force, and the secret before it ends soon.
-   * Resolves to why the session is over, which it ends then, but an expired one only where this was the last attempt; null:
-   * it is not over.
+   * Resolves to whether it was refused and another attempt makes sense; the last one ends the session instead.
    */
-  async function renewOnce(token: string | null, isLast: boolean): Promise<SignedOutReason | null> {
+  async function isLate(token: string | null, isLast = false): Promise<boolean> {
     const known = await load();
-    if (known === null) return end('logout').then(() => 'logout');
-    if (known.access_token !== null && known.access_token !== token && !isEnding(known)) return null;
+    if (known === null) return end('logout').then(() => false);
+    if (known.access_token !== token && !isEnding(known)) return false;
     try {
       await ask(known);
-      return null;
+      return false;
     } catch (error) {
       if (isOfAnother(error)) {
-        const message = 'Something before the service refuses this device';
+        const message = 'A proxy refuses this device';
         throw new BatonClientError('unexpected_answer', message, { action: 'retry', cause: error });
       }
       const { code } = failureOf(error);
       const reason = code === 'unauthenticated' ? 'expired' : SESSION_OVER[code as keyof typeof SESSION_OVER];
       if (reason === undefined) throw error;
-      if (isLast || reason !== 'expired') await end(reason);
-      return reason;
+      if (reason === 'expired' && !isLast) return true;
+      await end(reason);
+      throw signedOut();
     }
   }
 
-  /** Renews the session, or ends it. The lock is free during the pauses, so that another can save what it was given. */
+  const locked = <T>(work: () => Promise<T>): Promise<T> => (store.lock ? store.lock(work) : work());
+
+  /** Renews the session, or ends it. The lock is free during the pause, so that another can save what it was given. */
   async function renewOrEnd(token: string | null): Promise<void> {
-    const attempt = (isLast: boolean) =>
-      store.lock ? store.lock(() => renewOnce(token, isLast)) : renewOnce(token, isLast);
-    let over = await attempt(false);
-    for (const [at, pauseMs] of LATE_ANSWER_MS.entries()) {
-      if (over !== 'expired') break;
-      await new Promise<void>((resolve) => void clock.after(pauseMs, resolve));
-      over = await attempt(at === LATE_ANSWER_MS.length - 1);
-    }
-    if (over !== null && over !== 'logout') throw signedOut();
+    if (!(await locked(() => isLate(token)))) return;
+    await pause(LATE_ANSWER_MS, undefined);
+    await locked(() => isLate(token, true));
   }
 
   function renew(token: string | null): Promise<void> {
     if (hasEnded) return Promise.reject(signedOut());
-    if (token !== null && session && session.access_token !== token && !isEnding(session)) {
-      return Promise.resolve();
-    }
+    if (session && session.access_token !== token && !isEnding(session)) return Promise.resolve();
     renewing ??= renewOrEnd(token).finally(() => {
       renewing = null;
     });
@@ -205,7 +198,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     async learn(me) {
       // A session of an older version is bound at its renewal.
       if (me.origins === undefined || (await current())?.origins === undefined) return;
-      await (store.lock ? store.lock(() => learnOnce(me)) : learnOnce(me));
+      await locked(() => learnOnce(me));
     },
     renew,
     end,
@@ -215,10 +208,9 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     },
     refusalPauseMs: () => (refusals === 0 ? null : Math.max(0, notBefore - clock.now())),
     async renewRefused(token) {
-      const isRenewed = renewing === null && session && session.access_token !== token;
       // If several calls were refused together, one renews, and all continue.
-      if (isRenewed) return true;
       if (renewing !== null) return renewing.then(() => true);
+      if (session && session.access_token !== token) return true;
       const isFirst = refusals === 0;
       if (!isFirst && clock.now() < notBefore) return false;
       refusals += 1;

@@ -80,10 +80,10 @@ function connectionOf({ baseUrl, headers, fetch = platformFetch, plainHttp = fal
   let aheadMs = 0;
   const client = makeClient({
     baseUrl,
-    async headers(base) {
+    headers(base) {
       checkPlainHttp(originOf(base), plainHttp);
       last = base;
-      return Object.fromEntries(await headersOf(headers, base));
+      return headersOf(headers, base);
     },
     async fetch(url, init) {
       const answer = await watched.fetch(url, init);
@@ -102,11 +102,12 @@ async function askMe(options: SignInOptions, { session, base }: Made, signal: Ab
     ...{ baseUrl: base, fetch, retries: 0 },
     async headers() {
       const sent = await headersOf(headers, base);
-      if (session.access_token === null) return Object.fromEntries(sent);
-      // The request must not carry the cookie of an earlier session.
-      sent.delete('cookie');
-      sent.set('Authorization', `Bearer ${session.access_token}`);
-      return Object.fromEntries(sent);
+      if (session.access_token !== null) {
+        // The request must not carry the cookie of an earlier session.
+        sent.delete('cookie');
+        sent.set('Authorization', `Bearer ${session.access_token}`);
+      }
+      return sent;
     },
   });
   return (await client.call('getMe', { signal })).body;
@@ -240,11 +241,8 @@ export async function startDeviceSession(options: DeviceSessionOptions): Promise
   const { deviceId, deviceName, deviceType, scope, persist, signal } = options;
   const connection = connectionOf(options);
   const { client } = connection;
-  const body = {
-    ...{ device_id: deviceId, device_name: deviceName, device_type: deviceType },
-    ...(scope !== undefined && { scope }),
-    ...(persist !== undefined && { persist }),
-  };
+  const device = { device_id: deviceId, device_name: deviceName, device_type: deviceType };
+  const body = { ...device, scope, persist } as BodyOf<typeof ROUTES.startDeviceSession>;
   const answer = await told(client.call('startDeviceSession', { body, signal }), signal);
   const made = madeBy(connection, options, answer.body);
   await options.session?.save(made.session);
