@@ -2,6 +2,7 @@ import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
 import { type App, endedBy, openApp } from './engine/app.ts';
 import { tabWords } from './kept-words.ts';
+import { watchLeaving } from './left-page.ts';
 import { onWorkerMessage, registerWorker } from './push/registration.ts';
 import { type Entry, findEntry, goToLogin } from './session/entry.ts';
 import { endJoining, joining, takeJoining } from './session/joining.ts';
@@ -98,6 +99,7 @@ async function drawInLanguage(): Promise<void> {
 }
 
 startTheme();
+watchLeaving();
 takeJoining();
 const isLinked = takeLink();
 

@@ -1,4 +1,5 @@
 import { type DBSchema, type IDBPDatabase, openDB, type OpenDBCallbacks } from 'idb';
+import { untilLeft } from './left-page.ts';
 
 /** A browser may keep the answer to itself: while another page holds an older version, or for no reason. */
 const ANSWERS_WITHIN_MS = 5_000;
@@ -23,6 +24,18 @@ export async function answered<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+/** Returns the database with transactions that end with the page: its own, and those that the shortcuts of idb begin on it. */
+function leavable<S extends DBSchema>(database: IDBPDatabase<S>): IDBPDatabase<S> {
+  const begin = (...given: Parameters<typeof database.transaction>) => untilLeft(() => database.transaction(...given));
+  return new Proxy(database, {
+    get(target, name) {
+      if (name === 'transaction') return begin;
+      if (name === 'close') return () => target.close();
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+}
+
 /** Opens version 1 of a database. Rejects where the browser keeps none, or does not say. */
 export async function openDatabase<S extends DBSchema>(
   name: string,
@@ -30,7 +43,7 @@ export async function openDatabase<S extends DBSchema>(
 ): Promise<IDBPDatabase<S>> {
   const opening = openDB<S>(name, 1, callbacks);
   try {
-    return await answered(opening);
+    return leavable(await answered(opening));
   } catch (error) {
     // One that opens all the same would keep others from changing it.
     opening.then((database) => database.close()).catch(() => {});

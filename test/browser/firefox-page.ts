@@ -1,6 +1,6 @@
 import { type BareFirefox, launchBareFirefox } from './bare-firefox.ts';
 import type { DrivenPage } from './driven-page.ts';
-import { found } from './found.ts';
+import { found, there } from './found.ts';
 
 /** The app in a Firefox of its own. */
 export interface FirefoxPage extends DrivenPage {
@@ -76,7 +76,7 @@ async function openIn(browser: BareFirefox, url: string): Promise<FirefoxPage> {
     shows: async (selector, text, withinMs = SHOWN_WITHIN_MS) =>
       void (await run(`${found(selector, text, withinMs)}.then(() => null)`)),
     async type(selector, text) {
-      await run(`((one) => { one.focus(); one.select(); })(document.querySelector(${JSON.stringify(selector)}))`);
+      await run(`${there(selector, SHOWN_WITHIN_MS)}.then((one) => { one.focus(); one.select(); })`);
       await keys(text.split(''));
     },
     press: (key) => keys([KEYS[key]]),

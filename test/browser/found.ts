@@ -23,6 +23,10 @@ export const found = (selector: string, text: string, withinMs: number): string 
   return awaited(`() => [...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => ${isIt})`, withinMs);
 };
 
+/** Resolves to the first element of this selector, when there is one. */
+export const there = (selector: string, withinMs: number): string =>
+  awaited(`() => document.querySelector(${JSON.stringify(selector)}) ?? undefined`, withinMs);
+
 /** Resolves to true when the page has this text somewhere. */
 export const said = (text: string, withinMs: number): string =>
   awaited(`() => document.body.innerText.includes(${JSON.stringify(text)}) || undefined`, withinMs);

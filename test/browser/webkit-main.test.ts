@@ -20,6 +20,7 @@ import { type AppSite, startAppSite } from './app-site.ts';
 import { hasWebKit } from './bare-webkit.ts';
 import { chromiumPath, launchChromium } from './chromium.ts';
 import { nameAs, shareClipboard, signIn, talk } from './driven-page.ts';
+import { there } from './found.ts';
 import { openWebKitPage, type WebKitPage } from './webkit-page.ts';
 
 /** More than a block of the receiver, and no multiple of one. */
@@ -103,8 +104,7 @@ withBoth.describe('an encrypted account in WebKit', () => {
 
     await kit.click('.front button strong', 'Use another device');
     await nameAs(kit, 'Mac');
-    await kit.says('/link?');
-    const link = String(await kit.run(`document.querySelector('a.link-text').href`));
+    const link = String(await kit.run(`${there('a.link-text', 30_000)}.then(({ href }) => href)`));
     await page.getByRole('link', { name: 'Add a device' }).first().click();
     await page.getByLabel(/paste the link/).fill(link);
     await page.keyboard.press('Enter');

@@ -1,6 +1,6 @@
 import { launchBareWebKit } from './bare-webkit.ts';
 import type { DrivenPage } from './driven-page.ts';
-import { found, said } from './found.ts';
+import { found, said, there } from './found.ts';
 
 /** The app in a WebKit of its own. */
 export interface WebKitPage extends DrivenPage {
@@ -8,7 +8,10 @@ export interface WebKitPage extends DrivenPage {
   reports(): Promise<readonly string[]>;
   /** Waits until the page has this text somewhere. */
   says(text: string): Promise<void>;
+  /** Loads the page again, as somebody does who types its address. */
   reload(): Promise<void>;
+  /** Goes back to the page before, as the browser's button does. */
+  back(): Promise<void>;
 }
 
 const SHOWN_WITHIN_MS = 30_000;
@@ -62,7 +65,7 @@ export async function openWebKitPage(url: string): Promise<WebKitPage> {
       void (await run(`${found(selector, text, withinMs)}.then(() => null)`)),
     says: async (text) => void (await run(said(text, SHOWN_WITHIN_MS))),
     async type(selector, text) {
-      const id = await element(`document.querySelector(${JSON.stringify(selector)})`);
+      const id = await element(there(selector, SHOWN_WITHIN_MS));
       await browser.send(`element/${id}/clear`, {});
       await browser.send(`element/${id}/value`, { text });
     },
@@ -82,6 +85,7 @@ export async function openWebKitPage(url: string): Promise<WebKitPage> {
       await run(`document.querySelector('body > input[type=file]').remove()`);
     },
     reload: go,
+    back: async () => void (await browser.send('back', {})),
     stop: () => browser.stop(),
   };
 }

@@ -3,7 +3,6 @@ import { watchPreparing } from '../../../shared/client/transfers/preparing.ts';
 import { invitedRequest } from '../../../shared/client/session/invites.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import { mendPush } from '../push/push.ts';
 import { startKeys } from '../sealing/following.ts';
 import type { Parts } from './parts.ts';
 import { requested, type Shared, shared } from './shared-state.ts';
@@ -22,6 +21,11 @@ async function received({ history, keys }: Parts, message: Message): Promise<boo
   const sealing = await keys.ifKeyed();
   if (sealing !== null && message.sealed !== undefined) return sealing.receive(message);
   return history.receive(message, sealing === null ? undefined : 'open');
+}
+
+/** Repairs the subscription. Its code is not part of the first load, because nobody waits for it. */
+async function mendPush(parts: Parts): Promise<void> {
+  await (await import('../push/push.ts')).mendPush(parts);
 }
 
 /** Makes this tab hold the stream: it writes events into the history, and tells all tabs the shared state. */
@@ -59,7 +63,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     .untilOnline()
     .then(async () => {
       if (shared.value.me === null) tell({ me: await client.me() });
-      void mendPush(parts);
+      void mendPush(parts).catch(() => {});
       await files.goOn();
     })
     .catch(() => {});

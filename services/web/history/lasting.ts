@@ -1,4 +1,5 @@
 import { type Database, openHistory, type StoreName, STORES } from './database.ts';
+import { isPageLeft } from '../left-page.ts';
 import { makeQueue, type Queue } from '../outbox/queue.ts';
 import { type History, makeHistory, makeTurns } from './history.ts';
 
@@ -106,7 +107,7 @@ export async function openLasting({ userId, onChange, onLost }: LastingParts): P
     try {
       return await work(members(kept));
     } catch (error) {
-      if (isClosed || isOfCaller(error)) throw error;
+      if (isClosed || isPageLeft() || isOfCaller(error)) throw error;
       return work(members(await inMemory()));
     }
   }

@@ -5,7 +5,8 @@ import { digestOf, keyOf, partsOf, subscribeFor } from '../service-worker/subscr
 import { developmentHeaders } from '../session/development.ts';
 import type { SignedIn } from '../session/entry.ts';
 import { judge, type Verdict } from './push-judgement.ts';
-import { registerWorker, untilActive } from './registration.ts';
+import { untilActive } from './registration.ts';
+import { within, workerOfPushes } from './unsubscribing.ts';
 
 /**
  * `on`: the service has the browser's subscription. `denied`: the browser's settings forbid it; `asks`: the browser has to
@@ -18,23 +19,8 @@ interface Of {
   entry: SignedIn;
 }
 
-/** The longest wait for a browser that gives up a subscription. */
-const GIVE_UP_MS = 3_000;
-
 /** The longest wait for a subscription: without a push service some browsers never answer, and the app must start. */
 const SUBSCRIBED_WITHIN_MS = 30_000;
-
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error('The browser does not answer')), ms);
-  });
-  return Promise.race([work, late]);
-}
-
-async function workerOfPushes(): Promise<ServiceWorkerRegistration | null> {
-  if (!('PushManager' in window) || !('Notification' in window)) return null;
-  return registerWorker();
-}
 
 /** Runs work in one tab at a time. Tabs that compare and repair at once would replace each other's subscriptions. */
 const alone = <T>(work: () => Promise<T>): Promise<T> => inLock('baton-push', work);
@@ -169,10 +155,4 @@ export function turnPushOff(of: Of): Promise<PushState> {
     await removeBoth(of, worker);
     return Notification.permission === 'denied' ? 'denied' : 'off';
   });
-}
-
-/** Ends the browser's subscription, whichever account it belongs to. The push service refuses further pushes to it. */
-export async function unsubscribeHere(): Promise<void> {
-  const given = async () => (await (await workerOfPushes())?.pushManager.getSubscription())?.unsubscribe();
-  await within(GIVE_UP_MS, given()).catch(() => {});
 }

@@ -1,5 +1,5 @@
-import { unsubscribeHere } from '../push/push.ts';
 import { closeAll } from '../push/shown.ts';
+import { unsubscribeHere } from '../push/unsubscribing.ts';
 import { claimKeys, dropKeys, keyState } from '../sealing/key-state.ts';
 import { keepPushChoice, noteAccount, pushChoice } from '../service-worker/here.ts';
 import { clearShares } from '../service-worker/shares.ts';

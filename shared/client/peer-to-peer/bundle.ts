@@ -18,6 +18,8 @@ const SIGNAL = 2;
 const MOST_TEXT_BYTES = 16 * 1024;
 /** How far a frame may be ahead of those that came in order: a full window of the smallest messages, and as much again. */
 const MOST_AHEAD = 16 * 1024;
+/** Smaller frames are not worth the memory of a whole message. */
+const LARGE_BYTES = 32 * 1024;
 /** A sender of bytes stops so far before it, because words and signals do not wait. */
 const AHEAD_RESERVE = 1024;
 
@@ -71,6 +73,8 @@ export function makeBundle({ messageBytes, onSignal, onMisbehaved, onSent }: Bun
   const kept = new Map<number, Kept>();
   const early = new Map<number, Early>();
   let earlyBytes = 0;
+  /** The memory of counted frames, each of the size of a whole message. */
+  const spare: ArrayBuffer[] = [];
   let nextOut = 0;
   let counted = 0;
   let nextIn = 0;
@@ -96,8 +100,14 @@ export function makeBundle({ messageBytes, onSignal, onMisbehaved, onSent }: Bun
     channel?.send(one.frame);
   }
 
+  /** Returns memory for a frame. That of a counted frame is filled again, because a channel copies what it sends. */
+  function takeMemory(length: number): Uint8Array<ArrayBuffer> {
+    if (length < LARGE_BYTES || length > messageBytes) return new Uint8Array(length);
+    return new Uint8Array(spare.pop() ?? new ArrayBuffer(messageBytes), 0, length);
+  }
+
   function post(kind: Kind, content: Uint8Array): void {
-    const frame = new Uint8Array(HEADER_BYTES + content.length);
+    const frame = takeMemory(HEADER_BYTES + content.length);
     frame[0] = kind;
     new DataView(frame.buffer).setUint32(1, nextOut);
     frame.set(content, HEADER_BYTES);
@@ -111,7 +121,11 @@ export function makeBundle({ messageBytes, onSignal, onMisbehaved, onSent }: Bun
   function count(came: number): boolean {
     if (came > nextOut) return false;
     // An older count may come later, over another channel.
-    for (; counted < came; counted += 1) kept.delete(counted);
+    for (; counted < came; counted += 1) {
+      const { frame } = kept.get(counted) as Kept;
+      if (frame.buffer.byteLength === messageBytes) spare.push(frame.buffer);
+      kept.delete(counted);
+    }
     return true;
   }
 

@@ -27,6 +27,21 @@ async function open(name: string, makes: boolean): Promise<IDBDatabase | null> {
 }
 
 /**
+ * Aborts the transaction when the page is left and the browser may keep it for the way back. WebKit keeps an open transaction
+ * with it, and no later page reads the keys (WebKitGTK 2.50).
+ */
+function endWithPage(transaction: IDBTransaction, signal: AbortSignal): void {
+  const left = ({ persisted }: PageTransitionEvent) => {
+    try {
+      if (persisted) transaction.abort();
+    } catch {
+      // The browser commits it already, and needs the page no more.
+    }
+  };
+  globalThis.addEventListener?.('pagehide', left, { signal });
+}
+
+/**
  * Runs one transaction; resolves when the browser reports that it is on the disk. Without `makes` it resolves to undefined
  * where there is no database.
  */
@@ -36,8 +51,10 @@ async function within<T>(
 ): Promise<T | undefined> {
   const database = await open(name, makes);
   if (database === null) return undefined;
+  const leave = new AbortController();
   try {
     const transaction = database.transaction(STORE, mode, { durability: 'strict' });
+    endWithPage(transaction, leave.signal);
     const done = new Promise<void>((resolve, reject) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = () => reject(transaction.error ?? new Error('IndexedDB gave up'));
@@ -46,6 +63,7 @@ async function within<T>(
     await done;
     return request.result;
   } finally {
+    leave.abort();
     database.close();
   }
 }
