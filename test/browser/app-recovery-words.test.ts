@@ -156,6 +156,7 @@ withChromium.describe('recovery words in the app', () => {
     await encryption(one.page).getByText('There are no recovery words.').waitFor();
     await encryption(one.page).getByRole('link', MAKE).click();
     await one.page.getByText('Whoever has the words can open messages').waitFor();
+    await one.page.getByText('Tablet was added. Was that you?').waitFor();
     await look(one.page, 'begin');
     const words = await showWords(one.page);
     expect(words).toHaveLength(24);
