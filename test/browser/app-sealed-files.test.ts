@@ -21,6 +21,7 @@ import {
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { openFirefoxPage } from './firefox-page.ts';
+import { moved as movedIn } from './found.ts';
 import { type KeyedSite, showCode, startKeyedSite } from './keyed-site.ts';
 
 /* Files between browsers with keys: what the service sees of them, and what becomes of a file on an interrupted way. */
@@ -39,19 +40,9 @@ async function look(page: Page, name: string): Promise<void> {
 
 const state = (page: Page, text: string) => inThread(page).locator('.state', { hasText: text });
 
-/** Resolves when more than this share of the only transfer that is shown has moved, and less than all of it. */
+/** Waits until more than this share of the only transfer has moved. It must not be over then. */
 async function moved(page: Page, share: number): Promise<void> {
-  const now = () =>
-    page.evaluate(() => {
-      const bar = document.querySelector<HTMLProgressElement>('.main progress');
-      return bar === null ? 0 : bar.value / bar.max;
-    });
-  for (const until = Date.now() + 60_000; Date.now() < until; ) {
-    const done = await now();
-    if (done > share && done < 1) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`Nothing moved:\n${await page.locator('.main').innerText()}`);
+  expect(await page.evaluate(movedIn(share, 60_000))).toBeLessThan(1);
 }
 
 /** Lets a page send no faster than this. */

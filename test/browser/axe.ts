@@ -7,7 +7,7 @@ interface Axe {
 
 /** What axe-core finds wrong with a page as it stands: WCAG 2.2 AA, and its best practice. */
 export async function violations(page: Page): Promise<string[]> {
-  // What is fading in has less contrast for a moment.
+  // A notice that fades in has less contrast for a moment.
   await page.evaluate(async () => {
     const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
     await Promise.allSettled(ending.map(({ finished }) => finished));

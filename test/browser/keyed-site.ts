@@ -43,7 +43,7 @@ async function letIn(laptop: KeyedDevice, page: Page, name: string): Promise<voi
   await question.waitFor({ state: 'detached' });
 }
 
-/** What differs between the kinds of sites. */
+/** The address of a site with one replica, or with several behind a balancer. */
 type Address = Pick<KeyedSite, 'url' | 'replaceReplica' | 'stop'>;
 
 function keyedSiteAt(site: SignInSite, address: Address): KeyedSite {

@@ -10,7 +10,7 @@ import { makeRingCalls } from '../../shared/client/sealing/ring-calls.ts';
 import { makeSealingCalls } from '../../shared/client/sealing/sealing-calls.ts';
 import type { Terminals } from './terminal.ts';
 
-/* What is secret when a device is let in or removed: the link's secret, and the keys of the account in a ring. */
+/* The secrets of letting in and removing a device: the link's secret, and the keys of the account in a ring. */
 
 /** The key in force, the one before it, and the secret of a link. */
 export type Secrets = Record<'accountKey' | 'olderKey' | 'linkSecret', Uint8Array>;

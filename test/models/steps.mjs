@@ -97,7 +97,7 @@ Steps ==
   },
 };
 
-/** What is noted of each model. */
+/** Returns the notes of this name, and the model that they belong to: the one of the same name where they name none. */
 const noteOf = (name) => ({ model: name, ...NOTES[name] });
 export const NOTED = Object.keys(NOTES).map((name) => ({ name, model: noteOf(name).model }));
 

@@ -12,7 +12,7 @@ import { FakePeer, peers, reset } from '../unit/client/peer-to-peer/fake-peers.t
  */
 
 const MIB = 1024 * 1024;
-/** Of a sealed file, as the service and a direct path have it. */
+/** The bytes of a whole record of a sealed file, as the service and a direct path have it. */
 const RECORD = 262_172;
 /** More than ten seconds and two windows of the relay, behind the five seconds in which the path is measured. */
 const BYTES = 48 * MIB + 1;

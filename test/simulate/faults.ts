@@ -119,7 +119,7 @@ function makeDeeds(
       await Promise.resolve();
       return { replica: null, target: `clock ${store.skewMs} ms`, movedClock: true, hidesDevices: true };
     },
-    // What it has is on disk before it answers, so that nothing is lost.
+    // The store writes to the disk before it answers, so that a restart loses nothing.
     async 'store-restart'({ holdMs }) {
       await stopStore(world, store);
       await wait(holdMs);

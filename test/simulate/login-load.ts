@@ -33,7 +33,7 @@ const DECIDED_WITHIN_MS = 3_000;
 /** Before a request is started again: its replica was about to connect to the store, or is gone. */
 const AGAIN_MS = 300;
 
-/** What was asked of a replica that is gone is not answered. */
+/** A replica that is gone does not answer. */
 const GIVES_UP_MS = 20_000;
 
 /** A mint, in ms. Some stand still for longer than their lease, which has 6 s. */

@@ -126,9 +126,9 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
 
   /**
    * Renews the session, unless another process has: then the stored one is in force, and the secret before it ends soon.
-   * Resolves to whether it was refused and another attempt makes sense; the last one ends the session instead.
+   * Resolves to whether another attempt makes sense, because this one was refused. The last one ends the session instead.
    */
-  async function isLate(token: string | null, isLast = false): Promise<boolean> {
+  async function renewOnce(token: string | null, isLast = false): Promise<boolean> {
     const known = await load();
     if (known === null) return end('logout').then(() => false);
     if (known.access_token !== token && !isEnding(known)) return false;
@@ -153,9 +153,9 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
 
   /** Renews the session, or ends it. The lock is free during the pause, so that another can save what it was given. */
   async function renewOrEnd(token: string | null): Promise<void> {
-    if (!(await locked(() => isLate(token)))) return;
+    if (!(await locked(() => renewOnce(token)))) return;
     await pause(LATE_ANSWER_MS, undefined);
-    await locked(() => isLate(token, true));
+    await locked(() => renewOnce(token, true));
   }
 
   function renew(token: string | null): Promise<void> {

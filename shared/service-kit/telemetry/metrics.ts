@@ -30,10 +30,18 @@ export type MetricsOf<D extends Declarations> = { readonly [N in keyof D]: Metri
 
 const PREFIX = 'baton_';
 
+/** What gauges read when they are scraped. The modules that own the values come after the gauges. */
+const readers = new WeakMap<Gauge, () => number>();
+
+function collect(this: Gauge): void {
+  const read = readers.get(this);
+  if (read !== undefined) this.set(read());
+}
+
 function make(name: string, declared: Declared, registry: Registry): Counter | Gauge | Histogram {
   const settings = { name: PREFIX + name, help: declared.help, labelNames: declared.labels, registers: [registry] };
   if (declared.kind === 'histogram') return new Histogram({ ...settings, buckets: declared.buckets });
-  return declared.kind === 'counter' ? new Counter(settings) : new Gauge(settings);
+  return declared.kind === 'counter' ? new Counter(settings) : new Gauge({ ...settings, collect });
 }
 
 /** Makes the declared metrics on this registry. */
@@ -44,7 +52,7 @@ export const registerMetrics = <D extends Declarations>(declarations: D, registr
 
 /** Makes a gauge read its value when it is scraped, so that nothing has to keep it up to date. */
 export function readWhenScraped(metric: Gauge, read: () => number): void {
-  Object.assign(metric, { collect: () => metric.set(read()) });
+  readers.set(metric, read);
 }
 
 /** One row of the metrics table in the documentation. */

@@ -49,7 +49,7 @@ function fail(what: string): never {
 }
 const check = (isTrue: boolean, what: string): void => void (isTrue || fail(what));
 const chainIn = ({ rings }: Keyring) => rings.map((ring) => ({ n: ring.body.n, hash: hashOf(ring) }));
-/** What an act keeps of the keyring by which it was made. */
+/** An act keeps this of the keyring that it used. */
 const knownBy = (keyring: Keyring) => ({
   chain: chainIn(keyring),
   epoch: keyring.ring.body.epoch,
