@@ -1,4 +1,4 @@
-import type { FileSource } from '../files/files.ts';
+import type { FileSource, Pieces } from '../files/files.ts';
 import { makePieces } from '../files/sources.ts';
 import {
   type MakeRecordCipher,
@@ -19,6 +19,12 @@ interface Parts {
   readonly recordCipher: MakeRecordCipher | undefined;
 }
 
+/** Returns the pieces of a source in a page, which copies the bytes of a request itself, and leaves a `Blob` to the browser. */
+function piecesInPage(source: FileSource): Pieces {
+  const pieces = makePieces(source, new AbortController().signal);
+  return { ...pieces, body: async (offset, bytes) => new Blob([await pieces.at(offset, bytes)]) };
+}
+
 /**
  * Makes a source of the sealed bytes of a file, without its name, type and digest. It opens at any offset: the same file has
  * the same sealed bytes each time. A file that changed meanwhile fails at the receiver, and reveals nothing.
@@ -28,19 +34,19 @@ export function sealedSource(source: FileSource, { index, key, transferId, recor
   let made: Promise<Records> | null = null;
   const recordsOf = () =>
     (made ??= transferId.then((id) => makeRecords(key, { transferId: id, index, size }, recordCipher)));
-  return {
+  const sealed: FileSource = {
     ...{ name: plainNameOf(index), size: sealedSizeOf(size), replayable },
     async open(offset, signal) {
       const records = await recordsOf();
       const plain = makePieces(source, signal);
       // An empty file is one empty record, for which nothing is read.
       const read = (start: number, length: number) => (length === 0 ? new Uint8Array(0) : plain.at(start, length));
-      const sealed = sealAhead(records, read, offset);
+      const bytes = sealAhead(records, read, offset);
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
             try {
-              const { done, value } = await sealed.next();
+              const { done, value } = await bytes.next();
               if (!done) return controller.enqueue(value);
               controller.close();
             } catch (error) {
@@ -51,11 +57,12 @@ export function sealedSource(source: FileSource, { index, key, transferId, recor
           },
           async cancel() {
             plain.close();
-            await sealed.return();
+            await bytes.return();
           },
         },
         { highWaterMark: 0 },
       );
     },
   };
+  return typeof document === 'undefined' ? sealed : { ...sealed, pieces: () => piecesInPage(sealed) };
 }

@@ -1,3 +1,4 @@
+import type { KeyedDevice } from '../../browser/keyed-device.ts';
 import { startKeyedSite } from '../../browser/keyed-site.ts';
 import { type MeasuredPage, openMeasuredPage } from '../../browser/measured-page.ts';
 import { type Kind, lookAtEachOther, signInMeasured } from '../../browser/measured-sign-in.ts';
@@ -8,18 +9,19 @@ const MOVES_WITHIN_MS = 600_000;
 /** A file by the app, from one browser to another, through the relay of a real replica: from the acceptance until it is stored. */
 export async function startPages(mib: number, film: string): Promise<Compared<'moved'>> {
   const site = await startKeyedSite();
-  const laptops = { sealed: await site.account(), plain: await site.plainAccount() };
   let pages: MeasuredPage[] = [];
 
-  async function open(kind: Kind): Promise<MeasuredPage> {
+  async function open(kind: Kind, laptop: KeyedDevice): Promise<MeasuredPage> {
     const page = await openMeasuredPage({ url: site.url, direct: false });
     pages.push(page);
-    await signInMeasured(page, laptops[kind], kind);
+    await signInMeasured(page, laptop, kind);
     return page;
   }
 
+  /** The account is a new one, because the browsers of earlier rounds are devices of theirs. */
   async function move(kind: Kind): Promise<number> {
-    const [one, other] = [await open(kind), await open(kind)];
+    const laptop = await (kind === 'sealed' ? site.account() : site.plainAccount());
+    const [one, other] = [await open(kind, laptop), await open(kind, laptop)];
     await lookAtEachOther(one, other);
     await one.choose('button', 'Send files', film);
     await other.shows('button', 'Accept', MOVES_WITHIN_MS);

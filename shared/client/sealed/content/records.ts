@@ -67,16 +67,29 @@ export type MakeRecordCipher = (keys: RecordKeys) => RecordCipher | Promise<Reco
 
 const webRecordCipher: MakeRecordCipher = async (keys) => {
   const [encKey, nonceKey] = await Promise.all([aesKey(keys.enc), hmacKey(keys.nonce)]);
-  const nonceOf = async (aadAndPlain: Bytes) => (await hmac(nonceKey, aadAndPlain)).slice(0, NONCE_BYTES);
+  /** Memory that is filled again: new memory for each record takes a page as long as the encryption does. */
+  const free: Bytes[] = [];
+  /** Lends `aad || plain` in one piece to what runs until it resolves. */
+  async function joined<T>(aad: Bytes, plain: Bytes, work: (both: Bytes) => Promise<T>): Promise<T> {
+    const memory = free.pop() ?? new Uint8Array(aad.length + RECORD_BYTES);
+    memory.set(aad);
+    memory.set(plain, aad.length);
+    try {
+      return await work(memory.subarray(0, aad.length + plain.length));
+    } finally {
+      free.push(memory);
+    }
+  }
+  const nonceOf = async (both: Bytes) => (await hmac(nonceKey, both)).slice(0, NONCE_BYTES);
   return {
-    async seal(aad, plain) {
-      const own = concat(aad, plain);
-      const nonce = await nonceOf(own);
-      return [nonce, await aesSeal(encKey, nonce, aad, own.subarray(aad.length))];
-    },
+    seal: (aad, plain) =>
+      joined(aad, plain, async (both) => {
+        const nonce = await nonceOf(both);
+        return [nonce, await aesSeal(encKey, nonce, aad, both.subarray(aad.length))];
+      }),
     async open(aad, nonce, sealed) {
       const plain = await aesOpen(encKey, nonce, aad, sealed);
-      return plain !== null && isSame(await nonceOf(concat(aad, plain)), nonce) ? plain : null;
+      return plain !== null && isSame(await joined(aad, plain, nonceOf), nonce) ? plain : null;
     },
   };
 };
