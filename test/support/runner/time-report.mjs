@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const SLOWEST = 10;
@@ -10,7 +10,7 @@ const row = ({ name, seconds, tests }) => `${seconds.toFixed(1).padStart(7)} s $
 
 /**
  * Ends a run with the time and the number of tests of every file, the slowest last. With `APP_TEST_RECORD_SECONDS` the
- * times become the list that puts long files first.
+ * times go into the list that puts long files first.
  */
 export default class TimeReport {
   #config;
@@ -36,9 +36,11 @@ export default class TimeReport {
     process.once('exit', () => process.stdout.write(lines.join('\n')));
   }
 
+  /** Files that this run left out keep their times. */
   #record(files) {
-    const listed = files.filter(({ seconds }) => seconds >= LISTED_FROM_SECONDS);
-    const entries = listed.map(({ name, seconds }) => [name, Math.round(seconds)]).sort(([a], [b]) => (a < b ? -1 : 1));
-    writeFileSync(LIST, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
+    const times = new Map(Object.entries(JSON.parse(readFileSync(LIST, 'utf8'))));
+    for (const { name, seconds } of files) times.set(name, Math.round(seconds));
+    const entries = [...times].filter(([, seconds]) => seconds >= LISTED_FROM_SECONDS);
+    writeFileSync(LIST, `${JSON.stringify(Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))), null, 2)}\n`);
   }
 }
