@@ -138,9 +138,10 @@ export interface TextToSend {
 export interface SealedTexts {
   /**
    * Sends a text to a device, or to all others. A device without keys gets it only with `plain`. Otherwise the call fails
-   * with `unkeyed_receiver`, or, for several devices, the result names those without keys.
+   * with `unkeyed_receiver`, or, for several devices, the result names those without keys. Each call seals anew: a program
+   * that may call it again for the same text gives the text an `id`.
    */
-  send(keyring: Keyring, text: TextToSend, settings?: OnceSettings): Promise<SentText>;
+  send(keyring: Keyring, text: TextToSend, settings?: CallSettings): Promise<SentText>;
   /**
    * Seals a text for one device, or with `*` for all that have keys, for a program that stores it before it sends it. Throws
    * `unkeyed_receiver` for a device without keys.

@@ -134,7 +134,7 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
       const { to, text, plain = false } = wanted;
       return inOrder(to, settings.signal, async () => {
         checkReady(keyring, trustedNow());
-        if (to === '*') return sendToAll(keyring, wanted, { signal: settings.signal });
+        if (to === '*') return sendToAll(keyring, wanted, settings);
         const isSealed = isKeyed(keyring, to);
         const body = isSealed || !plain ? { sealed: await sealFor(keyring, wanted) } : { content: text };
         const accepted = await post(to, body, settings);
