@@ -207,6 +207,9 @@ export const chineseAccount: Pick<
     account_refused: '此账号不能在这里登录。请使用其他账号，或联系服务的管理者。',
     relay_busy: '服务同时传输的文件太多。请稍后重试。',
     internal: '服务出错了。请稍后重试。',
+    cross_site: '此页面所在的地址无法执行此操作。请在 Baton 的主地址打开它。',
+    unexpected_answer: '代替服务作出回应的是代理或网络登录页面。请检查网络，然后重新加载页面。',
+    broker_contract: '登录服务返回了无法使用的响应。请重试，或联系服务的管理者。',
     unexpected: 'Baton 遇到未知错误。请重新加载页面后重试。',
   },
 };

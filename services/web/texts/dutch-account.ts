@@ -225,6 +225,11 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
         'Dit account mag hier niet inloggen. Gebruik een ander, of vraag het aan wie deze dienst beheert.',
       relay_busy: 'De dienst verwerkt te veel bestanden tegelijk. Probeer het zo opnieuw.',
       internal: 'De dienst maakte een fout. Probeer het zo opnieuw.',
+      cross_site: 'Deze pagina is geopend op een adres waar dit niet kan. Open Baton op zijn hoofdadres.',
+      unexpected_answer:
+        'In plaats van de dienst antwoordde een proxy of de inlogpagina van een netwerk. Controleer het netwerk en laad de pagina opnieuw.',
+      broker_contract:
+        'De aanmelddienst gaf een onbruikbaar antwoord. Probeer het opnieuw, of vraag het aan wie deze dienst beheert.',
       unexpected: 'Baton stuitte op een fout die het niet kent. Laad de pagina opnieuw en probeer het dan weer.',
     },
   };

@@ -44,5 +44,10 @@ export const englishErrors = {
   account_refused: 'This account cannot sign in here. Use another one, or ask whoever runs this service.',
   relay_busy: 'The service passes too many files at once. Try again in a moment.',
   internal: 'The service failed. Try again in a moment.',
+  cross_site: 'This page was opened at an address that cannot do this. Open Baton at its main address.',
+  unexpected_answer:
+    'A proxy or the log-in page of a network answered instead of the service. Check the network, then reload the page.',
+  broker_contract:
+    'The sign-in service gave an answer that cannot be used. Try again, or ask whoever runs this service.',
   unexpected: 'An unknown error occurred. Reload the page, then try again.',
 };

@@ -224,6 +224,11 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
         'Ce compte ne peut pas se connecter ici. Utilisez-en un autre, ou demandez à qui gère ce service.',
       relay_busy: 'Le service relaie trop de fichiers à la fois. Réessayez dans un instant.',
       internal: 'Le service a fait une erreur. Réessayez dans un instant.',
+      cross_site: 'Cette page est ouverte à une adresse qui ne permet pas cela. Ouvrez Baton à son adresse principale.',
+      unexpected_answer:
+        'Un proxy ou la page de connexion d’un réseau a répondu à la place du service. Vérifiez le réseau, puis rechargez la page.',
+      broker_contract:
+        'Le service de connexion a donné une réponse inutilisable. Réessayez, ou demandez à qui gère ce service.',
       unexpected: 'Baton a rencontré une erreur inconnue. Rechargez la page, puis réessayez.',
     },
   };

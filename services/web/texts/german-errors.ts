@@ -51,5 +51,11 @@ export const germanErrors: Texts['errors'] = {
     'Dieses Konto darf sich hier nicht anmelden. Nimm ein anderes oder frage, wer diesen Dienst betreibt.',
   relay_busy: 'Der Dienst leitet zu viele Dateien auf einmal weiter. Versuch es gleich noch einmal.',
   internal: 'Der Dienst hat einen Fehler gemacht. Versuch es gleich noch einmal.',
+  cross_site:
+    'Von der Adresse aus, unter der diese Seite geöffnet ist, geht das nicht. Öffne Baton unter seiner Hauptadresse.',
+  unexpected_answer:
+    'Statt des Dienstes hat ein Proxy oder die Anmeldeseite eines Netzes geantwortet. Prüfe das Netz und lade die Seite neu.',
+  broker_contract:
+    'Der Anmeldedienst hat eine unbrauchbare Antwort gegeben. Versuch es noch einmal, oder frage, wer diesen Dienst betreibt.',
   unexpected: 'Baton ist auf einen unbekannten Fehler gestoßen. Lade die Seite neu und versuche es noch einmal.',
 };

@@ -227,6 +227,11 @@ export const italianAccount: Pick<
     account_refused: 'Questo account non può accedere qui. Usane un altro, o chiedi a chi gestisce questo servizio.',
     relay_busy: 'Il servizio sta trasmettendo troppi file in una volta. Riprova tra un momento.',
     internal: 'Il servizio ha commesso un errore. Riprova tra un momento.',
+    cross_site: 'Questa pagina è aperta a un indirizzo da cui non si può fare. Apri Baton al suo indirizzo principale.',
+    unexpected_answer:
+      'Al posto del servizio ha risposto un proxy o la pagina di accesso di una rete. Controlla la rete, poi ricarica la pagina.',
+    broker_contract:
+      'Il servizio di accesso ha dato una risposta inutilizzabile. Riprova o chiedi a chi gestisce questo servizio.',
     unexpected: 'Baton ha incontrato un errore che non conosce. Ricarica la pagina, poi riprova.',
   },
 };

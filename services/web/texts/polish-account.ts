@@ -236,6 +236,11 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       account_refused: 'To konto nie może się tu zalogować. Użyj innego albo zapytaj osobę, która prowadzi tę usługę.',
       relay_busy: 'Usługa przesyła zbyt wiele plików naraz. Spróbuj ponownie za chwilę.',
       internal: 'Usługa popełniła błąd. Spróbuj ponownie za chwilę.',
+      cross_site: 'Ta strona jest otwarta pod adresem, który na to nie pozwala. Otwórz Baton pod jego głównym adresem.',
+      unexpected_answer:
+        'Zamiast usługi odpowiedziało proxy albo strona logowania sieci. Sprawdź sieć, a potem odśwież stronę.',
+      broker_contract:
+        'Usługa logowania dała odpowiedź, której nie można użyć. Spróbuj ponownie albo zapytaj osobę, która prowadzi tę usługę.',
       unexpected: 'Baton napotkał błąd, którego nie zna. Odśwież stronę i spróbuj ponownie.',
     },
   };

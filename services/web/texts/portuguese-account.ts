@@ -227,6 +227,11 @@ export const portugueseAccount: Pick<
     account_refused: 'Esta conta não pode entrar aqui. Use outra, ou fale com quem mantém este serviço.',
     relay_busy: 'O serviço passa arquivos demais de uma vez. Tente de novo daqui a pouco.',
     internal: 'O serviço cometeu um erro. Tente de novo daqui a pouco.',
+    cross_site: 'Esta página está aberta num endereço que não permite isto. Abra o Baton no endereço principal.',
+    unexpected_answer:
+      'Um proxy ou a página de acesso de uma rede respondeu em vez do serviço. Verifique a rede e recarregue a página.',
+    broker_contract:
+      'O serviço de início de sessão deu uma resposta inutilizável. Tente de novo, ou fale com quem mantém este serviço.',
     unexpected: 'O Baton encontrou um erro que não conhece. Recarregue a página e tente de novo.',
   },
 };

@@ -228,6 +228,12 @@ export const spanishAccount: Pick<
     account_refused: 'Esta cuenta no puede iniciar sesión aquí. Usa otra, o pregunta a quien lleva este servicio.',
     relay_busy: 'El servicio pasa demasiados archivos a la vez. Inténtalo de nuevo en un momento.',
     internal: 'El servicio cometió un error. Inténtalo de nuevo en un momento.',
+    cross_site:
+      'Esta página está abierta en una dirección desde la que no se puede hacer esto. Abre Baton en su dirección principal.',
+    unexpected_answer:
+      'Ha respondido un proxy o la página de acceso de una red en lugar del servicio. Comprueba la red y vuelve a cargar la página.',
+    broker_contract:
+      'El servicio de inicio de sesión ha dado una respuesta inservible. Inténtalo de nuevo o pregunta a quien lleva este servicio.',
     unexpected: 'Baton ha encontrado un error que no conoce. Vuelve a cargar la página e inténtalo de nuevo.',
   },
 };
