@@ -23,6 +23,8 @@ const SEALED = [
   'content',
   'independent',
   'linking',
+  'ring-fields',
+  'change',
   'ring',
 ].map((name) => `test/unit/client/sealed/${name}.test.ts`);
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);

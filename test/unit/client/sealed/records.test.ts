@@ -69,6 +69,18 @@ test.each([0, 1, R - 1, R, R + 1, 2 * R, 2 * R + 5])('a file of %d bytes', async
   expect(Buffer.compare(await openAll(records, sealed), file)).toBe(0);
 });
 
+test('records that are sealed and opened at once are the same as one after the other', async () => {
+  const size = 3 * R + 5;
+  const [records, file] = [await recordsOf(size), fileOf(size)];
+  const sealedAt = (whole: Bytes, record: number) => whole.slice(record * (R + 28), (record + 1) * (R + 28));
+  const all = Array.from({ length: records.count }, (_, record) => record);
+  const whole = await sealAll(records, file);
+  const sealed = await Promise.all(all.map((record) => records.seal(record, file.slice(record * R, (record + 1) * R))));
+  expect(Buffer.compare(concat(...sealed), whole)).toBe(0);
+  const opened = await Promise.all(all.map((record) => records.open(record, sealedAt(whole, record))));
+  expect(Buffer.compare(concat(...opened), file)).toBe(0);
+});
+
 test('sealing goes on at any byte, and opening at any record, with the same bytes', async () => {
   const size = 2 * R + 777;
   const [records, file] = [await recordsOf(size), fileOf(size)];
