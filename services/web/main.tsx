@@ -112,3 +112,5 @@ async function begin(): Promise<void> {
 
 attempt(() => Promise.all([drawInLanguage(), begin()]), texts.value.failed.open);
 void registerWorker();
+// A page may stay open for days after a worker that could not be installed.
+document.addEventListener('visibilitychange', () => void registerWorker());

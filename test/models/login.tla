@@ -8,6 +8,7 @@
 \* Expect        services/sync/signin/polling/claims.ts          expect: written before the mint
 \* Mint          services/sync/signin/polling/consume.ts         mint: the key is the request
 \* MintFails     services/sync/signin/polling/consume.ts         the answer of the broker is lost, or it is a fault
+\* Refuse        services/sync/signin/polling/session-of.ts      who approved may not any more; consume.ts: the broker says no
 \* Finish        services/sync/signin/lua/login-finish.lua
 \* Answer        services/sync/signin/polling/polling.ts
 \* Check         services/sync/signin/polling/claims.ts          check
@@ -79,6 +80,12 @@ MintFails(p) ==
   /\ poll' = [poll EXCEPT ![p].step = "finishes", ![p].says = "approved"]
   /\ UNCHANGED <<state, fence, leased, over, claim, removed, delivered, decided>>
 
+\* Before the mint, or by the broker's answer. A session that another poll has made meanwhile stays.
+Refuse(p) ==
+  /\ poll[p].step \in {"leased", "expected"}
+  /\ poll' = [poll EXCEPT ![p].step = "finishes", ![p].says = "denied"]
+  /\ UNCHANGED <<state, fence, leased, over, sessions, claim, removed, delivered, decided, faults>>
+
 \* In the store. `is` is the answer.
 Finish(p) ==
   /\ poll[p].step = "finishes"
@@ -114,7 +121,7 @@ Check ==
 
 Next ==
   \/ Decide("approved") \/ Decide("denied") \/ TimeIsOver \/ Expire \/ Lapse \/ Check
-  \/ \E p \in Polls : Lease(p) \/ Expect(p) \/ Mint(p) \/ MintFails(p) \/ Finish(p) \/ FinishAgain(p) \/ Answer(p) \/ Die(p)
+  \/ \E p \in Polls : Lease(p) \/ Expect(p) \/ Mint(p) \/ MintFails(p) \/ Refuse(p) \/ Finish(p) \/ FinishAgain(p) \/ Answer(p) \/ Die(p)
 
 \* A lease that nobody ends lapses in the end.
 LapsesAtLast == leased /\ (\A p \in Polls : poll[p].step \in {"idle", "done"}) /\ leased' = FALSE

@@ -34,7 +34,7 @@ Steps ==
   \\/ \\E p \\in Polls :
       \\/ Finish(p) /\\ poll[p].says = "consumed" /\\ Note(<<state, "consume", Has(p), state'>>)
       \\/ Finish(p) /\\ poll[p].says # "consumed"
-      \\/ Lease(p) \\/ Expect(p) \\/ Mint(p) \\/ MintFails(p) \\/ FinishAgain(p) \\/ Answer(p) \\/ Die(p)`,
+      \\/ Lease(p) \\/ Expect(p) \\/ Mint(p) \\/ MintFails(p) \\/ Refuse(p) \\/ FinishAgain(p) \\/ Answer(p) \\/ Die(p)`,
     line: (values) => values,
   },
   // A request as its record in the store says it: with its lease, its time, and the place of a fencing number.
@@ -43,7 +43,7 @@ Steps ==
     constants: { Faults: 4 },
     definitions: `
 Place(p) == IF poll[p].fence = fence THEN "newest" ELSE "older"
-Ends(p) == IF poll'[p].step = "answers" \\/ (poll[p].says = "approved" /\\ state = "approved" /\\ poll[p].fence = fence) THEN "yes" ELSE "no"
+Ends(p) == IF poll[p].fence = fence /\\ (state = "approved" \\/ state = poll[p].says) THEN "yes" ELSE "no"
 Kept == <<state, leased, over>>
 Steps ==
   \\/ Decide("approved") /\\ Note(Kept \\o <<"user", "approved", "ok">> \\o Kept')
@@ -53,7 +53,7 @@ Steps ==
   \\/ \\E p \\in Polls :
       \\/ Lease(p) /\\ Note(Kept \\o <<"poll", "lease", "fence+" \\o ToString(fence' - fence)>> \\o Kept')
       \\/ Finish(p) /\\ Note(Kept \\o <<Place(p), poll[p].says, Ends(p)>> \\o Kept')
-      \\/ Expect(p) \\/ Mint(p) \\/ MintFails(p) \\/ FinishAgain(p) \\/ Answer(p) \\/ Die(p)`,
+      \\/ Expect(p) \\/ Mint(p) \\/ MintFails(p) \\/ Refuse(p) \\/ FinishAgain(p) \\/ Answer(p) \\/ Die(p)`,
     line(values) {
       const request = ([state, leased, over]) => [state, leased && 'leased', over && 'over'].filter(Boolean).join('+');
       return [request(values.slice(0, 3)), ...values.slice(3, 6), request(values.slice(6))];

@@ -22,11 +22,17 @@ export function onWorkerMessage(listener: (event: MessageEvent) => void): () => 
   }
 }
 
-let registered: Promise<ServiceWorkerRegistration | null> | null = null;
+let registered: Promise<ServiceWorkerRegistration | null> = Promise.resolve(null);
 
-/** Registers the service worker of the app; null where this browser or this address can have none. */
+/**
+ * Registers the service worker of the app; null where this browser or this address can have none. After a worker that could
+ * not be installed the next call tries again.
+ */
 export function registerWorker(): Promise<ServiceWorkerRegistration | null> {
-  registered ??= register();
+  registered = registered.then((found) => {
+    const hasWorker = (found?.active ?? found?.waiting ?? found?.installing ?? null) !== null;
+    return hasWorker ? found : register();
+  });
   return registered;
 }
 

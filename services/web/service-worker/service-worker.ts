@@ -66,14 +66,14 @@ async function isOfShell(path: string, answer: Response): Promise<boolean> {
 /** @throws when no replica of this version answers */
 async function fetchOfShell(path: string): Promise<Response> {
   for (let tries = 1; ; tries += 1) {
-    const answer = await fetch(path);
-    if (await isOfShell(path, answer)) return answer;
-    if (tries === SHELL_TRIES) throw new Error(`${path} is not of this version`);
+    const answer = await fetch(path).catch(() => null);
+    if (answer !== null && (await isOfShell(path, answer))) return answer;
+    if (tries === SHELL_TRIES) throw new Error(`No replica of this version has ${path}`);
     await pause(tries * SHELL_PAUSE_MS);
   }
 }
 
-/** Installs all of the shell or nothing. After a failure a later visit installs it. */
+/** Installs all of the shell or nothing. After a failure it is installed when somebody looks at the page again. */
 async function install(): Promise<void> {
   const answers = await Promise.all(BATON_SHELL.map(async (path) => [path, await fetchOfShell(path)] as const));
   const cache = await caches.open(CACHE);
