@@ -57,10 +57,12 @@ const MUTATORS = {
   ExpressionStatement: (node) => (node.directive === undefined ? [whole(node, ';')] : []),
   ThrowStatement: (node) => [whole(node, ';')],
   // What a maker returns, over many lines, is missed at once.
-  ReturnStatement: ({ argument }, text) =>
-    argument === null || argument.type === 'Literal' || text.slice(argument.start, argument.end).includes('\n')
+  ReturnStatement: ({ argument }, text) => {
+    const said = argument === null ? 'undefined' : text.slice(argument.start, argument.end);
+    return said === 'undefined' || argument.type === 'Literal' || said.includes('\n')
       ? []
-      : [whole(argument, 'undefined')],
+      : [whole(argument, 'undefined')];
+  },
   // A code, not a sentence.
   NewExpression: ({ callee, arguments: [code] }) =>
     callee.name?.endsWith('Error') && /^[a-z_]+$/.test(code?.value) ? [whole(code, "''")] : [],

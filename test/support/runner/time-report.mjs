@@ -41,6 +41,9 @@ export default class TimeReport {
     const times = new Map(Object.entries(JSON.parse(readFileSync(LIST, 'utf8'))));
     for (const { name, seconds } of files) times.set(name, Math.round(seconds));
     const entries = [...times].filter(([, seconds]) => seconds >= LISTED_FROM_SECONDS);
-    writeFileSync(LIST, `${JSON.stringify(Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))), null, 2)}\n`);
+    writeFileSync(
+      LIST,
+      `${JSON.stringify(Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))), null, 2)}\n`,
+    );
   }
 }

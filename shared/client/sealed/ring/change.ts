@@ -100,7 +100,7 @@ export async function makeNextRing(before: Ring, signer: Signer, change: RingCha
   const key = rotates ? { epoch: epoch + 1, key: randomBytes(32), until: null } : inForce;
   const replaced = rotates ? [...older, { ...inForce, until: now + OLDER_MS }] : older;
   // A member that stays under the same key keeps its wrap.
-  const fresh = members.filter(({ device_id, since }) => rotates || since > n || wraps[device_id] === undefined);
+  const fresh = members.filter(({ since }) => rotates || since > n);
   const made = await wrapsFor(before.body, key, fresh);
   const wrapOf = ({ device_id }: Member) => [device_id, made[device_id] ?? wraps[device_id] ?? ''] as const;
   const head = { v: 1, service, user_id, n: n + 1, prev_hash: hashOf(before) } as const;

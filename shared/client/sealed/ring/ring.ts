@@ -186,10 +186,11 @@ export async function signerOf(
 
 /** Reads a ring of this account. It does not check who signed the ring. */
 export async function readRing(text: string, { service, user_id }: Account): Promise<Ring> {
-  const [bytes, signature] = splitSigned(text) ?? [];
-  const body = bytes === undefined ? undefined : jsonIn(bytes);
-  if (bytes === undefined || signature === undefined || !isBody(body)) throw sealedError('bad_ring');
+  const signed = splitSigned(text);
+  const body = signed === null ? undefined : jsonIn(signed[0]);
+  if (signed === null || !isBody(body)) throw sealedError('bad_ring');
   if (body.service !== service || body.user_id !== user_id) throw sealedError('bad_ring');
+  const [bytes, signature] = signed;
   return { text, bytes, signature, body, hash: await sha256(bytes) };
 }
 

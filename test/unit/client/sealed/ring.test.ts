@@ -4,7 +4,7 @@ import { fromBase64url, toBase64url, utf8 } from '../../../../shared/client/seal
 import { openAccountKeys, OLDER_MS } from '../../../../shared/client/sealed/ring/account-keys.ts';
 import { readBack, walkChain } from '../../../../shared/client/sealed/ring/chain.ts';
 import { readGuests, signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
-import { hashOf, type Ring, type RingBody, signBytes } from '../../../../shared/client/sealed/ring/ring.ts';
+import { hashOf, isGone, type Ring, type RingBody, signBytes } from '../../../../shared/client/sealed/ring/ring.ts';
 import { hasStated, keysOfWords, makeWords, signStatement } from '../../../../shared/client/sealed/ring/words.ts';
 import { publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
 import { ACCOUNT, codeOf, firstRing, keyringOf, makePerson, nextRing, NOW, type Person } from './people.ts';
@@ -97,6 +97,12 @@ test('what is no ring of the account is refused', async () => {
     'an epoch with the same key': await forge(third, b, { epoch: 2 }),
     'a key that changed under its epoch': await forge(third, b, { key_id: 'A'.repeat(43) }),
     'a date that is not true': await forge(third, b, { members: members.map((each) => ({ ...each, since: 1 })) }),
+    'a member with another key to seal to': await forge(third, b, {
+      members: members.map((each) => (each.device_id === 'device-a' ? { ...each, enc: stranger.asks.enc } : each)),
+    }),
+    'a member with another key to sign with': await forge(third, b, {
+      members: members.map((each) => (each.device_id === 'device-a' ? { ...each, sig: stranger.asks.sig } : each)),
+    }),
     'no member': await forge(third, b, { members: [], wraps: {} }),
     'words of a time before all times': await forge(third, b, { words: { ...said, at: -1 } }),
     'words of a time that no date has': await forge(third, b, { words: { ...said, at: 8.64e15 + 1 } }),
@@ -122,6 +128,32 @@ test('what is no ring of the account is refused', async () => {
   const signed = await signBytes('baton/1 ring', ACCOUNT, b.signer.keys, leaving.bytes);
   expect(await codeOf(walkChain([third], [signed], ACCOUNT))).toBe('bad_ring');
   expect(await codeOf(nextRing(third, a, { remove: ['device-a'] }))).toBe('not_a_member');
+});
+
+test('a member does not sign the ring that replaces its keys: the old ones may be in other hands', async () => {
+  const { a, b, third } = await three();
+  const relinked = await nextRing(third, a, { add: [(await makePerson('device-b')).asks] });
+  const text = await signBytes('baton/1 ring', ACCOUNT, b.signer.keys, relinked.bytes);
+  expect(await codeOf(walkChain([third], [text], ACCOUNT))).toBe('bad_ring');
+  expect(await codeOf(walkChain([third], [relinked.text], ACCOUNT))).toBe('taken');
+});
+
+test('the first ring is made, signed and held by one member', async () => {
+  const { a, b, first, second } = await three();
+  const [own] = first.body.members;
+  const walk = async (text: string) => codeOf(walkChain([], [text], ACCOUNT));
+  const both = { members: second.body.members.map((each) => ({ ...each, since: 1 })), wraps: second.body.wraps };
+  expect(await walk(first.text)).toBe('taken');
+  for (const says of [{ epoch: 2 }, both, { members: [{ ...own, since: 2 }] }, { n: 2, prev_hash: hashOf(first) }]) {
+    expect(await walk(await forge(first, a, says as Partial<RingBody>))).toBe('bad_ring');
+  }
+  expect(await walk(await forge(first, b, {}))).toBe('bad_ring');
+});
+
+test('a ring says which guests were removed', async () => {
+  const { a, third } = await three();
+  const later = await nextRing(third, a, { removeGuests: [{ device_id: 'guest-1', until: NOW }] });
+  expect([isGone(third, 'guest-1'), isGone(later, 'guest-1'), isGone(later, 'guest-2')]).toEqual([false, true, false]);
 });
 
 test('a removed member signs no ring any more', async () => {
