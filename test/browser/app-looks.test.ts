@@ -10,6 +10,7 @@ import { fillHistory, LONG_NAME, tellTabs } from './app-history.ts';
 import { keepMessages, randomUser } from './app-two.ts';
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
+import { isTooWide, LANGUAGES, useLanguage } from './too-wide.ts';
 
 /* Every state of the app, looked at by axe-core, and kept as pictures for people in dist/screenshots. */
 
@@ -28,13 +29,6 @@ const WORDS = [
   '    indented first\n\n\n  and after two empty lines',
   '```never closed\npw: a`b`c',
 ];
-
-/** Nothing is wider than the window, or than the thread: nobody has to move the page to the side. */
-const isTooWide = (page: Page): Promise<boolean> =>
-  page.evaluate(() => {
-    const boxes = [document.documentElement, ...document.querySelectorAll('.items-box')];
-    return boxes.some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
-  });
 
 withChromium.describe('how the app looks', () => {
   let site: Site;
@@ -179,6 +173,30 @@ withChromium.describe('how the app looks', () => {
     }
     expect(flaws).toEqual([]);
   }, 240_000);
+
+  test('no view is wider than a phone, in any language', async () => {
+    const user = randomUser();
+    await enrol(user, ['Pixel 8']);
+    const app = await openApp(browser, { url: localUrl(site.one), user, name: 'Work laptop', viewport: SIZES[320] });
+    await deviceRow(app.page, 'Pixel 8').waitFor();
+    const wide: string[] = [];
+    for (const language of LANGUAGES) {
+      await useLanguage(app.page, language);
+      const views = { settings: '.sessions', clipboard: '.pane-body', search: 'input[type=search]' };
+      for (const [at, ready] of Object.entries(views)) {
+        await app.page.evaluate((hash) => {
+          location.hash = hash;
+        }, `#/${at}`);
+        await app.page.locator(ready).first().waitFor();
+        for (const width of [320, 390] as const) {
+          await app.page.setViewportSize(SIZES[width]);
+          if (await isTooWide(app.page)) wide.push(`${at} ${language} ${width}`);
+        }
+      }
+    }
+    expect(wide).toEqual([]);
+    expect(app.reports).toEqual([]);
+  });
 
   test.each([390, 1440] as const)(
     'words of every kind, at %d points',

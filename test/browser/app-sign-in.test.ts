@@ -18,6 +18,7 @@ import {
 } from './app-page.ts';
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
+import { isTooWide, LANGUAGES, useLanguage } from './too-wide.ts';
 
 /** Beside those of the states that need no broker. */
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
@@ -71,6 +72,33 @@ withChromium.describe('signing in with the app', () => {
     await desktop.getByText('is let in').waitFor();
     await phone.locator('.device').waitFor();
   }
+
+  test('both ways of letting a device in fit a phone, in any language, and the same code is shown again', async () => {
+    const { page, reports } = await stranger(PHONE);
+    await logIn(page, 'Phone');
+    const wide: string[] = [];
+    const codes: (string | null)[] = [];
+    for (const language of LANGUAGES) {
+      await useLanguage(page, language);
+      for (const width of [320, 390]) {
+        await page.setViewportSize({ ...PHONE, width });
+        await page.evaluate(() => {
+          location.hash = '#/add';
+        });
+        await page.locator('.qr-frame svg').waitFor();
+        codes.push(await page.locator('.qr-frame path').getAttribute('d'));
+        if (await isTooWide(page)) wide.push(`${language} ${width}`);
+        await page.screenshot({ path: join(PICTURES, `add-${language}-${width}.png`), fullPage: true });
+        await page.evaluate(() => {
+          location.hash = '#/settings';
+        });
+        await page.locator('.sessions').waitFor();
+      }
+    }
+    expect(wide).toEqual([]);
+    expect(codes).toEqual(codes.map((_, at) => codes[at - (at % 2)]));
+    expect(reports).toEqual([]);
+  });
 
   test('from the first visit over a code to two devices that see each other, and back out', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];

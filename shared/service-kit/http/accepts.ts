@@ -7,9 +7,9 @@ import express, { type Request } from 'express';
 export const prefersPages = (req: IncomingMessage): boolean =>
   express.request.accepts.call(req as Request, 'application/problem+json', 'text/html') === 'text/html';
 
-/** Returns the encoding that the client accepts; null if it wants the bytes unencoded. */
-export function acceptedEncoding<T extends string>(req: IncomingMessage, encodings: readonly T[]): T | null {
-  if (encodings.length === 0) return null;
-  const chosen = express.request.acceptsEncodings.call(req as Request, ...encodings);
-  return encodings.find((encoding) => encoding === chosen) ?? null;
-}
+/**
+ * Returns the first of these encodings that the client accepts; null if it wants the bytes unencoded. Express would choose
+ * by the order in the header, in which browsers name the oldest encoding first.
+ */
+export const acceptedEncoding = <T extends string>(req: IncomingMessage, encodings: readonly T[]): T | null =>
+  encodings.find((encoding) => express.request.acceptsEncodings.call(req as Request, encoding) === encoding) ?? null;

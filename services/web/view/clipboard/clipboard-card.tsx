@@ -149,8 +149,10 @@ export function ClipboardLine() {
         <bdi class="own">{entry.source_device_name}</bdi> {clipboard.copiedText}
         {entry.expires_at !== null && (
           <>
-            {', '}
-            <Left until={entry.expires_at} isRough />
+            {' '}
+            <small class="clipboard-left">
+              <Left until={entry.expires_at} isRough />
+            </small>
           </>
         )}
         {isSealedEntry(entry) && (

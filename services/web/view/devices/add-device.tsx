@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { Camera, ShieldAlert } from 'lucide';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Invite, readSignInLink } from '../../../../shared/client/index.ts';
-import { shared } from '../../engine/shared-state.ts';
+import { type BatonClient, type Invite, readSignInLink } from '../../../../shared/client/index.ts';
+import { requested, shared } from '../../engine/shared-state.ts';
 import { serverNow } from '../../server-time.ts';
 import { inviteLink, keyedInviteLink, newSecret } from '../../../../shared/client/session/invites.ts';
 import { keyState } from '../../sealing/key-state.ts';
@@ -43,6 +43,29 @@ function Scanner({ onFound, onFailed }: { onFound: (link: string) => void; onFai
 
 type InviteState = { kind: 'asking' } | { kind: 'shown'; invite: Invite; link: string } | { kind: 'over'; why: string };
 
+interface SecretInvite {
+  invite: Invite;
+  secret: string;
+}
+
+/** A code with less time than this is not shown again. */
+const LEAST_LEFT_MS = 60_000;
+
+/** The invite that was shown last. A device may make ten an hour, so the same one is shown again while nobody used it. */
+let last: SecretInvite | null = null;
+requested.subscribe((request) => {
+  if (request !== null) last = null;
+});
+
+async function inviteOf(client: BatonClient): Promise<SecretInvite> {
+  if (last !== null && last.invite.expires_at - serverNow() > LEAST_LEFT_MS) return last;
+  const invite = await client.signIns.invite();
+  const secret = newSecret();
+  keepSecret(secret, invite.expires_at, serverNow());
+  last = { invite, secret };
+  return last;
+}
+
 /** Shows a code for the camera of the new device. */
 function InviteCode() {
   const { client } = useApp();
@@ -52,11 +75,9 @@ function InviteCode() {
   useEffect(() => {
     let isGone = false;
     state.value = { kind: 'asking' };
-    client.signIns.invite().then(
-      (invite) => {
-        const secret = newSecret();
+    inviteOf(client).then(
+      ({ invite, secret }) => {
         const linkOf = keyState.peek().kind === 'keyed' ? keyedInviteLink : inviteLink;
-        keepSecret(secret, invite.expires_at, serverNow());
         if (!isGone) state.value = { kind: 'shown', invite, link: linkOf(invite.link, secret) };
       },
       (error: unknown) => {

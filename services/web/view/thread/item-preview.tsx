@@ -17,11 +17,16 @@ const PICTURE_BYTES = 20_000_000;
 const hasBytes = ({ isMine, kept, previews }: FilesItem): boolean =>
   isMine ? previews !== undefined : kept === 'here' || kept === 'downloaded';
 
+const allPicturesOf = ({ files, isMine }: FilesItem): ShownFile[] =>
+  files.filter(({ type, size }) => isPicture(type) && (isMine || size < PICTURE_BYTES));
+
 /** Returns the files of an item that are shown as pictures: as received, or the previews that the sender keeps. */
 export function picturesOf(item: FilesItem): ShownFile[] {
   if (!hasBytes(item)) return [];
-  const all = item.files.filter(({ type, size }) => isPicture(type) && (item.isMine || size < PICTURE_BYTES));
-  return all.slice(0, item.isMine ? Math.min(SHOWN_PICTURES, item.previews?.length ?? 0) : SHOWN_PICTURES);
+  return allPicturesOf(item).slice(
+    0,
+    item.isMine ? Math.min(SHOWN_PICTURES, item.previews?.length ?? 0) : SHOWN_PICTURES,
+  );
 }
 
 /** Returns a received file from the disk; null while it is read, and when it is gone. */
@@ -59,7 +64,7 @@ interface PictureProps {
   item: FilesItem;
   file: ShownFile;
   position: number;
-  /** How many more are not shown. */
+  /** How many more pictures are not shown. */
   rest: number;
 }
 
@@ -90,7 +95,7 @@ export function Pictures({ item }: { item: FilesItem }) {
           item={item}
           file={file}
           position={position}
-          rest={position === shown.length - 1 ? item.fileCount - shown.length : 0}
+          rest={position === shown.length - 1 ? allPicturesOf(item).length - shown.length : 0}
         />
       ))}
     </div>

@@ -54,6 +54,19 @@ test('each file comes as what it is, is kept for ever, and is smaller for whoeve
   expect(sizes.gzip).toBeLessThan(Number(sizes.identity) / 2);
 });
 
+test.each([
+  ['gzip, deflate, br, zstd', 'br'],
+  ['gzip, deflate', 'gzip'],
+  ['gzip, br;q=0', 'gzip'],
+  ['*', 'br'],
+  ['zstd', undefined],
+  ['', undefined],
+])('who accepts "%s" gets %s, whatever is named first', async (accepted, sent) => {
+  const script = String((await assets()).find((path) => path.endsWith('.js') && path !== '/assets/boot.js'));
+  const { headers } = await request(app).head(script).set('Accept-Encoding', accepted).expect(200);
+  expect(headers['content-encoding']).toBe(sent);
+});
+
 test('the page leads to the licences of the packages in it', async () => {
   const page = await request(app).get('/').expect(200);
   const [, path] = /<link rel="license" href="([^"]+)"/.exec(page.text) ?? [];
