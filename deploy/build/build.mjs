@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { dirname, join, relative } from 'node:path';
 import { isStarted, runTool } from '../local/setup/command.mjs';
 import { installPackages, requireNode } from '../local/setup/setup.mjs';
+import { takeTurn } from '../local/setup/turn.mjs';
 import { filesUnder, ROOT } from '../local/setup/tree.mjs';
 import { buildWeb, WEB_FILES, webSources } from './build-web.mjs';
 import { licencesOf } from './licences.mjs';
@@ -111,8 +112,8 @@ function bundleTracing() {
   return bundle({ input: file, file, format: 'esm' });
 }
 
-/** Builds dist/. Resolves to `{ok, output}`, with the output of the compiler when it refused. */
-export async function build() {
+/** Returns the sources, the files that come from them, and whether dist/ has them already. */
+function planned() {
   const sources = ['services', 'shared']
     .flatMap(filesUnder)
     .filter((path) => /(?<!\.d)\.ts$|\.lua$/.test(path) && !isBuiltElsewhere(path));
@@ -122,8 +123,22 @@ export async function build() {
   const complete = [...wanted, ...bundles, REFERENCE_MANIFEST, WEB_FILES, LICENCES].every((path) =>
     existsSync(join(ROOT, 'dist', path)),
   );
-  if (complete && readOrEmpty(STAMP) === stamp) return { ok: true, output: '' };
+  return { sources, wanted, stamp, isDone: complete && readOrEmpty(STAMP) === stamp };
+}
 
+/** Builds dist/. Resolves to `{ok, output}`, with the output of the compiler when it refused. */
+export async function build() {
+  if (planned().isDone) return { ok: true, output: '' };
+  const endTurn = takeTurn();
+  try {
+    return await buildAll(planned());
+  } finally {
+    endTurn();
+  }
+}
+
+async function buildAll({ sources, wanted, stamp, isDone }) {
+  if (isDone) return { ok: true, output: '' };
   // An interrupted build belongs to no sources.
   rmSync(STAMP, { force: true });
   const { code, output } = await runTool('tsc', ['-p', PROJECT]);

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ROOT } from './tree.mjs';
+import { takeTurn } from './turn.mjs';
 
 /*
  * Prepares a bare checkout for building and running. This file is imported before anything is installed, and by any Node.
@@ -58,6 +59,15 @@ function packagesAreInstalled() {
 /** Installs the packages of package-lock.json, unless they are installed. */
 export function installPackages() {
   if (packagesAreInstalled()) return;
+  const endTurn = takeTurn();
+  try {
+    if (!packagesAreInstalled()) install();
+  } finally {
+    endTurn();
+  }
+}
+
+function install() {
   say('Installing packages; this can take a minute.');
   // npm tells its scripts where it is. Without npm (this file was started by hand) the one on PATH is used.
   const npm = process.env.npm_execpath || '';
