@@ -1,11 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppPage, deviceRow, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /** What somebody sends who means no good. */
 const HOSTILE = '<img src=x onerror=alert(1)> \u202etxt.exe javascript:alert(2) https://example.org/a?b=<c> `code`';
+
+/** Moves a finger over the middle of an element. */
+async function swipe(page: Page, element: Locator, [dx, dy]: [number, number]): Promise<void> {
+  const box = await element.boundingBox();
+  if (box === null) throw new Error('It is not shown');
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+  for (let step = 1; step <= 10; step += 1) {
+    const at = { x: x + (dx * step) / 10, y: y + (dy * step) / 10 };
+    await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [at] });
+  }
+  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await session.detach();
+}
 
 withChromium.describe('threads in the app', () => {
   let site: Site;
@@ -26,6 +42,38 @@ withChromium.describe('threads in the app', () => {
     await Promise.all([deviceRow(phone.page, 'Desktop').waitFor(), deviceRow(desktop.page, 'Phone').waitFor()]);
     return { phone, desktop };
   }
+
+  test('a swipe copies a text, and one against the lines asks whether to remove it', async () => {
+    const user = `user-${randomBytes(4).toString('hex')}`;
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const [phone, desktop] = await Promise.all([
+      openApp(browser, { url: localUrl(site.one), user, name: 'Phone', viewport: PHONE, permissions }),
+      openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' }),
+    ]);
+    await openThread(desktop.page, 'Phone');
+    await say(desktop.page, 'the door code is 4711');
+    await openThread(phone.page, 'Desktop');
+    const { page } = phone;
+    const bubble = page.locator('.theirs .bubble');
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    const dialog = page.getByRole('dialog');
+    await bubble.waitFor();
+
+    // Too short, and not to the side: nothing happens, and the item is where it was.
+    await swipe(page, bubble, [50, 0]);
+    await swipe(page, bubble, [90, 120]);
+    expect([await copied(), await dialog.count()]).toEqual(['', 0]);
+    expect(await bubble.evaluate((element: HTMLElement) => element.style.translate)).toBe('');
+
+    await swipe(page, bubble, [90, 4]);
+    await page.getByText('Copied').waitFor();
+    expect(await copied()).toBe('the door code is 4711');
+
+    await swipe(page, bubble, [-90, 4]);
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await bubble.waitFor({ state: 'detached' });
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
 
   test('messages are marked as delivered, shown as text, kept over a reload, and found', async () => {
     const { phone, desktop } = await pair();

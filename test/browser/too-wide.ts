@@ -12,6 +12,6 @@ export async function useLanguage(page: Page, language: (typeof LANGUAGES)[numbe
 /** Nothing is wider than the window, or than the box that it stands in: nobody has to move the page to the side. */
 export const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate(() => {
-    const boxes = [document.documentElement, ...document.querySelectorAll('.items-box, .pane-body, .card')];
+    const boxes = [document.documentElement, ...document.querySelectorAll('.items-box, .pane-body, .card, .front')];
     return boxes.some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
   });

@@ -18,7 +18,7 @@ import { attempt, notify } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
 import { SealedNote } from '../parts/sealed-note.tsx';
 import { BurstFoot } from './burst-foot.tsx';
-import { ItemTools, useLongPress } from './item-actions.tsx';
+import { ItemTools, useTouch } from './item-actions.tsx';
 import { LongText, Pictures, picturesOf } from './item-preview.tsx';
 import { FileNames, SaveActs, savedCount } from './received-files.tsx';
 import { FilesAgain, NotSent, sameFiles, waitingText } from './waiting.tsx';
@@ -196,9 +196,9 @@ export function FilesCard({ item }: { item: FilesItem }) {
   const said = stateText(item, running);
   // Where all pictures are visible, names are not needed. Received files keep their names, by which each can be saved.
   const isMosaic = item.isMine && picturesOf(item).length > 1;
-  const press = useLongPress(item);
+  const touch = useTouch(item);
   return (
-    <div class={`bubble files ${item.state}`} onContextMenu={press}>
+    <div class={`bubble files ${item.state}`} {...touch}>
       <Pictures item={item} />
       <div class="files-head">
         <span class="files-picture">

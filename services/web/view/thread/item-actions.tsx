@@ -1,4 +1,5 @@
 import { Copy, Ellipsis, Forward, Send, Trash2 } from 'lucide';
+import { useMemo, useRef } from 'preact/hooks';
 import type { App } from '../../engine/app.ts';
 import type { ChosenFile } from '../../files/choosing.ts';
 import { keptFile, removeKept } from '../../files/kept-files.ts';
@@ -13,6 +14,7 @@ import { confirmed } from '../parts/dialog.tsx';
 import { type MenuAction, openMenu } from '../parts/menu.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
+import { type Touch, touchOf } from './touch.ts';
 import { pending, sendFiles, sendMessage } from '../send/sending.ts';
 
 const isOpen = ({ kind, state }: Item): boolean =>
@@ -119,12 +121,18 @@ export function ItemTools({ item }: { item: Item }) {
   );
 }
 
-/** Opens the same menu on a long press. With a mouse the browser's own menu stays, which includes the selection. */
-export function useLongPress(item: Item): (event: MouseEvent) => void {
+/** Opens the same menu on a long press. A swipe copies a text, and one against the lines removes the item. */
+export function useTouch(item: Item): Touch {
   const app = useApp();
-  return (event) => {
-    if ((event as PointerEvent).pointerType !== 'touch') return;
-    event.preventDefault();
-    openItemMenu(app, item, null);
-  };
+  const latest = useRef(item);
+  latest.current = item;
+  return useMemo(() => {
+    return touchOf({
+      press: () => openItemMenu(app, latest.current, null),
+      swipe(isForwards) {
+        const label = isForwards ? texts.value.thread.copy : texts.value.item.remove;
+        return actionsOf(app, latest.current).find((action) => action.label === label)?.act ?? null;
+      },
+    });
+  }, []);
 }
