@@ -11,9 +11,8 @@ const folder = mkdtempSync(join(tmpdir(), 'baton-setup-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('packages that npm ci cannot install are an error that says what to do, and nothing else is tried', () => {
-  const taken = ['deploy/local/setup/setup.mjs', 'deploy/local/setup/tree.mjs', 'package.json', 'package-lock.json'];
-  mkdirSync(join(folder, 'deploy/local/setup'), { recursive: true });
-  for (const name of taken) cpSync(join(ROOT, name), join(folder, name));
+  const taken = ['deploy/local/setup', 'package.json', 'package-lock.json'];
+  for (const name of taken) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   // An npm that refuses to install from the lock, and would install anything else.
   mkdirSync(join(folder, 'bin'));
   const calls = join(folder, 'calls');

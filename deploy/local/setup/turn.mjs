@@ -60,5 +60,11 @@ export function takeTurn(file = FILE) {
   } finally {
     for (const path of [own, `${own}.over`]) rmSync(path, { force: true });
   }
-  return () => rmSync(file, { force: true });
+  const end = () => rmSync(file, { force: true });
+  // Set-up that gives up ends the process.
+  process.once('exit', end);
+  return () => {
+    process.off('exit', end);
+    end();
+  };
 }
