@@ -120,6 +120,7 @@ test('what is no ring of the account is refused', async () => {
     expect(`${what}: ${found}`).toMatch(/: (bad_ring|link_again)$/);
   }
   expect(await walk(third.text)).toBe('taken');
+  expect(await walk(await forge(third, b, { prev_hash: hashOf(first) }))).toBe('devices_disagree');
   expect(await walk(await forge(third, b, {}))).toBe('taken');
   for (const at of [0, 8.64e15]) expect(await walk(await forge(third, b, { words: { ...said, at } }))).toBe('taken');
   expect(await walk(await forge(third, b, { words: said }))).toBe('taken');
