@@ -6,7 +6,7 @@ import { ROOT } from './tree.mjs';
 
 const LOOK_EVERY_MS = 100;
 const SAY_AFTER_MS = 5_000;
-/** A user cannot end the turn of another one, whose files these then are. */
+/** Part of the name, because no user can remove the file of another one. */
 const USER = typeof process.getuid === 'function' ? process.getuid() : '';
 const FILE = join(tmpdir(), `baton-setup-${createHash('sha256').update(`${USER} ${ROOT}`).digest('hex').slice(0, 16)}`);
 
@@ -31,11 +31,13 @@ function holderOf(file, own) {
   }
   try {
     const holder = Number(readFileSync(file, 'utf8'));
-    // Only one of several that wait can rename it.
-    if (!isAlive(holder)) renameSync(file, `${own}.over`);
+    if (isAlive(holder)) return holder;
+    renameSync(file, `${own}.over`);
+    // Another one that waits may have taken the turn meanwhile: then this is its file, and goes back.
+    if (Number(readFileSync(`${own}.over`, 'utf8')) !== holder) linkSync(`${own}.over`, file);
     return holder;
   } catch {
-    // It has just ended, or another one has renamed it.
+    // The turn has just ended.
     return 0;
   }
 }

@@ -30,7 +30,7 @@ export type MetricsOf<D extends Declarations> = { readonly [N in keyof D]: Metri
 
 const PREFIX = 'baton_';
 
-/** What gauges read when they are scraped. The modules that own the values come after the gauges. */
+/** The readers of gauges, called when they are scraped. The modules that own the values are made after the gauges. */
 const readers = new WeakMap<Gauge, () => number>();
 
 function collect(this: Gauge): void {

@@ -126,13 +126,15 @@ export function useTouch(item: Item): Touch {
   const app = useApp();
   const latest = useRef(item);
   latest.current = item;
-  return useMemo(() => {
-    return touchOf({
-      press: () => openItemMenu(app, latest.current, null),
-      swipe(isForwards) {
-        const label = isForwards ? texts.value.thread.copy : texts.value.item.remove;
-        return actionsOf(app, latest.current).find((action) => action.label === label)?.act ?? null;
-      },
-    });
-  }, []);
+  return useMemo(
+    () =>
+      touchOf({
+        press: () => openItemMenu(app, latest.current, null),
+        swipe(isForwards) {
+          const label = isForwards ? texts.value.thread.copy : texts.value.item.remove;
+          return actionsOf(app, latest.current).find((action) => action.label === label)?.act ?? null;
+        },
+      }),
+    [],
+  );
 }

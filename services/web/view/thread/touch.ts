@@ -1,4 +1,4 @@
-/** What fingers do with one item. Spread it over the element of the item. */
+/** The listeners for fingers on one item. Spread them over its element. */
 export interface Touch {
   onContextMenu(event: MouseEvent): void;
   onTouchStart(event: TouchEvent): void;
@@ -16,7 +16,7 @@ export interface TouchActions {
 
 /** A finger that moves less than this rests, and one that moves further acts. In CSS pixels. */
 const [STARTS_AT, ACTS_AT] = [12, 72];
-/** Here a swipe goes back, or to another application. */
+/** A swipe that begins this near to the edge of the screen goes back, or to another application. In CSS pixels. */
 const EDGE = 24;
 
 /** Returns the direction of the lines: 1 from left to right, -1 from right to left. */
@@ -62,7 +62,7 @@ export function touchOf({ press, swipe }: TouchActions): Touch {
       const [finger] = touches;
       if (from === null || finger === undefined) return;
       const [x, y] = [finger.clientX - from.x, finger.clientY - from.y];
-      // Whoever begins downwards scrolls.
+      // A finger that begins downwards scrolls.
       if (movedBy === 0 && Math.abs(y) > STARTS_AT && Math.abs(y) > Math.abs(x)) from = null;
       else if (movedBy !== 0 || (Math.abs(x) > STARTS_AT && Math.abs(x) > 2 * Math.abs(y))) {
         movedBy = Math.sign(x) * Math.min(Math.abs(x), 1.5 * ACTS_AT);

@@ -67,15 +67,18 @@ export type MakeRecordCipher = (keys: RecordKeys) => RecordCipher | Promise<Reco
 
 const webRecordCipher: MakeRecordCipher = async (keys) => {
   const [encKey, nonceKey] = await Promise.all([aesKey(keys.enc), hmacKey(keys.nonce)]);
-  /** Memory that is filled again: new memory for each record takes a page as long as the encryption does. */
+  /** Memory that is filled again. In a page, new memory for each record takes as long as its encryption. */
   const free: Bytes[] = [];
-  /** Lends `aad || plain` in one piece to what runs until it resolves. */
+  /** Calls `work` with `aad || plain` in one piece, which is valid until `work` resolves. */
   async function joined<T>(aad: Bytes, plain: Bytes, work: (both: Bytes) => Promise<T>): Promise<T> {
-    const memory = free.pop() ?? new Uint8Array(aad.length + RECORD_BYTES);
+    const length = aad.length + plain.length;
+    const spare = free.pop();
+    // The first record of a file is never shorter than a later one.
+    const memory = spare !== undefined && spare.length >= length ? spare : new Uint8Array(length);
     memory.set(aad);
     memory.set(plain, aad.length);
     try {
-      return await work(memory.subarray(0, aad.length + plain.length));
+      return await work(memory.subarray(0, length));
     } finally {
       free.push(memory);
     }

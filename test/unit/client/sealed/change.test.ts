@@ -9,7 +9,7 @@ import type { RingChange } from '../../../../shared/client/sealed/ring/change.ts
 import { MOST_GONE, type Ring, type RingBody, signRing } from '../../../../shared/client/sealed/ring/ring.ts';
 import { ACCOUNT, codeOf, firstRing, makePerson, nextRing, NOW, type Person } from './people.ts';
 
-/* What the next ring has of the one before it, and which keys of the account a ring gives. */
+/* The next ring keeps what its change leaves, and gives the keys of the account to its members. */
 
 let [a, b, words]: Person[] = [];
 let first: Ring;
