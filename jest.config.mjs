@@ -1,12 +1,7 @@
-/*
- * Run by `npm test`, which starts the Redis that the tests use. Of Redis Cluster and Sentinel it runs the main job
- * alone; `npm run test:redis-modes` runs the failovers and slot moves too.
- */
-const SLOW_REDIS_MODES =
-  '<rootDir>/test/redis-modes/(cluster-faults|relay-failover|sentinel-faults|wait-replicas)\\.test';
-
 /** Asked for by their names alone, and suites of their own in `.ci/run`: they take long. */
-const LEFT_OUT = ['gates', 'edge', 'endurance'].filter((folder) => !process.argv.some((word) => word.includes(folder)));
+const LEFT_OUT = ['gates', 'edge', 'endurance', 'redis-modes'].filter(
+  (folder) => !process.argv.some((word) => word.includes(folder)),
+);
 
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
@@ -15,11 +10,10 @@ export default {
     '/node_modules/',
     '<rootDir>/test/(bench|chaos|storm|neighbour|browser|client-package|cli|deploy)/',
     ...LEFT_OUT.map((folder) => `<rootDir>/test/${folder}/`),
-    ...(process.env.APP_TEST_REDIS_MODES === 'all' ? [] : [SLOW_REDIS_MODES]),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/shared/client/dist/'],
   testEnvironment: './test/support/runner/leak-free.mjs',
-  testSequencer: './test/support/runner/longest-first.mjs',
+  testSequencer: './test/support/runner/long-and-short.mjs',
   reporters: ['default', './test/support/runner/time-report.mjs', './test/support/runner/skip-report.mjs'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
@@ -30,8 +24,8 @@ export default {
   },
   // Of tests and hooks: generous, for only what fails waits so long.
   testTimeout: 90_000,
-  // Files wait more than they compute: for leases, heartbeats and processes that start. Two are too few for two cores.
-  maxWorkers: 6,
+  // Files wait more than they compute: for leases, heartbeats and processes that start.
+  maxWorkers: 8,
   // Makes jest use workers for every run: a file that leaves handles behind then cannot keep jest itself from ending.
   workerIdleMemoryLimit: '1GB',
   watchman: false,

@@ -84,7 +84,7 @@ function programsOf({ program, client }) {
 /** Runs one of our programs on this server; shows what it said once it has ended, and resolves to its counts. */
 function count(name, args, folder) {
   return new Promise((resolve) => {
-    const env = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter), APP_TEST_REDIS_MODES: 'all' };
+    const env = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter) };
     const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';
     for (const output of [child.stdout, child.stderr]) output.setEncoding('utf8').on('data', (more) => (text += more));

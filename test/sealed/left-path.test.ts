@@ -57,11 +57,20 @@ const bytesIn = (data: string | ArrayBuffer): number =>
 function slowNetwork() {
   let budget = 0;
   let last = performance.now();
-  const sum = (which: 'waiting' | 'delivered'): number =>
+  const inFlight = () =>
     ofSender()
-      .flatMap(({ channel }) => channel[which].map(bytesIn))
+      .flatMap(({ channel }) => channel.waiting.map(bytesIn))
       .reduce((before, bytes) => before + bytes, 0);
-  const [inFlight, arrived] = [() => sum('waiting'), () => sum('delivered')];
+  let total = 0;
+  const counted = new Map<FakePeer, number>();
+  const arrived = (): number => {
+    for (const peer of ofSender()) {
+      const { delivered } = peer.channel;
+      for (const data of delivered.slice(counted.get(peer))) total += bytesIn(data);
+      counted.set(peer, delivered.length);
+    }
+    return total;
+  };
   return {
     inFlight,
     arrived,

@@ -68,10 +68,13 @@ const answers = (connection: Connection) =>
     'an answer',
   );
 
+/** Unlike `once` of Node, it goes on when the connection is refused before it is let in. */
+const ready = (connection: Connection) => new Promise<void>((resolve) => connection.once('ready', resolve));
+
 async function opened(connection: Connection): Promise<Connection> {
   connections.push(connection);
   connection.connect().catch(nothing);
-  await once(connection, 'ready');
+  await ready(connection);
   return connection;
 }
 
@@ -83,7 +86,7 @@ test('commands and a subscriber of one server go on with the new one', async () 
   await opened(subscriber);
   await subscriber.subscribe('news');
   put(NEW);
-  const again = [commands, subscriber].map((connection) => once(connection, 'ready'));
+  const again = [commands, subscriber].map(ready);
   await change(server, OLD, NEW);
   await Promise.all(again);
   expect(await answers(commands)).toBe('PONG');
@@ -111,7 +114,7 @@ test('a file that is changed after the server is taken when it is', async () => 
   const isRefused = refused();
   await change(server, OLD, NEW);
   await isRefused;
-  const back = once(commands, 'ready');
+  const back = ready(commands);
   put(NEW);
   await back;
   expect(await answers(commands)).toBe('PONG');
@@ -167,7 +170,7 @@ test('behind sentinels both passwords can be changed, and the watch for a new pr
   await watches(SENTINEL_OLD);
   put(NEW, SENTINEL_NEW);
   await server.cli('--no-auth-warning', '-a', OLD, 'config', 'set', 'requirepass', NEW);
-  const again = once(commands, 'ready');
+  const again = ready(commands);
   await sentinel.cli(...asSentinel(SENTINEL_OLD), 'acl', 'setuser', 'default', 'resetpass', `>${SENTINEL_NEW}`);
   await sentinel.cli(...asSentinel(SENTINEL_NEW), 'client', 'kill', 'type', 'pubsub');
   // The connection for commands was not cut, and is made anew for the sake of the watch.
