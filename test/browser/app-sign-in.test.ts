@@ -258,6 +258,36 @@ withChromium.describe('signing in with the app', () => {
     expect(refused).toEqual([]);
   }
 
+  /** Looks at every place that shows a device for what it says of a guest: that it is one, and for how long. */
+  async function seeGuest(desktop: Page): Promise<void> {
+    await deviceRow(desktop, 'Chrome')
+      .getByText(/^Guest · (1 h|\d\d min)$/)
+      .waitFor();
+    await desktop.screenshot({ path: join(PICTURES, 'of-guest-row-1440.png') });
+    await deviceRow(desktop, 'Chrome').click();
+    await inThread(desktop)
+      .getByText(/Online · Guest until \d/)
+      .waitFor();
+    await desktop.getByRole('button', { name: 'More about this device' }).click();
+    await desktop.getByRole('button', { name: 'About this device', exact: true }).click();
+    await desktop
+      .locator('.facts')
+      .getByText(/^Guest until \d/)
+      .waitFor();
+    await desktop.setViewportSize(PHONE);
+    await desktop.emulateMedia({ colorScheme: 'dark' });
+    await desktop.screenshot({ path: join(PICTURES, 'of-guest-about-390-dark.png') });
+    for (const at of ['', 'settings']) {
+      await desktop.evaluate((hash) => {
+        location.hash = hash;
+      }, `#/${at}`);
+      const row = at === '' ? deviceRow(desktop, 'Chrome') : desktop.locator('.session', { hasText: 'Chrome' });
+      await row.getByText(/Guest (· \d|until \d)/).waitFor();
+      await desktop.screenshot({ path: join(PICTURES, `of-guest-${at || 'list'}-390-dark.png`) });
+      expect(await isTooWide(desktop)).toBe(false);
+    }
+  }
+
   test('a code that a camera opens in a browser that is not signed in leads over the login to the question', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
@@ -288,6 +318,7 @@ withChromium.describe('signing in with the app', () => {
     await desktop.getByRole('heading', { name: /is let in/ }).waitFor();
     expect(await desktop.evaluate(() => sessionStorage.getItem('baton-link'))).toBeNull();
     await deviceRow(phone, 'Desktop').waitFor();
+    await seeGuest(desktop);
     await walkAsGuest(phone);
     expect([...one.reports, ...two.reports]).toEqual([]);
   }, 120_000);

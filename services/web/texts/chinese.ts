@@ -122,6 +122,8 @@ export const chinese: Texts = {
     title: '关于这台设备',
     kind: '类型',
     presence: '状态',
+    access: '访问权限',
+    until: (time) => `至 ${time}`,
     accept: '直接接收它发来的文件，不再询问',
     acceptWhy: '文件会立即开始接收，并在这里等待保存。',
     signOut: '让它退出登录',

@@ -127,6 +127,8 @@ export const dutch: Texts = {
     title: 'Over dit apparaat',
     kind: 'Het is',
     presence: 'Status',
+    access: 'Toegang',
+    until: (time) => `Tot ${time}`,
     accept: 'Bestanden van dit apparaat aannemen zonder te vragen',
     acceptWhy: 'Ze beginnen meteen en wachten hier om te worden opgeslagen.',
     signOut: 'Uitloggen',

@@ -130,6 +130,8 @@ export const english = {
     title: 'About this device',
     kind: 'Type',
     presence: 'Status',
+    access: 'Access',
+    until: (time: string) => `Until ${time}`,
     accept: 'Accept files from it without asking',
     acceptWhy: 'They arrive at once. You save them here.',
     signOut: 'Sign out',

@@ -126,6 +126,8 @@ export const french: Texts = {
     title: 'À propos de cet appareil',
     kind: 'C’est',
     presence: 'État',
+    access: 'Accès',
+    until: (time) => `Jusqu’à ${time}`,
     accept: 'Accepter ses fichiers sans demander',
     acceptWhy: 'Ils commencent aussitôt, et attendent ici d’être enregistrés.',
     signOut: 'Déconnecter',

@@ -129,6 +129,8 @@ export const german: Texts = {
     title: 'Über dieses Gerät',
     kind: 'Es ist',
     presence: 'Zustand',
+    access: 'Zugang',
+    until: (time) => `Bis ${time}`,
     accept: 'Dateien von ihm ohne Nachfrage annehmen',
     acceptWhy: 'Sie beginnen sofort und warten hier darauf, gespeichert zu werden.',
     signOut: 'Abmelden',

@@ -126,6 +126,8 @@ export const italian: Texts = {
     title: 'Informazioni sul dispositivo',
     kind: 'È',
     presence: 'Stato',
+    access: 'Accesso',
+    until: (time) => `Fino alle ${time}`,
     accept: 'Accetta i suoi file senza chiedere',
     acceptWhy: 'Partono subito e aspettano qui di essere salvati.',
     signOut: 'Disconnetti',

@@ -123,6 +123,8 @@ export const japanese: Texts = {
     title: 'この端末について',
     kind: '種類',
     presence: '状態',
+    access: 'アクセス',
+    until: (time) => `${time} まで`,
     accept: 'この端末からのファイルを確認なしで受け取る',
     acceptWhy: 'すぐに受信が始まり、保存するまでここで待ちます。',
     signOut: 'ログアウトさせる',

@@ -152,6 +152,8 @@ export const polish: Texts = {
     title: 'O tym urządzeniu',
     kind: 'To jest',
     presence: 'Stan',
+    access: 'Dostęp',
+    until: (time) => `Do ${time}`,
     accept: 'Przyjmuj z niego pliki bez pytania',
     acceptWhy: 'Zaczynają się od razu i czekają tu na zapisanie.',
     signOut: 'Wyloguj',

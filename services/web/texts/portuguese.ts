@@ -130,6 +130,8 @@ export const portuguese: Texts = {
     title: 'Sobre este dispositivo',
     kind: 'É',
     presence: 'Estado',
+    access: 'Acesso',
+    until: (time) => `Até ${time}`,
     accept: 'Aceitar arquivos dele sem perguntar',
     acceptWhy: 'Eles começam na hora e esperam aqui para serem salvos.',
     signOut: 'Desconectar',

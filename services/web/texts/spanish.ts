@@ -126,6 +126,8 @@ export const spanish: Texts = {
     title: 'Sobre este dispositivo',
     kind: 'Es',
     presence: 'Estado',
+    access: 'Acceso',
+    until: (time) => `Hasta las ${time}`,
     accept: 'Aceptar sus archivos sin preguntar',
     acceptWhy: 'Empiezan de inmediato, y esperan aquí a que los guardes.',
     signOut: 'Cerrar sesión',

@@ -10,12 +10,12 @@ import { closeRead, showBadge } from '../push/shown.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { serverNow } from '../server-time.ts';
 import { secretsOf } from '../session/joining.ts';
-import { timeText } from '../texts/quantities.ts';
 import { texts } from '../texts/texts.ts';
 import { announceChanges } from './announcing.ts';
 import { guestUntil, isGuest, others, peers, threads, useApp } from './app-context.ts';
 import { DeviceList } from './devices/device-list.tsx';
 import { followLastItems } from './devices/last-items.ts';
+import { stayText } from './devices/stays.tsx';
 import { followClipboard } from './clipboard/clipboard-state.ts';
 import { copyExactly } from './parts/copying.ts';
 import { ConfirmDialog } from './parts/dialog.tsx';
@@ -75,15 +75,6 @@ function StorageBar() {
 
 const isAt = (name: Place['name']) => (place.value.name === name ? { 'aria-current': 'page' as const } : {});
 
-/** A guest sees the end only when it is nearer than this, because using the session moves a later end. */
-const SOON_MS = 6 * 3_600_000;
-
-/** Says that this device is a guest, and until when. */
-function guestText(until: number | null): string {
-  const { name } = texts.value;
-  return until === null || until - serverNow() > SOON_MS ? name.guest : name.guestUntil(timeText(until));
-}
-
 /** Shows the name of this device and its user. */
 function OwnName() {
   const { entry } = useApp();
@@ -93,7 +84,7 @@ function OwnName() {
       <p class="own-name">
         {texts.value.name.own} <bdi class="own">{own}</bdi> · <bdi>{shared.value.me?.name ?? entry.userName}</bdi>
       </p>
-      {isGuest.value && <p class="own-name">{guestText(guestUntil.value)}</p>}
+      {isGuest.value && <p class="own-name">{stayText({ isGuest: true, until: guestUntil.value })}</p>}
     </>
   );
 }

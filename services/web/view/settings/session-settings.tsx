@@ -7,19 +7,19 @@ import { errorText, texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { removeDevice, takeFromRing } from '../devices/removing.ts';
 import { pictureOf, tintOf } from '../devices/device-pictures.ts';
+import { stayText } from '../devices/stays.tsx';
 import { confirmed } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, codeOf, notify } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 
-function aboutOf({ current, last_active_at, persist, scope }: DeviceSession): string {
+function aboutOf({ current, expires_at, last_active_at, persist, scope }: DeviceSession): string {
   const { settings } = texts.value;
   const parts = [
+    ...(scope === 'guest' || persist === 'once' ? [stayText({ isGuest: scope === 'guest', until: expires_at })] : []),
     ...(current ? [settings.current] : last_active_at === null ? [] : [settings.active(agoText(last_active_at))]),
-    ...(persist === 'once' ? [settings.onceSession] : []),
-    ...(scope === 'guest' ? [settings.guestSession] : []),
   ];
-  return parts.join(' · ');
+  return parts.filter((part) => part !== '').join(' · ');
 }
 
 function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved: () => void }) {
