@@ -19,7 +19,7 @@ import { IconButton } from '../parts/parts.tsx';
 import { SealedNote } from '../parts/sealed-note.tsx';
 import { BurstFoot } from './burst-foot.tsx';
 import { ItemTools, useTouch } from './item-actions.tsx';
-import { LongText, Pictures, picturesOf } from './item-preview.tsx';
+import { isMosaic, LongText, Pictures } from './item-preview.tsx';
 import { FileNames, SaveActs, savedCount } from './received-files.tsx';
 import { FilesAgain, NotSent, sameFiles, waitingText } from './waiting.tsx';
 
@@ -194,8 +194,6 @@ export function FilesCard({ item }: { item: FilesItem }) {
   const isOpen = ['preparing', 'offered', 'active'].includes(item.state);
   const isOffer = item.state === 'offered' && !item.isMine && !isUnopened(item);
   const said = stateText(item, running);
-  // Where all pictures are visible, names are not needed. Received files keep their names, by which each can be saved.
-  const isMosaic = item.isMine && picturesOf(item).length > 1;
   const touch = useTouch(item);
   return (
     <div class={`bubble files ${item.state}`} {...touch}>
@@ -226,7 +224,7 @@ export function FilesCard({ item }: { item: FilesItem }) {
         {isOpen && !isOffer && <Controls item={item} running={running} />}
       </div>
       <LongText item={item} />
-      {!isMosaic && <FileNames item={item} />}
+      {!isMosaic(item) && <FileNames item={item} />}
       {running !== null && ['preparing', 'active'].includes(item.state) && <ProgressOf item={item} running={running} />}
       <Acts item={item} running={running} />
     </div>
