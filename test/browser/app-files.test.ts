@@ -118,6 +118,32 @@ withChromium.describe('files between two browsers with the app', () => {
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   });
 
+  test('who waits for a side that has paused is told for whom', async () => {
+    const { phone, desktop } = await pair();
+    // Slow enough to be paused in the middle.
+    const session = await phone.context.newCDPSession(phone.page);
+    const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 3_000_000 };
+    await session.send('Network.emulateNetworkConditions', slow);
+    await chooseFiles(phone.page, middle);
+    await accept(desktop.page);
+    const moves = ({ page }: AppPage) =>
+      page.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0);
+    for (const [pausing, waiting, name] of [
+      [phone, desktop, 'Phone'],
+      [desktop, phone, 'Desktop'],
+    ] as const) {
+      await moves(waiting);
+      await pausing.page.getByRole('button', { name: 'Pause' }).click();
+      await inThread(waiting.page).getByText(`Waiting for ${name}`).waitFor();
+      await waiting.page.screenshot({ path: join(PICTURES, `waits-for-${name}.png`) });
+      await pausing.page.getByRole('button', { name: 'Resume' }).click();
+      await inThread(waiting.page).getByText(`Waiting for ${name}`).waitFor({ state: 'detached' });
+    }
+    await session.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 });
+    await received(desktop.page);
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  }, 150_000);
+
   test('a small file goes on by itself when the page that sends it is reloaded', async () => {
     const { phone, desktop } = await pair();
     await chooseFiles(phone.page, { name: 'note.txt', mimeType: 'text/plain', buffer: randomBytes(9_000_000) });

@@ -186,6 +186,7 @@ export const chinese: Texts = {
     goOn: '选择相同的文件以继续',
     interrupted: '已中断',
     goesOn: '发送方回来后继续',
+    waitsFor: (name) => `正在等待 ${name}`,
     left: (time) => `还剩 ${time}`,
     progress: (name) => `${name} 的进度`,
     of: (done, total) => `${done} / ${total}`,

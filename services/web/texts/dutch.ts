@@ -191,6 +191,7 @@ export const dutch: Texts = {
     goOn: 'Kies dezelfde bestanden om door te gaan',
     interrupted: 'Onderbroken',
     goesOn: 'Gaat door als de afzender terug is',
+    waitsFor: (name) => `Wacht op ${name}`,
     left: (time) => `nog ${time}`,
     progress: (name) => `Voortgang van ${name}`,
     of: (done, total) => `${done} van ${total}`,

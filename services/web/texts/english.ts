@@ -195,6 +195,7 @@ export const english = {
     goOn: 'Choose the same files to continue',
     interrupted: 'Interrupted',
     goesOn: 'Continues when the sender is back',
+    waitsFor: (name: string) => `Waiting for ${name}`,
     left: (time: string) => `${time} left`,
     progress: (name: string) => `Progress of ${name}`,
     of: (done: string, total: string) => `${done} of ${total}`,

@@ -190,6 +190,7 @@ export const french: Texts = {
     goOn: 'Choisir les mêmes fichiers pour continuer',
     interrupted: 'Interrompu',
     goesOn: 'Continue au retour de l’expéditeur',
+    waitsFor: (name) => `En attente de ${name}`,
     left: (time) => `reste ${time}`,
     progress: (name) => `Avancement de ${name}`,
     of: (done, total) => `${done} sur ${total}`,

@@ -193,6 +193,7 @@ export const german: Texts = {
     goOn: 'Dieselben Dateien wählen, um fortzusetzen',
     interrupted: 'Unterbrochen',
     goesOn: 'Geht weiter, wenn der Sender zurück ist',
+    waitsFor: (name) => `Wartet auf ${name}`,
     left: (time) => `noch ${time}`,
     progress: (name) => `Fortschritt von ${name}`,
     of: (done, total) => `${done} von ${total}`,

@@ -190,6 +190,7 @@ export const italian: Texts = {
     goOn: 'Scegli gli stessi file per continuare',
     interrupted: 'Interrotto',
     goesOn: 'Continua quando il mittente torna',
+    waitsFor: (name) => `In attesa di ${name}`,
     left: (time) => `ancora ${time}`,
     progress: (name) => `Avanzamento di ${name}`,
     of: (done, total) => `${done} di ${total}`,

@@ -187,6 +187,7 @@ export const japanese: Texts = {
     goOn: '続けるには同じファイルを選んでください',
     interrupted: '中断',
     goesOn: '送信側が戻ると再開します',
+    waitsFor: (name) => `${name} を待っています`,
     left: (time) => `残り ${time}`,
     progress: (name) => `${name} の進行状況`,
     of: (done, total) => `${done} / ${total}`,

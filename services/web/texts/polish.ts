@@ -222,6 +222,7 @@ export const polish: Texts = {
     goOn: 'Wybierz te same pliki, aby kontynuować',
     interrupted: 'Przerwano',
     goesOn: 'Ruszy dalej, gdy wróci nadawca',
+    waitsFor: (name) => `Czeka na urządzenie ${name}`,
     left: (time) => `pozostało ${time}`,
     progress: (name) => `Postęp: ${name}`,
     of: (done, total) => `${done} z ${total}`,

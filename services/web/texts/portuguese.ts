@@ -194,6 +194,7 @@ export const portuguese: Texts = {
     goOn: 'Escolha os mesmos arquivos para continuar',
     interrupted: 'Interrompido',
     goesOn: 'Continua quando o remetente voltar',
+    waitsFor: (name) => `Aguardando ${name}`,
     left: (time) => `faltam ${time}`,
     progress: (name) => `Progresso de ${name}`,
     of: (done, total) => `${done} de ${total}`,

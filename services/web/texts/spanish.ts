@@ -190,6 +190,7 @@ export const spanish: Texts = {
     goOn: 'Elegir los mismos archivos para continuar',
     interrupted: 'Interrumpido',
     goesOn: 'Sigue cuando vuelva el remitente',
+    waitsFor: (name) => `Esperando a ${name}`,
     left: (time) => `quedan ${time}`,
     progress: (name) => `Progreso de ${name}`,
     of: (done, total) => `${done} de ${total}`,

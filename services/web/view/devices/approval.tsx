@@ -22,7 +22,8 @@ import { pictureOf, tintOf } from './device-pictures.ts';
 /** Shows which device asks, from where and since when. */
 function Facts({ view }: { view: SignInRequestView }) {
   const { approve } = texts.value;
-  const pictured = { type: view.device_type, kind: 'device' as const };
+  // The name is a stranger's word. The service saw the browser itself.
+  const pictured = { type: view.device_type, name: view.source.user_agent, kind: 'device' as const };
   const leftAtFirst = useSignal((view.expires_at - serverNow()) / 1_000);
   const age = (left: number) => Math.round(view.age_seconds + Math.max(0, leftAtFirst.value - left));
   const rows = [

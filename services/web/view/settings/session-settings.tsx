@@ -25,6 +25,7 @@ function aboutOf({ current, expires_at, last_active_at, persist, scope }: Device
 function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved: () => void }) {
   const app = useApp();
   const { settings } = texts.value;
+  const pictured = { type: session.type, name: session.name, kind: 'device' as const };
   const remove = () =>
     attempt(async () => {
       const title = settings.removeTitle(session.name);
@@ -34,10 +35,8 @@ function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved:
     }, texts.value.failed.signOut);
   return (
     <li class="session">
-      <span
-        class={`device-picture ${tintOf({ type: session.type, kind: 'device' })} ${session.online ? 'is-online' : ''}`}
-      >
-        <Icon node={pictureOf({ type: session.type, kind: 'device' })} />
+      <span class={`device-picture ${tintOf(pictured)} ${session.online ? 'is-online' : ''}`}>
+        <Icon node={pictureOf(pictured)} />
       </span>
       <span class="device-words">
         <span class="device-name" dir="auto">
