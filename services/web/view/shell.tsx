@@ -1,9 +1,9 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { ArrowDownUp, MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
+import { MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
-import { movingIds, requested, shared } from '../engine/shared-state.ts';
+import { requested, shared } from '../engine/shared-state.ts';
 import { keepAwake } from '../engine/wake-lock.ts';
 import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
@@ -28,6 +28,7 @@ import { Empty, Waiting } from './parts/parts.tsx';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
 import { later } from './parts/later.tsx';
+import { UnderWayLink } from './under-way-link.tsx';
 
 /** How long a connection may take before the user is told. */
 const PATIENCE_MS = 1_500;
@@ -90,7 +91,7 @@ function OwnName() {
 }
 
 function Side() {
-  const { devices, settings, search, send, transfers } = texts.value;
+  const { devices, settings, search, send } = texts.value;
   const links = [
     ...(isGuest.value ? [] : [['add', Plus, devices.add] as const]),
     ['settings', Settings, settings.title],
@@ -126,11 +127,7 @@ function Side() {
         <DeviceList />
       </div>
       <footer class="side-foot">
-        {movingIds.value.size > 0 && (
-          <a class="under-way" href={hrefOf('transfers')} {...isAt('transfers')}>
-            <Icon node={ArrowDownUp} size={16} /> {transfers.moving(movingIds.value.size)}
-          </a>
-        )}
+        <UnderWayLink />
         <ClipboardCard />
         {others.value.length > 0 && (
           <div class="row both">
