@@ -10,6 +10,7 @@ import {
   chooseFiles,
   DESKTOP,
   deviceRow,
+  leaveFirstThread,
   openApp,
   openThread,
   PHONE,
@@ -70,7 +71,9 @@ withChromium.describe('signing in with the app', () => {
     await desktop.getByRole('radio', { name: as }).check();
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByText('is let in').waitFor();
-    await phone.locator('.device').waitFor();
+    // Where it can talk to the device that let it in.
+    await phone.getByRole('heading', { name: 'Desktop' }).waitFor({ state: 'attached' });
+    await phone.locator('.composer textarea').waitFor();
   }
 
   test('both ways of letting a device in fit a phone, in any language, and the same code is shown again', async () => {
@@ -108,6 +111,11 @@ withChromium.describe('signing in with the app', () => {
     await deviceRow(desktop, 'Chrome').getByText('Online').waitFor();
     // Both have keys then, because there was no other device.
     await phone.getByRole('button', { name: 'Desktop shows these' }).click();
+    await say(phone, 'it is me');
+    await desktop.getByRole('link', { name: 'Open the thread' }).click();
+    await inThread(desktop).getByText('it is me').waitFor();
+    await phone.screenshot({ path: join(PICTURES, 'landed-390.png') });
+    await phone.getByRole('link', { name: 'Back' }).click();
     await deviceRow(phone, 'Desktop').getByText('Online').waitFor();
 
     await phone.getByRole('link', { name: 'Settings' }).click();
@@ -142,7 +150,6 @@ withChromium.describe('signing in with the app', () => {
     await logIn(desktop, 'Desktop');
     await letIn(desktop, phone, 'My device, for an hour');
     await openThread(desktop, 'Chrome');
-    await openThread(phone, 'Desktop');
     const bytes = randomBytes(30_000_000);
     await chooseFiles(desktop, { name: 'film.bin', mimeType: 'video/mp4', buffer: bytes });
     await accept(phone);
@@ -209,7 +216,7 @@ withChromium.describe('signing in with the app', () => {
     await desktop.screenshot({ path: join(PICTURES, 'digits-right-1440-light.png') });
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByRole('heading', { name: '“Kathes Pixel” is let in' }).waitFor();
-    await deviceRow(phone, 'Desktop').waitFor();
+    await phone.getByRole('heading', { name: 'Desktop' }).waitFor({ state: 'attached' });
     await deviceRow(desktop, 'Kathes Pixel').waitFor();
     expect([...one.reports, ...two.reports]).toEqual([]);
   }, 120_000);
@@ -317,7 +324,7 @@ withChromium.describe('signing in with the app', () => {
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByRole('heading', { name: /is let in/ }).waitFor();
     expect(await desktop.evaluate(() => sessionStorage.getItem('baton-link'))).toBeNull();
-    await deviceRow(phone, 'Desktop').waitFor();
+    await leaveFirstThread(phone);
     await seeGuest(desktop);
     await walkAsGuest(phone);
     expect([...one.reports, ...two.reports]).toEqual([]);

@@ -22,6 +22,7 @@ import { ConfirmDialog } from './parts/dialog.tsx';
 import { chooseFiles } from './send/file-input.ts';
 import { Icon } from './parts/icon.tsx';
 import { showsKeys, useKeyboard } from './keyboard.ts';
+import { useLanding } from './landing.ts';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
 import { Empty, Waiting } from './parts/parts.tsx';
@@ -277,6 +278,7 @@ export function Shell() {
   const change = changes.value;
   usePaste();
   useRequests();
+  useLanding();
   useKeyboard();
   useEffect(() => {
     void app.history.threads().then((all) => {
