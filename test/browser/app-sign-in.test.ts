@@ -103,6 +103,22 @@ withChromium.describe('signing in with the app', () => {
     expect(reports).toEqual([]);
   });
 
+  test('a new device does not ask for keys that it cannot have, and its console stays empty', async () => {
+    const { page } = await stranger();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    page.on('console', (entry) => {
+      if (entry.type() === 'error') asked.push(entry.text());
+    });
+    await logIn(page, 'Desktop');
+    await page.getByRole('link', { name: 'Clipboard' }).click();
+    await page.getByLabel('Or type a text').fill('in the open');
+    // What is sent waits until it is known whether this browser has keys.
+    await page.getByRole('button', { name: 'Put in the clipboard' }).click();
+    await page.getByText('Desktop copied text').waitFor();
+    expect(asked.filter((one) => one === '/api/keys' || one.includes('404'))).toEqual([]);
+  }, 60_000);
+
   test('from the first visit over a code to two devices that see each other, and back out', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
