@@ -53,7 +53,7 @@ export async function shareClipboard(driven: DrivenPage, desktop: Page): Promise
   await desktop.locator('.clipboard-text', { hasText: 'copied here' }).waitFor();
   await desktop.locator('.pane textarea').fill('copied by the desktop');
   await desktop.getByRole('button', { name: 'Put in the clipboard' }).click();
-  await driven.shows('.pane', 'From Desktop');
-  await driven.click('.pane button', 'show');
+  await driven.shows('.clipboard-from .own', 'Desktop');
+  await driven.click('.pane .clipboard-words small', 'show');
   await driven.shows('.clipboard-text', 'copied by the desktop');
 }
