@@ -10,7 +10,6 @@ import {
   Tablet,
   Zap,
 } from 'lucide';
-import type { Peer } from '../app-context.ts';
 
 const PICTURES: Readonly<Record<string, IconNode>> = {
   browser: AppWindow,
@@ -37,7 +36,12 @@ const NAMED: readonly [RegExp, string][] = [
   [/\b(pc|desktop|imac|windows|linux|computer|rechner|ordinateur|ordenador|computador|komputer)\b/i, 'windows'],
 ];
 
-type Pictured = Pick<Peer, 'type' | 'kind' | 'name'>;
+/** What is known of a device, or of a session without one (`live`). */
+interface Pictured {
+  type: string | null;
+  kind: 'device' | 'live' | 'past';
+  name: string;
+}
 
 /** Returns the picture's key among `PICTURES`, or the unknown type. */
 const lookOf = ({ type, name }: Pictured): string =>
