@@ -26,8 +26,10 @@ test.each([
   expect(pictureOf(browser(name))).toBe(picture);
 });
 
-test('the picture of an app is that of its type, whatever it is called, and a session without a device has its own', () => {
+test('the picture of an app is that of its type, but for a tablet, and a session without a device has its own', () => {
   expect(pictureOf({ ...browser('Phone server'), type: 'linux' })).toBe(SquareTerminal);
+  expect(pictureOf({ ...browser('Kitchen tablet'), type: 'ios' })).toBe(Tablet);
+  expect(pictureOf({ ...browser('Work laptop'), type: 'ios' })).toBe(Smartphone);
   expect(pictureOf({ ...browser('Pixel 8'), kind: 'live' })).toBe(RadioTower);
   expect([tintOf(browser('Pixel 8')), tintOf(browser('Kathes'))]).toEqual(['tint-ios', 'tint-browser']);
   expect(tintOf({ ...browser('Pixel 8'), kind: 'past' })).toBe('');

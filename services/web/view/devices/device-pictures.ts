@@ -44,8 +44,12 @@ interface Pictured {
 }
 
 /** Returns the picture's key among `PICTURES`, or the unknown type. */
-const lookOf = ({ type, name }: Pictured): string =>
-  (type === 'browser' ? NAMED.find(([words]) => words.test(name))?.[1] : undefined) ?? type ?? '';
+function lookOf({ type, name }: Pictured): string {
+  const named = NAMED.find(([words]) => words.test(name))?.[1];
+  // An app on iOS runs on a phone or a tablet.
+  const isOpen = type === 'browser' || (type === 'ios' && named === 'tablet');
+  return (isOpen ? named : undefined) ?? type ?? '';
+}
 
 export const pictureOf = (one: Pictured): IconNode =>
   one.kind === 'live' ? RadioTower : (PICTURES[lookOf(one)] ?? MonitorSmartphone);
