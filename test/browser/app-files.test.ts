@@ -2,13 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE, inThread } from './app-page.ts';
+import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
 /** More than is kept for a reload, and than the relay's window holds. */
 const MIDDLE_BYTES = 40_000_000;
+const ONE_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 /** For a machine that has much else to do. */
 const TAKES_MS = 150_000;
 
@@ -68,6 +71,76 @@ withChromium.describe('files between two browsers with the app', () => {
     await (await chooser).setFiles(middle);
     await received(desktop.page);
     expect(await saved(desktop.page)).toEqual({ name: 'middle.bin', sha256: await sha256(middle) });
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  }, 150_000);
+
+  test('a picture that cannot be drawn has the row of a file, on both sides', async () => {
+    const { phone, desktop } = await pair();
+    const mimeType = 'image/png';
+    const [sound, broken] = [Buffer.from(ONE_PIXEL, 'base64'), randomBytes(500)];
+    await chooseFiles(phone.page, [
+      { name: 'sound.png', mimeType, buffer: sound },
+      { name: 'broken.png', mimeType, buffer: broken },
+    ]);
+    await accept(desktop.page);
+    await received(desktop.page);
+    for (const { page } of [phone, desktop]) {
+      await inThread(page).getByText('broken.png').waitFor();
+      await inThread(page).locator('.picture').waitFor();
+      expect(await inThread(page).locator('.picture').count()).toBe(1);
+      await page.screenshot({
+        path: join(PICTURES, `broken-picture-${page === phone.page ? 'mine-390' : '1440'}.png`),
+      });
+    }
+    await chooseFiles(desktop.page, { name: 'alone.png', mimeType, buffer: broken });
+    await accept(phone.page);
+    await phone.page.getByText('Received', { exact: true }).waitFor();
+    await inThread(phone.page).getByText('alone.png').first().waitFor();
+    expect(await inThread(phone.page).locator('.picture').count()).toBe(1);
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
+
+  test('a screen reader is told once that files come, and of a text that no notice says', async () => {
+    const { phone, desktop } = await pair();
+    /** How often the live regions say a text. */
+    const said = (text: string) =>
+      desktop.page
+        .locator('[aria-live=polite], [role=status]')
+        .evaluateAll((all, of) => all.map(({ textContent }) => textContent.split(of).length - 1), text);
+    await desktop.page.getByRole('link', { name: 'Settings' }).click();
+    await chooseFiles(phone.page, { name: 'note.bin', mimeType: '', buffer: randomBytes(100) });
+    await desktop.page.locator('.notice', { hasText: 'Phone sends' }).waitFor();
+    expect((await said('Phone sends')).reduce((sum, one) => sum + one, 0)).toBe(1);
+    await say(phone.page, 'and a text');
+    await desktop.page.waitForFunction(() => /New message from Phone/.test(document.body.textContent ?? ''));
+    expect((await said('New message from Phone')).reduce((sum, one) => sum + one, 0)).toBe(1);
+    expect(await desktop.page.locator('.notice', { hasText: 'New message' }).count()).toBe(0);
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
+
+  test('who waits for a side that has paused is told for whom', async () => {
+    const { phone, desktop } = await pair();
+    // Slow enough to be paused in the middle.
+    const session = await phone.context.newCDPSession(phone.page);
+    const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 3_000_000 };
+    await session.send('Network.emulateNetworkConditions', slow);
+    await chooseFiles(phone.page, middle);
+    await accept(desktop.page);
+    const moves = ({ page }: AppPage) =>
+      page.waitForFunction(() => (document.querySelector('progress')?.value ?? 0) > 0);
+    for (const [pausing, waiting, name] of [
+      [phone, desktop, 'Phone'],
+      [desktop, phone, 'Desktop'],
+    ] as const) {
+      await moves(waiting);
+      await pausing.page.getByRole('button', { name: 'Pause' }).click();
+      await inThread(waiting.page).getByText(`Waiting for ${name}`).waitFor();
+      await waiting.page.screenshot({ path: join(PICTURES, `waits-for-${name}.png`) });
+      await pausing.page.getByRole('button', { name: 'Resume' }).click();
+      await inThread(waiting.page).getByText(`Waiting for ${name}`).waitFor({ state: 'detached' });
+    }
+    await session.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 });
+    await received(desktop.page);
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   }, 150_000);
 

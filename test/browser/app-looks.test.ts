@@ -129,6 +129,8 @@ withChromium.describe('how the app looks', () => {
         .getByText(/gone in/)
         .waitFor();
       await look(page, width, 'clipboard');
+      await inThread(page).getByRole('button', { name: 'show' }).click();
+      await look(page, width, 'clipboard-shown');
       await visit(app, width, 'add', '.address', 'add');
       await visit(app, width, 'approve/nonsense', '.empty', 'approve-wrong');
       await visit(app, width, 'settings', '.session, .sessions', 'settings');

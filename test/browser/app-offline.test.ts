@@ -2,14 +2,28 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, say, inThread } from './app-page.ts';
+import {
+  type AppPage,
+  chooseFiles,
+  deviceRow,
+  localUrl,
+  openApp,
+  openThread,
+  PHONE,
+  say,
+  inThread,
+} from './app-page.ts';
+import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { startFaultyWay } from './faulty-way.ts';
 import { untilWorker } from './service-worker.ts';
 
+/** Beside those of the states. */
+const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const WITHIN = { timeout: 60_000 };
 const OFFLINE = 'Waits until you are online.';
 /** More than is copied for a reload. */
@@ -225,6 +239,40 @@ withChromium.describe('the app without network', () => {
       const other = { user: 'somebody-else', name: 'Desktop', deviceId: 'another-device-1' };
       localStorage.setItem('baton-development', JSON.stringify(other));
     });
+
+  test('files that wait are put into another order, by keyboard and by touch, and leave in it', async () => {
+    const { page, context, phone, reports } = await scene();
+    await context.setOffline(true);
+    for (const name of ['one.txt', 'two.txt', 'three.txt']) await chooseFiles(page, fileOf(name));
+    await page.getByRole('link', { name: '3 transfers under way' }).click();
+    const order = (wanted: readonly string[]) =>
+      page.waitForFunction(
+        (all) =>
+          [...document.querySelectorAll('.transfer strong')].map(({ textContent }) => textContent).join() === all,
+        wanted.join(),
+      );
+    await order(['one.txt', 'two.txt', 'three.txt']);
+    await page.getByRole('button', { name: 'Move up: three.txt' }).focus();
+    await page.keyboard.press('Enter');
+    await order(['one.txt', 'three.txt', 'two.txt']);
+    await page.keyboard.press('Enter');
+    await order(['three.txt', 'one.txt', 'two.txt']);
+    await page.getByText(/three\.txt.*: place 1 of 3/).waitFor({ state: 'attached' });
+    // Nothing is above the first. The focus stays where it is.
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Move up: three.txt');
+    await page.setViewportSize(PHONE);
+    await page.screenshot({ path: join(PICTURES, 'order-390.png') });
+    expect(await violations(page)).toEqual([]);
+    const { width, height } = (await page.getByRole('button', { name: 'Move down: one.txt' }).boundingBox()) ?? {};
+    expect(Math.min(width ?? 0, height ?? 0)).toBeGreaterThanOrEqual(44);
+    await page.getByRole('button', { name: 'Move down: one.txt' }).click();
+    await order(['three.txt', 'two.txt', 'one.txt']);
+    await context.setOffline(false);
+    await page.waitForFunction(() => document.querySelectorAll('.bubble.files.offered').length === 3, null, WITHIN);
+    expect(await offered(phone)).toEqual(['three.txt 1', 'two.txt 1', 'one.txt 1']);
+    expect(reports).toEqual([]);
+  }, 120_000);
 
   test('a tab that is left open sends nothing as somebody else', async () => {
     const { page, context, phone } = await scene();

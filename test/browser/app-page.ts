@@ -88,6 +88,15 @@ export async function askForCode(page: Page): Promise<void> {
 /** What is read in a thread; the list beside it says its last words too. */
 export const inThread = (page: Page): Locator => page.locator('.main');
 
+/** Goes from the thread of the device that let this browser in, where it begins, to the list beside or before it. */
+export async function leaveFirstThread(page: Page): Promise<void> {
+  await page.locator('.pane.thread').waitFor();
+  await page.evaluate(() => {
+    location.hash = '#/';
+  });
+  await page.locator('.device').first().waitFor();
+}
+
 /** Opens the thread of a device. */
 export async function openThread(page: Page, name: string): Promise<void> {
   await deviceRow(page, name).click();

@@ -16,6 +16,7 @@ import {
   inThread,
   openApp,
   openThread,
+  leaveFirstThread,
   PHONE,
 } from './app-page.ts';
 import { violations } from './axe.ts';
@@ -314,6 +315,7 @@ withChromium.describe('encrypted files in the app', () => {
     const link = await showCode(tablet.page, 'Tablet');
     await laptop.client.signIns.approve(String(link.split('#')[0]), { scope: 'full', persist: 'persist' });
     await openThread(desktop.page, 'Tablet');
+    await leaveFirstThread(tablet.page);
     await openThread(tablet.page, 'Desktop');
     const [name, content] = [word('open'), word('content')];
     await chooseFiles(desktop.page, file(name, Buffer.from(content)));
@@ -347,6 +349,7 @@ withChromium.describe('encrypted files in the app', () => {
     const digits = await laptop.letIn(await showCode(page, 'Phone'));
     const question = page.getByRole('dialog', { name: 'Are the digits the same?' });
     await question.getByText(digits).waitFor();
+    await leaveFirstThread(page);
     const devices = await laptop.client.devices.list();
     const to = devices.find(({ name }) => name === 'Phone')?.device_id ?? '';
     const [name, content] = [word('name'), word('content')];

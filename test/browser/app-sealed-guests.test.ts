@@ -7,7 +7,18 @@ import { readKeyedLink } from '../../shared/client/sealing.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import { until } from '../support/redis/redis-processes.ts';
 import { dumpsHolding } from '../support/redis/stored.ts';
-import { accept, type AppPage, chooseFiles, DESKTOP, inThread, openApp, openThread, PHONE, say } from './app-page.ts';
+import {
+  accept,
+  type AppPage,
+  chooseFiles,
+  DESKTOP,
+  inThread,
+  leaveFirstThread,
+  openApp,
+  openThread,
+  PHONE,
+  say,
+} from './app-page.ts';
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import type { KeyedDevice } from './keyed-device.ts';
@@ -136,6 +147,7 @@ withChromium.describe('guests with keys in the app', () => {
     await openThread(desktop.page, 'Visitor');
     await desktop.page.locator('.pane-head .lock.is-sealed').waitFor();
     await say(desktop.page, asked);
+    await leaveFirstThread(visitor.page);
     await openThread(visitor.page, 'Desktop');
     await inThread(visitor.page).locator('.theirs', { hasText: asked }).locator('.lock.is-sealed').waitFor();
     await say(visitor.page, answered);

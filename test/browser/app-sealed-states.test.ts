@@ -7,7 +7,7 @@ import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import { until } from '../support/redis/redis-processes.ts';
 import { dumpsHolding } from '../support/redis/stored.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
-import { askForCode, DESKTOP, deviceRow, openApp, openThread, PHONE, say } from './app-page.ts';
+import { askForCode, DESKTOP, deviceRow, leaveFirstThread, openApp, openThread, PHONE, say } from './app-page.ts';
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
@@ -66,7 +66,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await askForCode(page);
     await laptop.letIn(await linkOn(page));
     await page.getByRole('button', { name: 'Laptop shows these' }).click();
-    await deviceRow(page, 'Laptop').waitFor();
+    await leaveFirstThread(page);
   }
 
   /** Gets the key again by the settings. */
@@ -357,7 +357,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await askForCode(other.page);
     const shown = String((await linkOn(other.page)).split('#')[0]);
     await laptop.client.signIns.approve(shown, { scope: 'full', persist: 'persist' });
-    await deviceRow(other.page, 'Laptop').waitFor();
+    await leaveFirstThread(other.page);
     await other.page.goto(`${url}/#/settings`);
     await encryption(other.page).getByRole('button', { name: 'Remove all keys' }).click();
     await other.page.locator('dialog').getByText('in 24 hours').waitFor();

@@ -8,7 +8,18 @@ import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import { dumpsHolding } from '../support/redis/stored.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { askForCode, DESKTOP, deviceRow, inThread, localUrl, openApp, openThread, PHONE, say } from './app-page.ts';
+import {
+  askForCode,
+  DESKTOP,
+  deviceRow,
+  inThread,
+  leaveFirstThread,
+  localUrl,
+  openApp,
+  openThread,
+  PHONE,
+  say,
+} from './app-page.ts';
 import { violations } from './axe.ts';
 import { type KeyedDevice, makeKeyedDevice } from './keyed-device.ts';
 import { launchChromium, withChromium } from './chromium.ts';
@@ -208,7 +219,7 @@ withChromium.describe('keys of the app', () => {
     await askForCode(page);
     const shown = String(await page.locator('a.link-text').getAttribute('href'));
     await phone.client.signIns.approve(String(shown.split('#')[0]), { scope: 'full', persist: 'persist' });
-    await deviceRow(page, 'Phone').waitFor();
+    await leaveFirstThread(page);
     await page.goto(`${url}/#/settings`);
     const encryption = page.getByRole('region', { name: 'Encryption' });
     await encryption.getByRole('button', { name: 'Encrypt this account' }).click();
@@ -305,6 +316,7 @@ withChromium.describe('keys of the app', () => {
     await look(two.page, 'keys-question-phone');
     await question.getByRole('button', { name: 'Chrome on Linux shows these' }).click();
     const text = word('invited');
+    await leaveFirstThread(two.page);
     await openThread(two.page, 'Chrome on Linux');
     await say(two.page, text);
     await two.page.locator('.mine .lock.is-sealed').waitFor();

@@ -10,6 +10,7 @@ import {
   chooseFiles,
   DESKTOP,
   deviceRow,
+  leaveFirstThread,
   openApp,
   openThread,
   PHONE,
@@ -70,7 +71,9 @@ withChromium.describe('signing in with the app', () => {
     await desktop.getByRole('radio', { name: as }).check();
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByText('is let in').waitFor();
-    await phone.locator('.device').waitFor();
+    // Where it can talk to the device that let it in.
+    await phone.getByRole('heading', { name: 'Desktop' }).waitFor({ state: 'attached' });
+    await phone.locator('.composer textarea').waitFor();
   }
 
   test('both ways of letting a device in fit a phone, in any language, and the same code is shown again', async () => {
@@ -100,6 +103,22 @@ withChromium.describe('signing in with the app', () => {
     expect(reports).toEqual([]);
   });
 
+  test('a new device does not ask for keys that it cannot have, and its console stays empty', async () => {
+    const { page } = await stranger();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    page.on('console', (entry) => {
+      if (entry.type() === 'error') asked.push(entry.text());
+    });
+    await logIn(page, 'Desktop');
+    await page.getByRole('link', { name: 'Clipboard' }).click();
+    await page.getByLabel('Or type a text').fill('in the open');
+    // What is sent waits until it is known whether this browser has keys.
+    await page.getByRole('button', { name: 'Put in the clipboard' }).click();
+    await page.getByText('Desktop copied text').waitFor();
+    expect(asked.filter((one) => one === '/api/keys' || one.includes('404'))).toEqual([]);
+  }, 60_000);
+
   test('from the first visit over a code to two devices that see each other, and back out', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
@@ -108,6 +127,11 @@ withChromium.describe('signing in with the app', () => {
     await deviceRow(desktop, 'Chrome').getByText('Online').waitFor();
     // Both have keys then, because there was no other device.
     await phone.getByRole('button', { name: 'Desktop shows these' }).click();
+    await say(phone, 'it is me');
+    await desktop.getByRole('link', { name: 'Open the thread' }).click();
+    await inThread(desktop).getByText('it is me').waitFor();
+    await phone.screenshot({ path: join(PICTURES, 'landed-390.png') });
+    await phone.getByRole('link', { name: 'Back' }).click();
     await deviceRow(phone, 'Desktop').getByText('Online').waitFor();
 
     await phone.getByRole('link', { name: 'Settings' }).click();
@@ -142,7 +166,6 @@ withChromium.describe('signing in with the app', () => {
     await logIn(desktop, 'Desktop');
     await letIn(desktop, phone, 'My device, for an hour');
     await openThread(desktop, 'Chrome');
-    await openThread(phone, 'Desktop');
     const bytes = randomBytes(30_000_000);
     await chooseFiles(desktop, { name: 'film.bin', mimeType: 'video/mp4', buffer: bytes });
     await accept(phone);
@@ -209,7 +232,7 @@ withChromium.describe('signing in with the app', () => {
     await desktop.screenshot({ path: join(PICTURES, 'digits-right-1440-light.png') });
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByRole('heading', { name: '“Kathes Pixel” is let in' }).waitFor();
-    await deviceRow(phone, 'Desktop').waitFor();
+    await phone.getByRole('heading', { name: 'Desktop' }).waitFor({ state: 'attached' });
     await deviceRow(desktop, 'Kathes Pixel').waitFor();
     expect([...one.reports, ...two.reports]).toEqual([]);
   }, 120_000);
@@ -258,6 +281,36 @@ withChromium.describe('signing in with the app', () => {
     expect(refused).toEqual([]);
   }
 
+  /** Looks at every place that shows a device for what it says of a guest: that it is one, and for how long. */
+  async function seeGuest(desktop: Page): Promise<void> {
+    await deviceRow(desktop, 'Chrome')
+      .getByText(/^Guest · (1 h|\d\d min)$/)
+      .waitFor();
+    await desktop.screenshot({ path: join(PICTURES, 'of-guest-row-1440.png') });
+    await deviceRow(desktop, 'Chrome').click();
+    await inThread(desktop)
+      .getByText(/Online · Guest until \d/)
+      .waitFor();
+    await desktop.getByRole('button', { name: 'More about this device' }).click();
+    await desktop.getByRole('button', { name: 'About this device', exact: true }).click();
+    await desktop
+      .locator('.facts')
+      .getByText(/^Guest until \d/)
+      .waitFor();
+    await desktop.setViewportSize(PHONE);
+    await desktop.emulateMedia({ colorScheme: 'dark' });
+    await desktop.screenshot({ path: join(PICTURES, 'of-guest-about-390-dark.png') });
+    for (const at of ['', 'settings']) {
+      await desktop.evaluate((hash) => {
+        location.hash = hash;
+      }, `#/${at}`);
+      const row = at === '' ? deviceRow(desktop, 'Chrome') : desktop.locator('.session', { hasText: 'Chrome' });
+      await row.getByText(/Guest (· \d|until \d)/).waitFor();
+      await desktop.screenshot({ path: join(PICTURES, `of-guest-${at || 'list'}-390-dark.png`) });
+      expect(await isTooWide(desktop)).toBe(false);
+    }
+  }
+
   test('a code that a camera opens in a browser that is not signed in leads over the login to the question', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
@@ -287,7 +340,8 @@ withChromium.describe('signing in with the app', () => {
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByRole('heading', { name: /is let in/ }).waitFor();
     expect(await desktop.evaluate(() => sessionStorage.getItem('baton-link'))).toBeNull();
-    await deviceRow(phone, 'Desktop').waitFor();
+    await leaveFirstThread(phone);
+    await seeGuest(desktop);
     await walkAsGuest(phone);
     expect([...one.reports, ...two.reports]).toEqual([]);
   }, 120_000);

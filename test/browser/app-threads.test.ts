@@ -132,17 +132,21 @@ withChromium.describe('threads in the app', () => {
     await desktop.page.getByRole('link', { name: 'Clipboard' }).click();
     await desktop.page.getByRole('button', { name: 'Paste from this device' }).click();
     await phone.page.getByRole('link', { name: 'Clipboard' }).click();
-    await inThread(phone.page).getByText('copied on the desktop').waitFor();
+    // Hidden until it is touched, on every view.
+    const words = inThread(phone.page).getByText('copied on the desktop');
+    await inThread(phone.page).getByRole('button', { name: 'show' }).waitFor();
+    expect(await words.count()).toBe(0);
+    await inThread(phone.page).getByRole('button', { name: 'show' }).click();
+    await words.waitFor();
     await phone.page.getByText(/From Desktop · gone in/).waitFor();
     await phone.page.getByLabel('Or type a text').fill('typed on the phone');
     await phone.page.getByRole('button', { name: 'Put in the clipboard' }).click();
-    await inThread(desktop.page).getByText('typed on the phone').waitFor();
-    // Beside every view, hidden until it is touched.
     const card = desktop.page.locator('.clipboard-card');
     await card.getByText('Phone copied text').waitFor();
     expect(await card.innerText()).not.toContain('typed on the phone');
     await card.getByRole('button', { name: 'show' }).click();
     await card.getByText('typed on the phone').waitFor();
+    await inThread(desktop.page).getByText('typed on the phone').waitFor();
     await card.getByRole('button', { name: 'Copy' }).click();
     await desktop.page.getByText('Copied', { exact: true }).waitFor();
     expect(await desktop.page.evaluate(() => navigator.clipboard.readText())).toBe('typed on the phone');

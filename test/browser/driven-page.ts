@@ -49,8 +49,11 @@ export async function shareClipboard(driven: DrivenPage, desktop: Page): Promise
   await desktop.getByRole('link', { name: 'Clipboard' }).click();
   await driven.type('.pane textarea', 'copied here');
   await driven.click('button', 'Put in the clipboard');
+  await desktop.locator('.pane').getByRole('button', { name: 'show' }).click();
   await desktop.locator('.clipboard-text', { hasText: 'copied here' }).waitFor();
   await desktop.locator('.pane textarea').fill('copied by the desktop');
   await desktop.getByRole('button', { name: 'Put in the clipboard' }).click();
+  await driven.shows('.clipboard-from .own', 'Desktop');
+  await driven.click('.pane .clipboard-words small', 'show');
   await driven.shows('.clipboard-text', 'copied by the desktop');
 }

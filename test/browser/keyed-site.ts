@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
-import { type AppPage, DESKTOP, openApp } from './app-page.ts';
+import { type AppPage, DESKTOP, leaveFirstThread, openApp } from './app-page.ts';
 import { startBalancer } from './balancer.ts';
 import { type KeyedDevice, makeKeyedDevice } from './keyed-device.ts';
 
@@ -41,6 +41,7 @@ async function letIn(laptop: KeyedDevice, page: Page, name: string): Promise<voi
   await question.getByText(digits).waitFor();
   await question.getByRole('button', { name: 'Laptop shows these' }).click();
   await question.waitFor({ state: 'detached' });
+  await leaveFirstThread(page);
 }
 
 /** The address of a site with one replica, or with several behind a balancer. */

@@ -57,7 +57,7 @@ test('a new terminal comes in by an invite, when the digits that it shows are ty
   const [, first, last] = await joining.says(/other device: (\d{3}) (\d{3})/);
   await inviting.says(/Tablet[^]*Six digits/);
   inviting.child.stdin?.write(`${first === '000' ? '111' : '000'} ${last}\r`);
-  await inviting.says(/not its digits[^]*Six digits/);
+  await inviting.says(/not its digits\. 2 tries are left\.[^]*Six digits/);
   inviting.child.stdin?.write(`${first} ${last}\r`);
   expect(await joining.status).toBe(0);
   expect(await inviting.status).toBe(0);

@@ -31,7 +31,7 @@ test('a device that is invited by one with keys gets the key when its digits are
   const { inviting, joining, newcomer, first, last, type } = await invited('Tablet');
   await inviting.says(/It gets the key of this account/);
   type(`${other(first)} ${last}`);
-  await inviting.says(/not its digits[^]*Six digits/);
+  await inviting.says(/not its digits\. 2 tries are left\.[^]*Six digits/);
   type(`${first} ${last}`);
   expect([await joining.status, await inviting.status]).toEqual([0, 0]);
   const [, shown] = /Check code: (\d{4})/.exec(inviting.stdout()) ?? [];

@@ -40,7 +40,10 @@ async function hasDigits(
   for (let tries = MOST_TRIES; tries > 0; tries -= 1) {
     const typed = (await askText('Six digits that it shows:', signal)).replace(/\D/g, '');
     if (await isRight(typed)) return true;
-    output.note('These are not its digits.');
+    const left = tries - 1;
+    output.note(
+      `These are not its digits.${left === 0 ? '' : left === 1 ? ' 1 try is left.' : ` ${left} tries are left.`}`,
+    );
   }
   return false;
 }

@@ -6,6 +6,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
 import type { Parts } from './parts.ts';
 import { requested, type Shared, shared } from './shared-state.ts';
+import { watchStays } from './stays.ts';
 
 interface Leading extends Parts {
   outbox: Outbox;
@@ -54,6 +55,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     if (name === 'restored') tell({ isDegraded: false });
   });
   startKeys(parts, tell);
+  watchStays(client, tell);
   watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
     if (!(await received(parts, message))) throw staysThere();

@@ -4,6 +4,12 @@ import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
 import type { Deletion } from '../../../shared/client/sealing.ts';
 import type { ClipboardChange, ConnectionState, Device, Me, PresenceEntry } from '../../../shared/client/index.ts';
 
+/** How a device is here that does not stay. `until`: the end of its session, which a guest that was let in for good moves by using it. */
+export interface Stay {
+  isGuest: boolean;
+  until: number | null;
+}
+
 /** The state that all tabs show. The tab that holds the stream knows it, and tells the others. */
 export interface Shared {
   connection: ConnectionState;
@@ -27,6 +33,8 @@ export interface Shared {
   removed: string;
   /** Files that other devices read before they offer them to this one. */
   preparing: readonly Preparing[];
+  /** The devices that do not stay, by their ids. Guests do not know them. */
+  stays: Readonly<Record<string, Stay>>;
 }
 
 /** A transfer that runs in the leading tab. */
@@ -42,7 +50,7 @@ export interface Running {
 const NOTHING: Shared = {
   ...{ connection: 'connecting', isDegraded: false, devices: [], listed: 'never', presence: [] },
   ...{ isKnown: false, clipboard: null, me: null, ringNumber: 0, keysHeard: 0, removed: '' },
-  ...{ deletions: [], preparing: [] },
+  ...{ deletions: [], preparing: [], stays: {} },
 };
 
 export const shared = signal<Shared>(NOTHING);

@@ -6,6 +6,7 @@ import { stateOf } from '../history/history.ts';
 import type { ChosenFile } from './choosing.ts';
 import { digestFile, digested } from './digesting.ts';
 import { filePieces } from './file-pieces.ts';
+import { KEPT_SOURCE_BYTES, laneOf } from '../outbox/file-lanes.ts';
 import { keptSources } from '../outbox/kept-sources.ts';
 import { makeLanes } from '../outbox/lanes.ts';
 import { makePatience } from '../outbox/patience.ts';
@@ -14,11 +15,6 @@ import { failureOf, isKeyProblem, isTooOld, verdictOf } from '../outbox/verdict.
 import type { RunningFiles } from './running-files.ts';
 import { resumeFiles, wayTo } from './ways.ts';
 
-/**
- * The most bytes of files that are kept, so that sending resumes by itself after a reload. Beyond it the user chooses the
- * files again.
- */
-const KEPT_SOURCE_BYTES = 32 * 1024 * 1024;
 /** Low, because a browser opens six connections to one origin, and the stream has one of them. */
 export const CONCURRENCY = 2;
 /** Files up to this size fit in the relay, and may wait there for an absent receiver. */
@@ -38,13 +34,6 @@ const sourcesOf = (
 const sent = (item: FilesItem): void => {
   Object.assign(item, { state: 'done' } satisfies Partial<FilesItem>);
 };
-
-/**
- * Returns the lane of an item. Small items leave in their turn. A large one takes time to read, and has its own lane so that
- * it blocks nobody.
- */
-const laneOf = ({ id, thread, totalBytes }: FilesItem): string =>
-  totalBytes <= KEPT_SOURCE_BYTES ? thread : `${thread}-${id}`;
 
 /** Ends an item without sending it, unless it was offered meanwhile. */
 const end = (queue: Queue, id: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
@@ -173,15 +162,23 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
     return null;
   }
 
-  async function work(lane: string): Promise<number | null> {
+  /** Returns the next item of a lane that was not tried yet. The line is read anew, because the user may change its order. */
+  async function nextOf(lane: string, tried: ReadonlySet<string>) {
     for (const waiting of await queue.all()) {
-      if (waiting.kind !== 'files') continue;
+      if (waiting.kind !== 'files' || tried.has(waiting.id)) continue;
       const item = await history.item(waiting.id);
       if (item?.kind !== 'files') await queue.remove(waiting.id);
-      else if (laneOf(item) === lane) {
-        const waitMs = await step(waiting, item);
-        if (waitMs !== null) return waitMs;
-      }
+      else if (laneOf(item) === lane) return { waiting, item };
+    }
+    return null;
+  }
+
+  async function work(lane: string): Promise<number | null> {
+    const tried = new Set<string>();
+    for (let next = await nextOf(lane, tried); next !== null; next = await nextOf(lane, tried)) {
+      tried.add(next.waiting.id);
+      const waitMs = await step(next.waiting, next.item);
+      if (waitMs !== null) return waitMs;
     }
     return null;
   }

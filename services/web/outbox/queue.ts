@@ -123,6 +123,21 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
       onChange(item.thread);
     },
 
+    /** Lets two items change places. Nothing happens where one of them does not wait any more. */
+    async swap(one: string, other: string): Promise<void> {
+      const swapped = await inStep(async (transaction) => {
+        const line = await inLine(transaction);
+        const [first, second] = [one, other].map((id) => line.find((entry) => entry.id === id));
+        if (first === undefined || second === undefined) return undefined;
+        await keepLine(
+          transaction,
+          line.map((entry) => (entry === first ? second : entry === second ? first : entry)),
+        );
+        return first;
+      });
+      if (swapped !== undefined) onChange(swapped.to);
+    },
+
     /** Takes an item out of the line, and changes it. */
     async settle(id: string, edit: (item: Item) => void): Promise<void> {
       const changed = await inStep(async (transaction) => {

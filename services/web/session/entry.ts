@@ -10,6 +10,7 @@ import { appPaths } from '../files/paths.ts';
 import { developmentHeaders, developmentIdentity, keepDevelopmentIdentity } from './development.ts';
 import { keptWords } from '../kept-words.ts';
 import { newId } from '../../../shared/client/new-id.ts';
+import { noteWithoutKeys } from '../sealing/key-state.ts';
 import { timedFetch } from '../server-time.ts';
 
 /**
@@ -116,10 +117,13 @@ export async function becomeDevice(name: string): Promise<Entry> {
     keepDevelopmentIdentity({ ...development, deviceId: newId(), name });
     await makeClient().me();
   } else {
-    await startDeviceSession({
-      ...{ baseUrl: '', deviceId: newId(), deviceName: name, deviceType: 'browser' },
+    const deviceId = newId();
+    const { device } = await startDeviceSession({
+      ...{ baseUrl: '', deviceId, deviceName: name, deviceType: 'browser' },
       session: cookieSession(),
     });
+    // Nobody can have given keys to an id that was made here just now, so the service is not asked for them.
+    if (device?.device_id === deviceId) noteWithoutKeys(deviceId);
   }
   return findEntry();
 }

@@ -120,8 +120,6 @@ export const chineseAccount: Pick<
     themes: { system: '跟随设备', light: '浅色', dark: '深色' },
     sessions: '已登录的设备',
     stale: '现在无法连接登录服务，以下内容可能不是最新的。',
-    onceSession: '仅一次',
-    guestSession: '访客',
     active: (when) => `最近使用：${when}`,
     current: '本机',
     remove: '退出登录',

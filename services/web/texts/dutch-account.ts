@@ -123,8 +123,6 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
       themes: { system: 'Zoals dit apparaat', light: 'Licht', dark: 'Donker' },
       sessions: 'Ingelogde apparaten',
       stale: 'De inlogdienst is nu niet te bereiken; dit kan verouderd zijn.',
-      onceSession: 'Eenmalig',
-      guestSession: 'Gast',
       active: (when) => `${when} actief`,
       current: 'Dit apparaat',
       remove: 'Uitloggen',

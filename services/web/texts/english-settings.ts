@@ -31,8 +31,6 @@ export const englishSettings = {
     themes: { system: 'Same as this device', light: 'Light', dark: 'Dark' },
     sessions: 'Signed-in devices',
     stale: 'The sign-in service cannot be reached now. This list may be old.',
-    onceSession: 'Only once',
-    guestSession: 'Guest',
     active: (when: string) => `Active ${when}`,
     current: 'This device',
     remove: 'Sign out',

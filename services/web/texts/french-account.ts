@@ -124,8 +124,6 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       themes: { system: 'Comme sur cet appareil', light: 'Claire', dark: 'Sombre' },
       sessions: 'Appareils connectés',
       stale: 'Le service de connexion ne répond pas ; ceci peut être ancien.',
-      onceSession: 'Une seule fois',
-      guestSession: 'Invité',
       active: (when) => `Actif ${when}`,
       current: 'Cet appareil',
       remove: 'Déconnecter',

@@ -32,8 +32,6 @@ export const germanSettings: Pick<Texts, 'settings'> = {
     themes: { system: 'Wie auf diesem Gerät', light: 'Hell', dark: 'Dunkel' },
     sessions: 'Angemeldete Geräte',
     stale: 'Der Anmeldedienst ist gerade nicht erreichbar; dies kann veraltet sein.',
-    onceSession: 'Nur einmal',
-    guestSession: 'Gast',
     active: (when) => `Aktiv ${when}`,
     current: 'Dieses Gerät',
     remove: 'Abmelden',

@@ -125,8 +125,6 @@ export const italianAccount: Pick<
     themes: { system: 'Come su questo dispositivo', light: 'Chiaro', dark: 'Scuro' },
     sessions: 'Dispositivi connessi',
     stale: 'Ora non si può interrogare il servizio di accesso; questi dati potrebbero non essere aggiornati.',
-    onceSession: 'Solo una volta',
-    guestSession: 'Ospite',
     active: (when) => `Attivo ${when}`,
     current: 'Questo dispositivo',
     remove: 'Disconnetti',

@@ -121,8 +121,6 @@ export const japaneseAccount: Pick<
     themes: { system: '端末の設定に合わせる', light: 'ライト', dark: 'ダーク' },
     sessions: 'ログイン中の端末',
     stale: 'ログインサービスに確認できません。情報が古い可能性があります。',
-    onceSession: '1 回限り',
-    guestSession: 'ゲスト',
     active: (when) => `最終利用：${when}`,
     current: 'この端末',
     remove: 'ログアウトさせる',

@@ -128,8 +128,6 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       themes: { system: 'Jak na tym urządzeniu', light: 'Jasny', dark: 'Ciemny' },
       sessions: 'Zalogowane urządzenia',
       stale: 'Nie można teraz zapytać usługi logowania; to może być nieaktualne.',
-      onceSession: 'Tylko raz',
-      guestSession: 'Gość',
       active: (when) => `Aktywność: ${when}`,
       current: 'To urządzenie',
       remove: 'Wyloguj',

@@ -125,8 +125,6 @@ export const portugueseAccount: Pick<
     themes: { system: 'Como neste dispositivo', light: 'Clara', dark: 'Escura' },
     sessions: 'Dispositivos conectados',
     stale: 'Não é possível consultar o serviço de login agora; isto pode estar desatualizado.',
-    onceSession: 'Só uma vez',
-    guestSession: 'Convidado',
     active: (when) => `Ativo ${when}`,
     current: 'Este dispositivo',
     remove: 'Desconectar',

@@ -23,7 +23,7 @@ export function durationText(seconds: number): string {
   const whole = Math.max(1, Math.round(seconds));
   if (whole < 60) return unitText(whole, 'second');
   const [hours, minutes, rest] = [Math.floor(whole / 3_600), Math.floor((whole % 3_600) / 60), whole % 60];
-  if (hours > 0) return `${unitText(hours, 'hour')} ${unitText(minutes, 'minute')}`;
+  if (hours > 0) return unitText(hours, 'hour') + (minutes > 0 ? ` ${unitText(minutes, 'minute')}` : '');
   return unitText(minutes, 'minute') + (whole < 600 && rest > 0 ? ` ${unitText(rest, 'second')}` : '');
 }
 

@@ -126,8 +126,6 @@ export const spanishAccount: Pick<
     themes: { system: 'Como en este dispositivo', light: 'Claro', dark: 'Oscuro' },
     sessions: 'Dispositivos con la sesión iniciada',
     stale: 'El servicio de inicio de sesión no responde ahora; esto puede ser antiguo.',
-    onceSession: 'Solo una vez',
-    guestSession: 'Invitado',
     active: (when) => `Activo ${when}`,
     current: 'Este dispositivo',
     remove: 'Cerrar sesión',

@@ -44,10 +44,11 @@ export function announceChanges({ history, entry }: App): () => void {
       const { announce } = texts.value;
       const isFiles = item?.kind === 'files' && !item.isMine;
       const said = isFiles ? announce.sends(now.name, isolated(wordsOf(item))) : announce.message(now.name);
-      announcement.value = said;
       // Where the list of devices is visible, its count is enough for messages. Files wait for an answer.
       const isListed = at.name === 'home' || WIDE.matches;
+      // A notice is read by screen readers too.
       if (!isSeen && (isFiles || !isListed)) notify(said, false, hrefOf('device', thread));
+      else announcement.value = said;
     });
   });
   return () => {

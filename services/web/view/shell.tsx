@@ -1,33 +1,35 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { ArrowDownUp, MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
+import { MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
-import { movingIds, requested, shared } from '../engine/shared-state.ts';
+import { requested, shared } from '../engine/shared-state.ts';
 import { keepAwake } from '../engine/wake-lock.ts';
 import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { serverNow } from '../server-time.ts';
 import { secretsOf } from '../session/joining.ts';
-import { timeText } from '../texts/quantities.ts';
 import { texts } from '../texts/texts.ts';
 import { announceChanges } from './announcing.ts';
 import { guestUntil, isGuest, others, peers, threads, useApp } from './app-context.ts';
 import { DeviceList } from './devices/device-list.tsx';
 import { followLastItems } from './devices/last-items.ts';
+import { stayText } from './devices/stays.tsx';
 import { followClipboard } from './clipboard/clipboard-state.ts';
 import { copyExactly } from './parts/copying.ts';
 import { ConfirmDialog } from './parts/dialog.tsx';
 import { chooseFiles } from './send/file-input.ts';
 import { Icon } from './parts/icon.tsx';
 import { showsKeys, useKeyboard } from './keyboard.ts';
+import { useLanding } from './landing.ts';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
 import { Empty, Waiting } from './parts/parts.tsx';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
 import { later } from './parts/later.tsx';
+import { UnderWayLink } from './under-way-link.tsx';
 
 /** How long a connection may take before the user is told. */
 const PATIENCE_MS = 1_500;
@@ -75,15 +77,6 @@ function StorageBar() {
 
 const isAt = (name: Place['name']) => (place.value.name === name ? { 'aria-current': 'page' as const } : {});
 
-/** A guest sees the end only when it is nearer than this, because using the session moves a later end. */
-const SOON_MS = 6 * 3_600_000;
-
-/** Says that this device is a guest, and until when. */
-function guestText(until: number | null): string {
-  const { name } = texts.value;
-  return until === null || until - serverNow() > SOON_MS ? name.guest : name.guestUntil(timeText(until));
-}
-
 /** Shows the name of this device and its user. */
 function OwnName() {
   const { entry } = useApp();
@@ -93,13 +86,13 @@ function OwnName() {
       <p class="own-name">
         {texts.value.name.own} <bdi class="own">{own}</bdi> · <bdi>{shared.value.me?.name ?? entry.userName}</bdi>
       </p>
-      {isGuest.value && <p class="own-name">{guestText(guestUntil.value)}</p>}
+      {isGuest.value && <p class="own-name">{stayText({ isGuest: true, until: guestUntil.value })}</p>}
     </>
   );
 }
 
 function Side() {
-  const { devices, settings, search, send, transfers } = texts.value;
+  const { devices, settings, search, send } = texts.value;
   const links = [
     ...(isGuest.value ? [] : [['add', Plus, devices.add] as const]),
     ['settings', Settings, settings.title],
@@ -135,11 +128,7 @@ function Side() {
         <DeviceList />
       </div>
       <footer class="side-foot">
-        {movingIds.value.size > 0 && (
-          <a class="under-way" href={hrefOf('transfers')} {...isAt('transfers')}>
-            <Icon node={ArrowDownUp} size={16} /> {transfers.moving(movingIds.value.size)}
-          </a>
-        )}
+        <UnderWayLink />
         <ClipboardCard />
         {others.value.length > 0 && (
           <div class="row both">
@@ -289,6 +278,7 @@ export function Shell() {
   const change = changes.value;
   usePaste();
   useRequests();
+  useLanding();
   useKeyboard();
   useEffect(() => {
     void app.history.threads().then((all) => {

@@ -82,6 +82,23 @@ describe('a message that waits to be sent encrypted', () => {
     expect(await queue.hold('elsewhere', 'laptop', old)).toBeNull();
   });
 
+  test('changes places with another, and none is lost where the other does not wait any more', async () => {
+    const told: string[] = [];
+    const queue = makeQueue(memoryDatabase(), (thread) => told.push(thread), makeTurns());
+    for (const id of ['a', 'b', 'c']) {
+      await queue.add({
+        ...{ id, ref: '', thread: 'phone', at: 1, isMine: true, kind: 'message' },
+        ...{ text: id, state: 'sending', error: null },
+      });
+    }
+    const order = async () => (await queue.all()).map(({ id }) => id).join('');
+    await queue.swap('a', 'c');
+    expect(await order()).toBe('cba');
+    const before = told.length;
+    await queue.swap('a', 'gone');
+    expect([await order(), told.length]).toEqual(['cba', before]);
+  });
+
   test.each(['keys_lost', 'rotation_due', 'unknown_key', 'devices_disagree'])(
     'waits, and is not sent unencrypted, for %s',
     (code) => {

@@ -13,12 +13,10 @@ import { Icon } from '../parts/icon.tsx';
 import { attempt } from '../parts/notices.ts';
 import { IconButton } from '../parts/parts.tsx';
 import { SealedNote } from '../parts/sealed-note.tsx';
-import { clipboardEntry, noteSeen, readClipboard, seenEntries } from './clipboard-state.ts';
+import { clipboardEntry, noteSeen, readClipboard, seenEntries, shownEntry } from './clipboard-state.ts';
 import { filledEntry, isSealedEntry } from './entries.ts';
+import { HiddenText } from './hidden-text.tsx';
 import { mayWrite, sendMine } from './send-mine.ts';
-
-/** The same number for every text, so that its length stays hidden too. */
-const DOTS = '•'.repeat(16);
 
 /** Shows the remaining time. `isRough`: in whole minutes, where there is little space. */
 function Left({ until, isRough = false }: { until: number; isRough?: boolean }) {
@@ -37,7 +35,6 @@ function Left({ until, isRough = false }: { until: number; isRough?: boolean }) 
 /** Shows the clipboard of the account at the foot of the list: hidden until it is touched, and copied by one click. */
 export function ClipboardCard() {
   const app = useApp();
-  const shownAt = useSignal<number | null>(null);
   const { clipboard } = texts.value;
   const entry = filledEntry(clipboardEntry.value);
   const isCurrent = place.value.name === 'clipboard';
@@ -67,7 +64,6 @@ export function ClipboardCard() {
     );
   }
   const { content, updated_at: from, expires_at: until, source_device_name: name } = entry;
-  const isShown = shownAt.value !== null && shownAt.value === from;
   const copy = () => {
     noteSeen(entry);
     void copyText(content);
@@ -91,17 +87,9 @@ export function ClipboardCard() {
           <SealedNote />
         </p>
       ) : (
-        <button
-          type="button"
-          class="clipboard-words"
-          aria-expanded={isShown}
-          onClick={() => {
-            shownAt.value = isShown ? null : from;
-          }}
-        >
-          {isShown ? <bdi class="clipboard-content">{content}</bdi> : <span aria-hidden="true">{DOTS}</span>}{' '}
-          <small>{isShown ? clipboard.hide : clipboard.show}</small>
-        </button>
+        <HiddenText of={from ?? 0} shown={shownEntry}>
+          <bdi class="clipboard-content">{content}</bdi>
+        </HiddenText>
       )}
       {until !== null && from !== null && <LeftBar from={from} until={until} />}
       <div class="clipboard-acts">
@@ -143,10 +131,13 @@ export function ClipboardLine() {
     return null;
   }
   return (
-    <div class="clipboard-line" role="status">
+    <div class="clipboard-line">
       <Icon node={Clipboard} size={18} />
       <span class="clipboard-from">
-        <bdi class="own">{entry.source_device_name}</bdi> {clipboard.copiedText}
+        {/* Without the time that is left, which would be read again at each change. */}
+        <span role="status">
+          <bdi class="own">{entry.source_device_name}</bdi> {clipboard.copiedText}
+        </span>
         {entry.expires_at !== null && (
           <>
             {' '}

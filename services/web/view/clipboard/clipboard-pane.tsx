@@ -19,8 +19,9 @@ import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
 import { SealedNote } from '../parts/sealed-note.tsx';
 import { RichText } from '../parts/rich-text.tsx';
 import { bytesOf } from '../send/sending.ts';
-import { clipboardEntry, readClipboard } from './clipboard-state.ts';
+import { clipboardEntry, readClipboard, shownEntry } from './clipboard-state.ts';
 import { isEmptyEntry, isSealedEntry } from './entries.ts';
+import { HiddenText } from './hidden-text.tsx';
 import { CLIPBOARD_BYTES, mayWrite, putText, sendMine } from './send-mine.ts';
 
 const SHOWN_LETTERS = 500;
@@ -99,9 +100,11 @@ function Passed() {
           {passed.value.map(({ text, from, at }) => (
             <li key={at} class="passed-item">
               <span class="device-words">
-                <span class="found-words" dir="auto">
-                  {text.slice(0, SHOWN_LETTERS)}
-                </span>
+                <HiddenText of={at}>
+                  <span class="found-words" dir="auto">
+                    {text.slice(0, SHOWN_LETTERS)}
+                  </span>
+                </HiddenText>
                 <small>
                   {clipboard.from(from)} · {agoText(at)}
                 </small>
@@ -133,9 +136,15 @@ export function ClipboardPane() {
         {now !== null && isEmptyEntry(now) && <Empty node={ClipboardList} title={clipboard.empty} />}
         {now !== null && !isEmptyEntry(now) && (
           <article class="card">
-            <div class="clipboard-text" tabIndex={0} role="region" aria-label={clipboard.title}>
-              {isSealedEntry(now) ? <SealedNote /> : <RichText text={now.content} />}
-            </div>
+            {isSealedEntry(now) ? (
+              <SealedNote />
+            ) : (
+              <HiddenText of={now.updated_at ?? 0} shown={shownEntry}>
+                <div class="clipboard-text" tabIndex={0} role="region" aria-label={clipboard.title}>
+                  <RichText text={now.content} />
+                </div>
+              </HiddenText>
+            )}
             <p class="hint">
               {clipboard.from(now.source_device_name ?? '')}
               {now.expires_at !== null && (

@@ -12,6 +12,9 @@ export const clipboardEntry = signal<ClipboardEntry | null>(null);
 /** The time up to which entries were copied or dismissed here. No line shows them any more. */
 export const seenEntries = signal<number>(0);
 
+/** The time of the entry whose text was touched here, and is shown; null while it is hidden. */
+export const shownEntry = signal<number | null>(null);
+
 export function noteSeen({ updated_at: at }: ClipboardEntry): void {
   seenEntries.value = Math.max(seenEntries.peek(), at ?? 0);
 }

@@ -10,6 +10,7 @@ import { attempt } from '../parts/notices.ts';
 import { Empty, Pane } from '../parts/parts.tsx';
 import { removeDevice } from './removing.ts';
 import { DevicePicture, presenceText } from './device-list.tsx';
+import { stayOf, stayText } from './stays.tsx';
 
 /** Shows whether this browser takes files of this device without asking. */
 function AlwaysAccept({ id }: { id: string }) {
@@ -59,9 +60,11 @@ export function AboutPane({ id }: { id: string }) {
       await removeDevice(app, id);
       go();
     }, texts.value.failed.signOut);
+  const stay = stayOf(id);
   const rows = [
     [about.kind, kinds[peer.type ?? ''] ?? ''],
     [about.presence, presenceText(peer)],
+    ...(stay === undefined ? [] : [[about.access, stayText(stay)]]),
   ];
   return (
     <Pane title={peer.name} before={<DevicePicture peer={peer} />}>

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { CircleCheck, KeyRound, Lock, LockOpen, ShieldAlert } from 'lucide';
+import { KeyRound, Lock, LockOpen, ShieldAlert } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
 import type { Gate } from '../../sealing/gate.ts';
@@ -10,19 +10,20 @@ import type { Texts } from '../../texts/english.ts';
 import { errorText, keyWords, texts } from '../../texts/texts.ts';
 import { noteApproval } from '../announcing.ts';
 import { isGuest, useApp } from '../app-context.ts';
-import { hrefOf } from '../navigation.ts';
 import { FirstRingChoice, isMade, useFirstRing } from '../keys/first-ring.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { codeOf } from '../parts/notices.ts';
 import { Empty, Pane, Waiting } from '../parts/parts.tsx';
+import { type End, Ended } from './approval-end.tsx';
 import { Digits } from './digits.tsx';
 import { pictureOf, tintOf } from './device-pictures.ts';
 
 /** Shows which device asks, from where and since when. */
 function Facts({ view }: { view: SignInRequestView }) {
   const { approve } = texts.value;
-  const pictured = { type: view.device_type, kind: 'device' as const };
+  // The name is a stranger's word. The service saw the browser itself.
+  const pictured = { type: view.device_type, name: view.source.user_agent, kind: 'device' as const };
   const leftAtFirst = useSignal((view.expires_at - serverNow()) / 1_000);
   const age = (left: number) => Math.round(view.age_seconds + Math.max(0, leftAtFirst.value - left));
   const rows = [
@@ -97,13 +98,6 @@ function Kinds({ of, chosen }: { of: readonly Kind[]; chosen: Signal<Kind | null
       )}
     </fieldset>
   );
-}
-
-/** The outcome, shown in place of the question. */
-interface End {
-  isGood: boolean;
-  title: string;
-  why: string;
 }
 
 /** The codes after which the question cannot be answered any more. */
@@ -280,26 +274,6 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
   );
 }
 
-function Ended({ end, isInvited }: { end: End; isInvited: boolean }) {
-  const { app, qr } = texts.value;
-  return (
-    <div role="status">
-      <Empty node={end.isGood ? CircleCheck : ShieldAlert} title={end.title} why={end.why}>
-        <div class="row">
-          {!end.isGood && isInvited && (
-            <a class="button primary" href={hrefOf('add')}>
-              {qr.again}
-            </a>
-          )}
-          <a class="button" href="#/">
-            {app.toDevices}
-          </a>
-        </div>
-      </Empty>
-    </div>
-  );
-}
-
 /** Asks whether another device may come in. `isInvited`: it scanned a code of this tab, and shows digits. */
 export function ApprovePane({ link, isInvited }: { link: string; isInvited: boolean }) {
   const { client } = useApp();
@@ -354,7 +328,7 @@ export function ApprovePane({ link, isInvited }: { link: string; isInvited: bool
       }
     >
       <div class="pane-body">
-        {end.value !== null && <Ended end={end.value} isInvited={isInvited} />}
+        {end.value !== null && <Ended end={end.value} isInvited={isInvited} deviceId={view.value?.device_id ?? ''} />}
         {end.value === null && view.value === null && <Waiting />}
         {asked !== null && <Question view={asked} link={link} isInvited={isInvited} onEnd={finish} />}
       </div>

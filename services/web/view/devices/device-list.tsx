@@ -12,6 +12,7 @@ import { sendDropped } from '../send/dropping.ts';
 import { pictureOf, tintOf } from './device-pictures.ts';
 import { isUnsent, lastText } from '../item-words.ts';
 import { lastItems } from './last-items.ts';
+import { StayLeft, stayOf } from './stays.tsx';
 
 /** Says whether a device can be reached. */
 export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
@@ -41,6 +42,7 @@ function DeviceRow({ peer }: { peer: Peer }) {
   const isHere = place.value.name === 'device' && place.value.id === peer.id;
   const takesFiles = peer.kind === 'device';
   const last = lastItems.value.get(peer.id);
+  const stay = stayOf(peer.id);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     isOver.value = false;
@@ -71,7 +73,14 @@ function DeviceRow({ peer }: { peer: Peer }) {
             <span class="device-name" dir="auto">
               {peer.name}
             </span>
-            {last !== undefined && <time dateTime={new Date(last.at).toISOString()}>{whenText(last.at)}</time>}
+            {stay !== undefined && (
+              <span class="device-stay">
+                <StayLeft stay={stay} />
+              </span>
+            )}
+            {stay === undefined && last !== undefined && (
+              <time dateTime={new Date(last.at).toISOString()}>{whenText(last.at)}</time>
+            )}
           </span>
           <span class="device-line">
             <small dir="auto">

@@ -7,9 +7,9 @@ import {
   RadioTower,
   Smartphone,
   SquareTerminal,
+  Tablet,
   Zap,
 } from 'lucide';
-import type { Peer } from '../app-context.ts';
 
 const PICTURES: Readonly<Record<string, IconNode>> = {
   browser: AppWindow,
@@ -17,14 +17,43 @@ const PICTURES: Readonly<Record<string, IconNode>> = {
   windows: Monitor,
   linux: SquareTerminal,
   ios: Smartphone,
+  tablet: Tablet,
   shortcut: Zap,
 };
 
-type Pictured = Pick<Peer, 'type' | 'kind'>;
+/**
+ * What the name of a browser says that it runs on, and the picture for it. The service knows all browsers as one type, and
+ * the other types are native apps, which no guest may be. So only the name tells a phone from a computer: the app proposes
+ * the model or the system, and the user may write another.
+ */
+const NAMED: readonly [RegExp, string][] = [
+  [/\b(ipad\w*|tab|tablet\w*|tableta|kindle|sm-[tx]\d+\w*)\b/i, 'tablet'],
+  [/\b(laptop|\w*book|thinkpad|ideapad|portatile?|macos|mac)\b/i, 'macos'],
+  [
+    /\b(\w*phone|android|ios|pixel|galaxy|handy|telefon\w*|telephone|celular|cellulare|movil|mobile|mobiel|komorka|oneplus|xperia|redmi|moto|nokia|huawei|sm-\w+)\b/i,
+    'ios',
+  ],
+  [/\b(pc|desktop|imac|windows|linux|computer|rechner|ordinateur|ordenador|computador|komputer)\b/i, 'windows'],
+];
 
-export const pictureOf = ({ type, kind }: Pictured): IconNode =>
-  kind === 'live' ? RadioTower : (PICTURES[type ?? ''] ?? MonitorSmartphone);
+/** What is known of a device, or of a session without one (`live`). */
+interface Pictured {
+  type: string | null;
+  kind: 'device' | 'live' | 'past';
+  name: string;
+}
 
-/** Returns a colour for the type of device, beside its picture. */
-export const tintOf = ({ type, kind }: Pictured): string =>
-  kind === 'device' && type !== null && Object.hasOwn(PICTURES, type) ? `tint-${type}` : '';
+/** Returns the picture's key among `PICTURES`, or the unknown type. */
+function lookOf({ type, name }: Pictured): string {
+  const named = NAMED.find(([words]) => words.test(name))?.[1];
+  // An app on iOS runs on a phone or a tablet.
+  const isOpen = type === 'browser' || (type === 'ios' && named === 'tablet');
+  return (isOpen ? named : undefined) ?? type ?? '';
+}
+
+export const pictureOf = (one: Pictured): IconNode =>
+  one.kind === 'live' ? RadioTower : (PICTURES[lookOf(one)] ?? MonitorSmartphone);
+
+/** Returns a colour for the picture. */
+export const tintOf = (one: Pictured): string =>
+  one.kind === 'device' && Object.hasOwn(PICTURES, lookOf(one)) ? `tint-${lookOf(one)}` : '';

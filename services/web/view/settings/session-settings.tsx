@@ -7,24 +7,25 @@ import { errorText, texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { removeDevice, takeFromRing } from '../devices/removing.ts';
 import { pictureOf, tintOf } from '../devices/device-pictures.ts';
+import { stayText } from '../devices/stays.tsx';
 import { confirmed } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, codeOf, notify } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
 
-function aboutOf({ current, last_active_at, persist, scope }: DeviceSession): string {
+function aboutOf({ current, expires_at, last_active_at, persist, scope }: DeviceSession): string {
   const { settings } = texts.value;
   const parts = [
+    ...(scope === 'guest' || persist === 'once' ? [stayText({ isGuest: scope === 'guest', until: expires_at })] : []),
     ...(current ? [settings.current] : last_active_at === null ? [] : [settings.active(agoText(last_active_at))]),
-    ...(persist === 'once' ? [settings.onceSession] : []),
-    ...(scope === 'guest' ? [settings.guestSession] : []),
   ];
-  return parts.join(' · ');
+  return parts.filter((part) => part !== '').join(' · ');
 }
 
 function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved: () => void }) {
   const app = useApp();
   const { settings } = texts.value;
+  const pictured = { type: session.type, name: session.name, kind: 'device' as const };
   const remove = () =>
     attempt(async () => {
       const title = settings.removeTitle(session.name);
@@ -34,10 +35,8 @@ function SessionRow({ session, onRemoved }: { session: DeviceSession; onRemoved:
     }, texts.value.failed.signOut);
   return (
     <li class="session">
-      <span
-        class={`device-picture ${tintOf({ type: session.type, kind: 'device' })} ${session.online ? 'is-online' : ''}`}
-      >
-        <Icon node={pictureOf({ type: session.type, kind: 'device' })} />
+      <span class={`device-picture ${tintOf(pictured)} ${session.online ? 'is-online' : ''}`}>
+        <Icon node={pictureOf(pictured)} />
       </span>
       <span class="device-words">
         <span class="device-name" dir="auto">

@@ -6,6 +6,7 @@ import { inviteDigits } from '../../../../shared/client/session/invites.ts';
 import { endJoining, type Joining } from '../../session/joining.ts';
 import { timedFetch } from '../../server-time.ts';
 import { errorText, texts } from '../../texts/texts.ts';
+import { isLetIn } from '../landing.ts';
 import { Countdown } from '../parts/countdown.tsx';
 import { codeOf } from '../parts/notices.ts';
 import { Waiting } from '../parts/parts.tsx';
@@ -56,6 +57,7 @@ function JoinWaiting(props: { name: string; invited: Joining; enter: Enter; back
         asking === null ? inviteDigits(secret, request.request_id) : await asking.digitsFor(request.request_id);
       state.value = { kind: 'shown', digits, until: request.expires_at };
       await request.approved({ signal });
+      isLetIn.value = true;
       enter(await findEntry());
     };
     ask().catch((error: unknown) => {

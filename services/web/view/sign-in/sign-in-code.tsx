@@ -4,6 +4,7 @@ import { cookieSession, requestSignIn } from '../../../../shared/client/index.ts
 import { type Entry, findEntry } from '../../session/entry.ts';
 import { timedFetch } from '../../server-time.ts';
 import { errorText, texts } from '../../texts/texts.ts';
+import { isLetIn } from '../landing.ts';
 import { copyText } from '../parts/copying.ts';
 import { Countdown } from '../parts/countdown.tsx';
 import { codeOf } from '../parts/notices.ts';
@@ -54,6 +55,7 @@ function NamedCode({ name, enter, back }: SignInCodeProps & { name: string }) {
       const link = asking === null ? request.link : await asking.linkWith(request.link);
       state.value = { kind: 'shown', link, until: request.expires_at };
       await request.approved({ signal });
+      isLetIn.value = true;
       enter(await findEntry());
     };
     ask().catch((error: unknown) => {

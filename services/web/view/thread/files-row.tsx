@@ -19,7 +19,7 @@ import { IconButton } from '../parts/parts.tsx';
 import { SealedNote } from '../parts/sealed-note.tsx';
 import { BurstFoot } from './burst-foot.tsx';
 import { ItemTools, useTouch } from './item-actions.tsx';
-import { LongText, Pictures, picturesOf } from './item-preview.tsx';
+import { isMosaic, LongText, Pictures } from './item-preview.tsx';
 import { FileNames, SaveActs, savedCount } from './received-files.tsx';
 import { FilesAgain, NotSent, sameFiles, waitingText } from './waiting.tsx';
 
@@ -31,8 +31,36 @@ function receivedText(item: FilesItem): string {
   return item.kept === 'removed' ? files.removed : files.received;
 }
 
+/** Nothing moves for this time, beyond that over which the rate is measured, before the user is told. */
+const STILL_MS = 2_000;
+
+/** Tells whether nothing has moved for some seconds, although this device has not paused it. */
+function useStill(running: Running | null): boolean {
+  const isStill = useSignal(false);
+  const hasNoRate = running !== null && !running.isPaused && running.bytesPerSecond === 0;
+  useEffect(() => {
+    isStill.value = false;
+    if (!hasNoRate) return;
+    const timer = setTimeout(() => {
+      isStill.value = true;
+    }, STILL_MS);
+    return () => clearTimeout(timer);
+  }, [hasNoRate]);
+  return hasNoRate && isStill.value;
+}
+
+/** Says that a transfer stands still, and for whom it waits. The service does not tell one side that the other has paused. */
+function stillText({ isMine, thread }: FilesItem, { bytes, totalBytes }: Running): string {
+  const { files } = texts.value;
+  // A receiver that has every byte compares digests.
+  if (!isMine && bytes === totalBytes) return '';
+  const peer = findPeer(thread);
+  if (peer?.isOnline === true) return files.waitsFor(peer.name);
+  return isMine ? files.offeredOffline : files.goesOn;
+}
+
 /** Says in words what a transfer does at this moment. */
-function stateText(item: FilesItem, running: Running | null): string {
+function stateText(item: FilesItem, running: Running | null, isStill: boolean): string {
   const { files, thread } = texts.value;
   const isThere = findPeer(item.thread)?.isOnline === true;
   if (item.state === 'preparing') return waitingText(item) || files.preparing;
@@ -43,7 +71,7 @@ function stateText(item: FilesItem, running: Running | null): string {
     if (running === null) return item.isMine ? files.interrupted : files.starting;
     if (running.isPaused) return files.paused;
     if (running.bytes === 0) return files.starting;
-    return !item.isMine && !isThere && running.bytesPerSecond === 0 ? files.goesOn : '';
+    return isStill ? stillText(item, running) : '';
   }
   return files[item.state];
 }
@@ -193,9 +221,7 @@ export function FilesCard({ item }: { item: FilesItem }) {
   const running = runningOf(item.ref === '' ? item.id : item.ref).value;
   const isOpen = ['preparing', 'offered', 'active'].includes(item.state);
   const isOffer = item.state === 'offered' && !item.isMine && !isUnopened(item);
-  const said = stateText(item, running);
-  // Where all pictures are visible, names are not needed. Received files keep their names, by which each can be saved.
-  const isMosaic = item.isMine && picturesOf(item).length > 1;
+  const said = stateText(item, running, useStill(running));
   const touch = useTouch(item);
   return (
     <div class={`bubble files ${item.state}`} {...touch}>
@@ -226,7 +252,7 @@ export function FilesCard({ item }: { item: FilesItem }) {
         {isOpen && !isOffer && <Controls item={item} running={running} />}
       </div>
       <LongText item={item} />
-      {!isMosaic && <FileNames item={item} />}
+      {!isMosaic(item) && <FileNames item={item} />}
       {running !== null && ['preparing', 'active'].includes(item.state) && <ProgressOf item={item} running={running} />}
       <Acts item={item} running={running} />
     </div>

@@ -17,16 +17,33 @@ const PICTURE_BYTES = 20_000_000;
 const hasBytes = ({ isMine, kept, previews }: FilesItem): boolean =>
   isMine ? previews !== undefined : kept === 'here' || kept === 'downloaded';
 
+/** The pictures that this browser could not draw. Their files have a row like all others. */
+const undrawn = signal<ReadonlySet<string>>(new Set());
+const keyOf = ({ id }: FilesItem, { index }: ShownFile): string => `${id}/${index}`;
+
 const allPicturesOf = ({ files, isMine }: FilesItem): ShownFile[] =>
   files.filter(({ type, size }) => isPicture(type) && (isMine || size < PICTURE_BYTES));
 
+interface ShownPicture {
+  file: ShownFile;
+  /** The place among the previews that the sender keeps. */
+  position: number;
+}
+
 /** Returns the files of an item that are shown as pictures: as received, or the previews that the sender keeps. */
-export function picturesOf(item: FilesItem): ShownFile[] {
+function picturesOf(item: FilesItem): ShownPicture[] {
   if (!hasBytes(item)) return [];
-  return allPicturesOf(item).slice(
-    0,
-    item.isMine ? Math.min(SHOWN_PICTURES, item.previews?.length ?? 0) : SHOWN_PICTURES,
-  );
+  return allPicturesOf(item)
+    .slice(0, item.isMine ? Math.min(SHOWN_PICTURES, item.previews?.length ?? 0) : SHOWN_PICTURES)
+    .map((file, position) => ({ file, position }))
+    .filter(({ file }) => !undrawn.value.has(keyOf(item, file)));
+}
+
+/** Tells whether pictures show all that an item has, so that the names of its files are not needed. */
+export function isMosaic(item: FilesItem): boolean {
+  const shown = picturesOf(item).length;
+  // Received files keep their names, by which each can be saved.
+  return item.isMine && shown > 1 && !item.files.some((file) => undrawn.value.has(keyOf(item, file)));
 }
 
 /** Returns a received file from the disk; null while it is read, and when it is gone. */
@@ -78,7 +95,16 @@ function Picture({ item, file, position, rest }: PictureProps) {
   };
   return (
     <button type="button" class="picture" aria-label={files.enlarge(file.name)} onClick={open}>
-      {url !== '' && <img src={url} alt="" decoding="async" />}
+      {url !== '' && (
+        <img
+          src={url}
+          alt=""
+          decoding="async"
+          onError={() => {
+            undrawn.value = new Set([...undrawn.peek(), keyOf(item, file)]);
+          }}
+        />
+      )}
       {rest > 0 && <span class="picture-rest">+{rest}</span>}
     </button>
   );
@@ -87,15 +113,16 @@ function Picture({ item, file, position, rest }: PictureProps) {
 export function Pictures({ item }: { item: FilesItem }) {
   const shown = picturesOf(item);
   if (shown.length === 0) return null;
+  const rest = allPicturesOf(item).filter((file) => !undrawn.value.has(keyOf(item, file))).length - shown.length;
   return (
     <div class={`pictures of-${shown.length}`}>
-      {shown.map((file, position) => (
+      {shown.map(({ file, position }, at) => (
         <Picture
           key={file.index}
           item={item}
           file={file}
           position={position}
-          rest={position === shown.length - 1 ? allPicturesOf(item).length - shown.length : 0}
+          rest={at === shown.length - 1 ? rest : 0}
         />
       ))}
     </div>

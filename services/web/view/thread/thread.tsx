@@ -12,6 +12,7 @@ import { shared } from '../../engine/shared-state.ts';
 import { ClipboardLine } from '../clipboard/clipboard-card.tsx';
 import { Composer } from './composer.tsx';
 import { DevicePicture, presenceText } from '../devices/device-list.tsx';
+import { stayOf, stayText } from '../devices/stays.tsx';
 import { go } from '../navigation.ts';
 import { confirmed } from '../parts/dialog.tsx';
 import { ThreadLock } from '../keys/locks.tsx';
@@ -147,6 +148,8 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
   const unlisted = { ...GONE, id, kind: kindOfUnlisted(id, shared.value.listed) };
   const peer = findPeer(id) ?? { ...unlisted, name: threads.value.get(id)?.name ?? id };
   const takesFiles = peer.kind === 'device';
+  const stay = stayOf(id);
+  const said = [presenceText(peer), ...(stay === undefined ? [] : [stayText(stay)])].join(' · ');
   const drop = (event: DragEvent) => {
     event.preventDefault();
     isOver.value = false;
@@ -163,7 +166,7 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
         <>
           {peer.name}
           <small class={peer.isOnline ? 'is-online' : ''}>
-            {presenceText(peer)} <ThreadLock peer={peer} />
+            {said} <ThreadLock peer={peer} />
           </small>
         </>
       }

@@ -11,18 +11,21 @@ import { Icon } from '../parts/icon.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, Pane, Waiting } from '../parts/parts.tsx';
 import { FilesCard } from './files-row.tsx';
+import { Moving } from './moving.tsx';
 import { PreparingLines } from './preparing.tsx';
 
-/** Returns all transfers that are not over, in the order in which they began. */
+/** Returns all transfers that are not over: in the order in which they began, then the ones that wait, as they will leave. */
 function useUnderWay(): readonly FilesItem[] | null {
-  const { history } = useApp();
+  const { history, queue } = useApp();
   const items = useSignal<readonly FilesItem[] | null>(null);
   const change = changes.value;
   useEffect(() => {
     let isOver = false;
-    history.unfinished().then(
-      (all) => {
-        if (!isOver) items.value = all.sort((one, other) => one.at - other.at);
+    Promise.all([history.unfinished(), queue.all()]).then(
+      ([all, line]) => {
+        const places = new Map(line.map(({ id }, at) => [id, at]));
+        const placeOf = ({ id }: FilesItem) => places.get(id) ?? -1;
+        if (!isOver) items.value = all.sort((one, other) => placeOf(one) - placeOf(other) || one.at - other.at);
       },
       () => {},
     );
@@ -71,9 +74,12 @@ export function TransfersPane() {
           <ul class="stack">
             {items.map((item) => (
               <li key={item.id} class="stack transfer">
-                <a href={hrefOf('device', item.thread, item.id)}>
-                  {item.isMine ? transfers.to : transfers.from} <bdi>{findPeer(item.thread)?.name ?? ''}</bdi>
-                </a>
+                <div class="transfer-head">
+                  <a href={hrefOf('device', item.thread, item.id)}>
+                    {item.isMine ? transfers.to : transfers.from} <bdi>{findPeer(item.thread)?.name ?? ''}</bdi>
+                  </a>
+                  <Moving item={item} items={items} />
+                </div>
                 <FilesCard item={item} />
               </li>
             ))}

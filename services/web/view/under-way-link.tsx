@@ -1,0 +1,32 @@
+import { useSignal } from '@preact/signals';
+import { ArrowDownUp } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { changes } from '../engine/app.ts';
+import { movingIds } from '../engine/shared-state.ts';
+import { texts } from '../texts/texts.ts';
+import { useApp } from './app-context.ts';
+import { hrefOf, place } from './navigation.ts';
+import { Icon } from './parts/icon.tsx';
+
+/** Leads to all transfers, as long as one moves or waits to be sent. */
+export function UnderWayLink() {
+  const { queue } = useApp();
+  const waiting = useSignal<readonly string[]>([]);
+  const change = changes.value;
+  useEffect(() => {
+    void queue.all().then(
+      (all) => {
+        waiting.value = all.filter(({ kind }) => kind === 'files').map(({ id }) => id);
+      },
+      () => {},
+    );
+  }, [change]);
+  const count = new Set([...movingIds.value, ...waiting.value]).size;
+  if (count === 0) return null;
+  const isHere = place.value.name === 'transfers';
+  return (
+    <a class="under-way" href={hrefOf('transfers')} {...(isHere && { 'aria-current': 'page' as const })}>
+      <Icon node={ArrowDownUp} size={16} /> {texts.value.transfers.moving(count)}
+    </a>
+  );
+}
