@@ -3,7 +3,8 @@ import { aesKey } from './primitives/aes.ts';
 import { hkdf } from './primitives/hkdf.ts';
 import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
 import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
-import { type Guest, readGuestList } from './ring/guests.ts';
+import type { Guest } from './ring/guests.ts';
+import { type GuestPin, newestGuests } from './ring/newest-guests.ts';
 import { isGone, memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
@@ -17,6 +18,8 @@ export interface Keyring extends Signer {
   readonly accountKeys: readonly AccountKey[];
   /** Also those that were removed, or whose time is over: earlier content may be theirs. {@link keysOf} says who is in. */
   readonly guests: readonly Guest[];
+  /** The newest list of guests that this device has taken. */
+  readonly guestPin?: GuestPin | undefined;
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
   /** Members that the service reported as removed or logged out. */
@@ -42,6 +45,7 @@ async function keyringOf(record: KeyRecord, rings: readonly Ring[], now: number)
   return {
     ...{ account, device_id, keys, rings, ring, accountKeys, seen },
     guests: [],
+    guestPin: record.guestPin,
     removed: new Set(record.removed),
     removedGuests: new Set(record.removedGuests),
   };
@@ -78,7 +82,7 @@ export function adoptFirstRing(store: KeyStore, account: KeyedAccount, text: str
   return store.lock(async () => {
     const record = await store.load();
     if (record === null) throw sealedError('keys_lost');
-    return keep(store, { ...record, account, seen: 0 }, await walkChain([], [text], account), now);
+    return keep(store, { ...record, account, seen: 0, guestPin: undefined }, await walkChain([], [text], account), now);
   });
 }
 
@@ -94,7 +98,7 @@ export function adoptRing(
     if (record === null) throw sealedError('keys_lost');
     const { service, user_id } = account;
     const rings = await pinRing(texts, { service, user_id, n, hash });
-    return keep(store, { ...record, account, seen: 0 }, rings, now);
+    return keep(store, { ...record, account, seen: 0, guestPin: undefined }, rings, now);
   });
 }
 
@@ -105,6 +109,8 @@ export interface Taken {
   readonly putBack: readonly string[];
   /** There are more rings than the response has: ask again, after `keyring.ring.body.n`. */
   readonly hasMore: boolean;
+  /** The service shows an older list of guests than this device knows. The newer one counts. */
+  readonly isOlderList: boolean;
 }
 
 /**
@@ -122,19 +128,15 @@ export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Prom
     const newest = rings.at(-1)?.body.n ?? 0;
     if (answer.n < record.seen && newest < record.seen) throw sealedError('devices_disagree');
     const putBack = lostAfter(rings, answer.n);
-    const keyring = await keep(store, record, rings, now);
     const hasMore = answer.n > newest;
-    const guests = answer.guests === null || hasMore ? [] : await guestsIn(answer.guests, keyring);
-    return { keyring: { ...keyring, guests }, putBack, hasMore };
+    const ring = rings.at(-1);
+    if (hasMore || ring === undefined) {
+      return { keyring: await keep(store, record, rings, now), putBack, hasMore, isOlderList: false };
+    }
+    const { guests, pin, isOlder } = await newestGuests(record.guestPin, answer.guests, ring, account);
+    const keyring = await keep(store, { ...record, guestPin: pin }, rings, now);
+    return { keyring: { ...keyring, guests }, putBack, hasMore, isOlderList: isOlder };
   });
-}
-
-/** Reads the guests. A list that no member signed lets nobody in, and blocks nothing else. */
-async function guestsIn(text: string, { ring, account }: Keyring): Promise<readonly Guest[]> {
-  return readGuestList(text, ring, account).then(
-    ({ guests }) => guests,
-    () => [],
-  );
 }
 
 /** Tells whether a device is a guest that was removed, or whose time was over then. */

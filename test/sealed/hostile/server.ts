@@ -47,6 +47,14 @@ export interface HostileServer {
   readonly lists: readonly string[];
   /** The list of guests that the server shows instead of its own; null: its own. */
   shownList: string | null;
+  /** It shows no list of guests at all. */
+  hidesList: boolean;
+  /** The lists that a device was shown last, and has put with success, by the device. */
+  readonly listOf: ReadonlyMap<string, string | null>;
+  /** It takes lists of guests, says so, and forgets them. */
+  forgetsLists: boolean;
+  /** When the sessions of all guests end, as the server tells it; null: as it is. */
+  sessionEnd: number | null;
   /** How far the server's clock is from the right time, as its answers tell it. */
   clockMs: number;
   fetchFor(device: TestDevice): Fetch;
@@ -167,12 +175,19 @@ export function makeHostileServer(parts: Parts): HostileServer {
   const rings: string[] = [];
   const posted: Posted[] = [];
   const lists: string[] = [];
+  const listOf = new Map<string, string | null>();
   let lastStatus = 0;
   let granted: string | undefined;
 
   async function getKeys(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
+    const answer = await keysFor(id, url, pass);
+    if (answer.status === 200) listOf.set(id, ((await answer.clone().json()) as KeysBody).guests);
+    return answer;
+  }
+
+  async function keysFor(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
     const answer = await pass();
-    if (server.shownList !== null) {
+    if (server.shownList !== null || server.hidesList) {
       const body = { ...((await answer.json()) as KeysBody), guests: server.shownList };
       return Response.json(body, { headers: { date: answer.headers.get('date') ?? '' } });
     }
@@ -199,13 +214,15 @@ export function makeHostileServer(parts: Parts): HostileServer {
     return does === 'after' ? cut() : answer;
   }
 
-  async function putGuests(list: string, pass: () => Promise<Response>): Promise<Response> {
-    const does = server.isHostile ? chance.pick([...PASS, ...PASS, 'swallow', 'after', 'conflict']) : 'pass';
+  async function putGuests(id: string, list: string, pass: () => Promise<Response>): Promise<Response> {
+    const lies = server.isHostile ? chance.pick([...PASS, ...PASS, 'swallow', 'after', 'conflict']) : 'pass';
+    const does = server.forgetsLists ? 'swallow' : lies;
     if (does === 'conflict') return problem(409, 'keys_conflict');
     lists.push(list);
-    if (does === 'swallow') return Response.json({ n: numberOf(list) });
-    const answer = await pass();
-    return does === 'after' ? cut() : answer;
+    const answer = does === 'swallow' ? Response.json({ n: numberOf(list) }) : await pass();
+    if (does === 'after') cut();
+    if (answer.ok) listOf.set(id, list);
+    return answer;
   }
 
   /** Takes something sealed. It is known from then on, whatever becomes of it. */
@@ -237,6 +254,10 @@ export function makeHostileServer(parts: Parts): HostileServer {
     lists,
     guestSigners: [],
     shownList: null,
+    hidesList: false,
+    listOf,
+    forgetsLists: false,
+    sessionEnd: null,
     clockMs: 0,
     fetchFor: (device) => async (address, init) => {
       const url = new URL(address);
@@ -260,7 +281,13 @@ export function makeHostileServer(parts: Parts): HostileServer {
         case 'PUT /api/keys':
           return putKeys(sent['ring'] ?? '', pass);
         case 'PUT /api/keys/guests':
-          return putGuests(sent['guests'] ?? '', pass);
+          return putGuests(from, sent['guests'] ?? '', pass);
+        case 'GET /api/auth/sessions': {
+          const { device_id } = (server.asking ?? {}) as { device_id?: string };
+          if (server.sessionEnd === null) return pass();
+          const session = { device_id, created_at: 1, last_active_at: 1, expires_at: server.sessionEnd };
+          return Response.json({ sessions: [session], stale: false });
+        }
         case 'GET /api/auth/qr/request':
           return Response.json(server.asking);
         case 'POST /api/auth/qr/approve':

@@ -1,4 +1,5 @@
 import { sealedError } from '../sealed-error.ts';
+import type { GuestPin } from '../ring/newest-guests.ts';
 import { type DeviceKeys, makeDeviceKeys, tryDeviceKeys } from './device-keys.ts';
 
 /** The account that the device is linked to. */
@@ -21,6 +22,8 @@ export interface KeyRecord {
   readonly removed?: readonly string[] | undefined;
   /** The other devices that it reported so. */
   readonly removedGuests?: readonly string[] | undefined;
+  /** The newest list of guests. A record of an earlier version, or without guests, has none. */
+  readonly guestPin?: GuestPin | undefined;
   /** Since when the service does not list a member, by its id, in Unix milliseconds. */
   readonly away?: Readonly<Record<string, number>> | undefined;
 }
