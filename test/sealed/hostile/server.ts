@@ -141,7 +141,11 @@ async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: H
 /** Shows a list of guests that is not the newest one: an older one, a spoilt one, none, or one that no member signed. */
 async function otherList(
   { chance, server }: { chance: Chance; server: HostileServer },
-  { own, forged }: { own: string | null; forged: (signer?: CryptoKeyPair) => Promise<string | null> },
+  {
+    own,
+    forged,
+    isMember,
+  }: { own: string | null; forged: (signer?: CryptoKeyPair) => Promise<string | null>; isMember: boolean },
 ): Promise<string | null> {
   switch (chance.pick(['older', 'older', 'older', 'none', 'bit', 'attacker', 'guest', 'removed'])) {
     case 'older':
@@ -155,7 +159,7 @@ async function otherList(
     case 'guest':
       return server.guestSigners.length === 0 ? own : forged(chance.pick(server.guestSigners).sig);
     case 'removed':
-      return server.removedSigner === null ? own : forged(server.removedSigner);
+      return server.removedSigner === null || isMember ? own : forged(server.removedSigner);
     default:
       return null;
   }
@@ -167,7 +171,9 @@ async function spoiltGuests(body: KeysBody, parts: Parts, server: HostileServer)
   const last = body.rings.at(-1) ?? server.rings.at(-1);
   if (last === undefined || chance.is(0.7)) return body;
   const forged = (signer?: CryptoKeyPair) => attacker.guestsAt(last, account, signer);
-  return { ...body, guests: await otherList({ chance, server }, { own: body.guests, forged }) };
+  // Where the newest ring still has the removed device, that device may sign a list.
+  const isMember = hasSigner(last, server.removedSig);
+  return { ...body, guests: await otherList({ chance, server }, { own: body.guests, forged, isMember }) };
 }
 
 export function makeHostileServer(parts: Parts): HostileServer {
