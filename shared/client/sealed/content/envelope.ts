@@ -33,7 +33,7 @@ export function epochIn(envelope: Bytes): number {
 
 /** Opens the result of {@link sealUnder}. */
 export async function openUnder(key: CryptoKey, aad: Bytes, envelope: Bytes): Promise<Bytes> {
-  const body = await aesOpen(key, envelope.slice(5, HEAD_BYTES), aad, envelope.slice(HEAD_BYTES));
+  const body = await aesOpen(key, envelope.subarray(5, HEAD_BYTES), aad, envelope.subarray(HEAD_BYTES));
   if (body === null) throw sealedError('cannot_open');
   return body;
 }
