@@ -50,6 +50,7 @@ export {
   readGuests,
   signGuests,
 } from './sealed/ring/guests.ts';
+export type { TextCrypto } from './sealed/primitives/text-crypto.ts';
 export type { GuestPin } from './sealed/ring/newest-guests.ts';
 export {
   hasStated,

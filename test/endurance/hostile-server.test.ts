@@ -46,7 +46,7 @@ async function writeAfter({ chance, server, write }: World, out: { by: Party; id
 
 async function step(world: World): Promise<void> {
   const { ann, bob, dan, chance, members, server, write, look, deliver, messageFor, link, tellRemoved } = world;
-  const { guests, parties, invite, rekey } = world;
+  const { guests, parties } = world;
   const by = chance.pick([...members, ...guests.visiting]);
   const others = [...parties.map(({ id }) => id), 'attacker'].filter((id) => id !== by.id);
   const guestsOnly = others.filter((id) => guests.isGuest(id));
@@ -59,15 +59,21 @@ async function step(world: World): Promise<void> {
   if (does < 24) await write(by, chance.is(0.4) ? '*' : to);
   else if (does < 32) await write(by, '');
   else if (does < 40) await look(by);
-  else if (does < 47 && !world.hasTaken()) await removeMallory(world);
-  else if (does < 47) await tellRemoved(by);
-  else if (does < 55 && guests.canCome() !== null) await invite();
-  else if (does < 58 && guests.visiting.length > 0) await writeAfter(world, await guests.remove());
-  else if (does >= 88 && guests.visiting.length > 0) await rekey();
-  else if (does < 63) await writeAfter(world, await guests.tell(by));
+  else if (does < 47) await (world.hasTaken() ? tellRemoved(by) : removeMallory(world));
+  else if (does < 63 || does >= 88) await stepOfGuests(world, by, does);
   else if (does < 68 && !members.includes(dan)) {
     if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
+}
+
+/** Guests come and go, and get other keys. */
+async function stepOfGuests(world: World, by: Party, does: number): Promise<void> {
+  const { guests, invite, rekey } = world;
+  const isVisited = guests.visiting.length > 0;
+  if (does < 55 && guests.canCome() !== null) await invite();
+  else if (does < 58 && isVisited) await writeAfter(world, await guests.remove());
+  else if (does < 63) await writeAfter(world, await guests.tell(by));
+  else if (isVisited) await rekey();
 }
 
 /** The server is honest again: everybody has one list, or says that there are several; and what it has arrives. */

@@ -1,6 +1,7 @@
 import type { KeyedAccount, KeyRecord, KeyStore } from './keys/key-store.ts';
 import { aesKey } from './primitives/aes.ts';
 import { hkdf } from './primitives/hkdf.ts';
+import type { TextCrypto } from './primitives/text-crypto.ts';
 import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
 import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
 import type { Guest } from './ring/guests.ts';
@@ -20,6 +21,8 @@ export interface Keyring extends Signer {
   readonly guests: readonly Guest[];
   /** The newest list of guests that this device has taken. */
   readonly guestPin?: GuestPin | undefined;
+  /** That of the {@link KeyStore}. */
+  readonly textCrypto?: TextCrypto | undefined;
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
   /** Members that the service reported as removed or logged out. */
@@ -36,7 +39,12 @@ async function accountKeysOf(ring: Ring, signer: Signer, now: number): Promise<A
   return openAccountKeys(ring, signer, now);
 }
 
-async function keyringOf(record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
+async function keyringOf(
+  { textCrypto }: KeyStore,
+  record: KeyRecord,
+  rings: readonly Ring[],
+  now: number,
+): Promise<Keyring> {
   const { keys, account, seen } = record;
   const ring = rings.at(-1);
   if (account === null || ring === undefined) throw sealedError('unkeyed');
@@ -46,6 +54,7 @@ async function keyringOf(record: KeyRecord, rings: readonly Ring[], now: number)
     ...{ account, device_id, keys, rings, ring, accountKeys, seen },
     guests: [],
     guestPin: record.guestPin,
+    textCrypto,
     removed: new Set(record.removed),
     removedGuests: new Set(record.removedGuests),
   };
@@ -58,7 +67,7 @@ export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring
   const { account } = record;
   if (account === null) throw sealedError('unkeyed');
   const rings = await Promise.all(record.rings.map((text) => readRing(text, account)));
-  return keyringOf(record, rings, now);
+  return keyringOf(store, record, rings, now);
 }
 
 /** Returns the reported devices that this ring still has. The service never gives the id of a removed device again. */
@@ -72,7 +81,7 @@ async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], 
   const seen = Math.max(record.seen, newest?.body.n ?? 0);
   const removed = newest === undefined ? [] : stillMembers(record, newest);
   const next = { ...record, rings: kept.map(({ text }) => text), seen, removed };
-  const keyring = await keyringOf(next, kept, now);
+  const keyring = await keyringOf(store, next, kept, now);
   await store.save(next);
   return keyring;
 }

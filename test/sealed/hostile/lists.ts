@@ -14,8 +14,8 @@ export interface List {
 }
 
 export function listOf(text: string): List {
-  const { n, number = 0, guests } = JSON.parse(Buffer.from(text.split('.')[0] ?? '', 'base64url').toString()) as List;
-  return { text, n, number, guests };
+  const list = JSON.parse(Buffer.from(text.split('.')[0] ?? '', 'base64url').toString()) as Omit<List, 'text'>;
+  return { ...list, text };
 }
 
 const isNewer = (one: List, other: List | undefined): boolean =>
@@ -42,14 +42,17 @@ export function makeLists({ server, account }: { server: HostileServer; account:
     },
 
     /**
-     * Returns the entry of a guest on the newest list that a device has taken: null where the list does not have it, and
-     * undefined where nothing is known, as of a list whose signer has left.
+     * Returns what the lists say of a guest that the device can have taken last: the newest one that is noted, and newer ones
+     * that it was shown. `null`: that list does not have the guest. Nothing where nothing is known, as of a list whose signer
+     * has left.
      */
-    entryOf({ id }: Party, keyring: Keyring, guest: string): Guest | null | undefined {
+    entriesOf({ id }: Party, keyring: Keyring, guest: string): (Guest | null)[] {
       const list = newest.get(id);
-      if (list === undefined || !isGenuine(list.text, keyring)) return undefined;
-      if (memberOf(keyring.ring, guest) !== null) return undefined;
-      return list.guests.find(({ device_id }) => device_id === guest) ?? null;
+      if (list === undefined || !isGenuine(list.text, keyring) || memberOf(keyring.ring, guest) !== null) return [];
+      const shown = [...(server.listsOf.get(id) ?? [])].filter((text) => server.lists.includes(text)).map(listOf);
+      return [list, ...shown.filter((each) => !isNewer(list, each))].map(
+        ({ guests }) => guests.find(({ device_id }) => device_id === guest) ?? null,
+      );
     },
 
     /** Finds a genuine list that has other keys of a guest than the newest one that the device has taken. */

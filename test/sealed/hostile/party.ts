@@ -18,6 +18,8 @@ export interface Party {
   readonly id: string;
   readonly stores: SealingStores;
   sealing: Sealing;
+  /** What it knew when it looked last. */
+  keyring: Keyring | null;
   /** Begins anew with what it has stored, as a page does that is loaded again. */
   restart(): void;
   /** The hashes of the rings that it has had, by number. */
@@ -65,7 +67,7 @@ export function makeParty(device: TestDevice, server: HostileServer): Party {
   const made = { shown: new Set<string>(), clipboards: new Map<string, number>(), mustKnow: 0, hasHeard: false };
   const mustNotReach = new Set<string>();
   const party: Party = {
-    ...{ device, id, stores, sealing: makeSealing(options), ...made, mustNotReach, heads: new Map() },
+    ...{ device, id, stores, sealing: makeSealing(options), ...made, mustNotReach, heads: new Map(), keyring: null },
     restart: () => void (party.sealing = makeSealing(options)),
   };
   return party;

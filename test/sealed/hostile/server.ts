@@ -51,6 +51,8 @@ export interface HostileServer {
   hidesList: boolean;
   /** The lists that a device was shown last, and has put with success, by the device. */
   readonly listOf: ReadonlyMap<string, string | null>;
+  /** All lists that a device was ever shown, or has put with success. */
+  readonly listsOf: ReadonlyMap<string, ReadonlySet<string>>;
   /** It takes lists of guests, says so, and forgets them. */
   forgetsLists: boolean;
   /** When the sessions of all guests end, as the server tells it; null: as it is. */
@@ -182,12 +184,17 @@ export function makeHostileServer(parts: Parts): HostileServer {
   const posted: Posted[] = [];
   const lists: string[] = [];
   const listOf = new Map<string, string | null>();
+  const listsOf = new Map<string, Set<string>>();
+  function knows(id: string, list: string | null): void {
+    listOf.set(id, list);
+    if (list !== null) listsOf.set(id, (listsOf.get(id) ?? new Set()).add(list));
+  }
   let lastStatus = 0;
   let granted: string | undefined;
 
   async function getKeys(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
     const answer = await keysFor(id, url, pass);
-    if (answer.status === 200) listOf.set(id, ((await answer.clone().json()) as KeysBody).guests);
+    if (answer.status === 200) knows(id, ((await answer.clone().json()) as KeysBody).guests);
     return answer;
   }
 
@@ -227,7 +234,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
     lists.push(list);
     const answer = does === 'swallow' ? Response.json({ n: numberOf(list) }) : await pass();
     if (does === 'after') cut();
-    if (answer.ok) listOf.set(id, list);
+    if (answer.ok) knows(id, list);
     return answer;
   }
 
@@ -262,6 +269,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
     shownList: null,
     hidesList: false,
     listOf,
+    listsOf,
     forgetsLists: false,
     sessionEnd: null,
     clockMs: 0,

@@ -73,7 +73,7 @@ export async function makeBody(
   if (idBytes?.length !== ID_BYTES) throw new TypeError('an id has 16 bytes');
   const head = [idBytes, u64(t), u64(ring.body.n), ring.hash.subarray(0, HASH_BYTES), u32(content.length)];
   const body = concat(...head, content);
-  const signature = await sign(keys.sig.privateKey, signedParts(keyring, letter, body));
+  const signature = await sign(keys.sig.privateKey, signedParts(keyring, letter, body), keyring.textCrypto);
   const length = body.length + SIGNATURE_BYTES;
   return concat(body, signature, new Uint8Array(padmeLength(length) - length));
 }
@@ -143,7 +143,12 @@ export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes):
   const [t, n] = [readU64(padded, ID_BYTES), readU64(padded, ID_BYTES + 8)];
   if (t === null || n === null) throw sealedError('cannot_open');
   const isSignedBy = (owner: Signing): Promise<boolean> =>
-    hasSigned(keyOf(owner), padded.subarray(end, whole), signedParts(keyring, letter, padded.subarray(0, end)));
+    hasSigned(
+      keyOf(owner),
+      padded.subarray(end, whole),
+      signedParts(keyring, letter, padded.subarray(0, end)),
+      keyring.textCrypto,
+    );
   const { ring } = keyring;
   if (n > ring.body.n) {
     const member = memberOf(ring, letter.from);

@@ -24,8 +24,11 @@ export interface NewestGuests {
 /** The most replaced keys that are remembered. */
 const MOST_REPLACED = 128;
 
-const isLater = (one: ListPlace, other: ListPlace): boolean =>
-  one.n > other.n || (one.n === other.n && one.number > other.number);
+/** Lists of an earlier version have no number, and so no order within a ring. */
+const isTaken = (shown: ListPlace, known: ListPlace | null): boolean =>
+  known === null ||
+  shown.n > known.n ||
+  (shown.n === known.n && (shown.number > known.number || (shown.number === 0 && known.number === 0)));
 
 /** Reads a list; null where it lets nobody in: no member signed it, or it cannot be read. */
 const readOrNull = (text: string, ring: Ring, account: Account): Promise<ReadGuests | null> =>
@@ -68,9 +71,7 @@ export async function newestGuests(
   if (shown === null) return { ...about, guests: within(known?.guests), isOlder: true };
   const read = await readOrNull(shown, ring, account);
   if (read === null) return { ...about, signer: null, guests: [], isOlder: false };
-  const isSame = read.n === place?.n && read.number === place.number;
-  // Lists of an earlier version have no order within a ring.
-  if (place === null || isLater(read, place) || (isSame && read.number === 0)) {
+  if (isTaken(read, place)) {
     const now = pinAfter(pin, known?.guests ?? [], shown, read);
     return { pin: now, place: read, signer: read.signer, guests: within(read.guests, now), isOlder: false };
   }
