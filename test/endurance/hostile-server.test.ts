@@ -2,6 +2,7 @@ import { publicKeysOf } from '../../shared/client/sealed/keys/device-keys.ts';
 import { startSite, type Site } from '../support/site.ts';
 import { areOnOneChain, chainOf, currentOf, type Party, unlessRefused } from '../sealed/hostile/party.ts';
 import { numberOf } from '../sealed/hostile/server.ts';
+import { invite, rekey } from '../sealed/hostile/visits.ts';
 import { makeWorld, type Seen, type World } from '../sealed/hostile/world.ts';
 
 /*
@@ -68,12 +69,12 @@ async function step(world: World): Promise<void> {
 
 /** Guests come and go, and get other keys. */
 async function stepOfGuests(world: World, by: Party, does: number): Promise<void> {
-  const { guests, invite, rekey } = world;
+  const { guests } = world;
   const isVisited = guests.visiting.length > 0;
-  if (does < 55 && guests.canCome() !== null) await invite();
+  if (does < 55 && guests.canCome() !== null) await invite(world);
   else if (does < 58 && isVisited) await writeAfter(world, await guests.remove());
   else if (does < 63) await writeAfter(world, await guests.tell(by));
-  else if (isVisited) await rekey();
+  else if (isVisited) await rekey(world);
 }
 
 /** The server is honest again: everybody has one list, or says that there are several; and what it has arrives. */

@@ -11,7 +11,7 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
 import { type Attacker, type AccountName, makeAttacker } from './attacker.ts';
 import { chanceOf, spoilt } from './chance.ts';
-import { HOUR, makeGuests } from './guests.ts';
+import { makeGuests } from './guests.ts';
 import { makeLists } from './lists.ts';
 import { areOnOneChain, chainOf, currentOf, type Link, makeParty, type Party, unlessRefused } from './party.ts';
 import { makeHostileServer, numberOf, type Posted } from './server.ts';
@@ -413,38 +413,6 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     return guest !== undefined && record !== null && guest.enc !== (await publicKeysOf(record.keys)).enc;
   }
 
-  /** Lets the next guest in. */
-  async function invite(): Promise<void> {
-    const guest = guests.canCome();
-    if (guest === null) return;
-    if (chance.is(0.5)) server.isHostile = false;
-    const isLinked = await link(chance.pick([ann, bob]), guest, HOUR);
-    // The server can keep back the rings after the grant was taken.
-    const record = await guest.stores.keys.load();
-    if (isLinked || (record?.account ?? null) !== null) await guests.came(guest, acts.length);
-  }
-
-  /**
-   * Gives other keys to a guest that has lost its own, and then shows an older list to a device that knows the newer one. What
-   * the device writes to the guest is not for the keys that the server has from it.
-   */
-  async function rekey(): Promise<void> {
-    const guest = chance.pick(guests.visiting);
-    if (chance.is(0.7)) server.isHostile = false;
-    await guests.loseKeys(guest);
-    if (!(await link(chance.pick([ann, bob]), guest, HOUR))) return;
-    await guests.came(guest, acts.length);
-    seen.rekeyed += 1;
-    const by = chance.pick([ann, bob, ...guests.visiting].filter((each) => each !== guest));
-    server.isHostile = false;
-    if ((await known(by)) === null) return;
-    if (chance.is(0.5)) by.restart();
-    server.shownList = lists.olderThan(by, guest.id);
-    if (server.shownList !== null) seen.olderLists += 1;
-    await write(by, guest.id);
-    server.shownList = null;
-  }
-
   /** Tells a device of the removal, as its stream does; a server may also keep that to itself. */
   async function tellRemoved(by: Party): Promise<void> {
     if ((await unlessRefused(by.sealing.rings.noteRemoved(mallory.id).then(() => true))) === null) return;
@@ -491,7 +459,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
   }
 
   return {
-    ...{ guests, invite, rekey, parties },
+    ...{ guests, lists, parties, known },
     ...{ chance, server, attacker, seen, ann, bob, mallory, dan, members, account, admitted, replica },
     acts,
     link,
