@@ -1,15 +1,30 @@
 import { HOUR } from './guests.ts';
-import type { World } from './world.ts';
+import type { Party } from './party.ts';
+import { messageOf, type World } from './world.ts';
 
 /** Lets the next guest in. */
-export async function invite({ chance, server, guests, ann, bob, acts, link }: World): Promise<void> {
+export async function invite(world: World): Promise<void> {
+  const { chance, server, guests, ann, bob, acts, link } = world;
   const guest = guests.canCome();
   if (guest === null) return;
   if (chance.is(0.5)) server.isHostile = false;
   const isLinked = await link(chance.pick([ann, bob]), guest, HOUR);
   // The server can keep back the rings after the grant was taken.
   const record = await guest.stores.keys.load();
-  if (isLinked || (record?.account ?? null) !== null) await guests.came(guest, acts.length);
+  if (!isLinked && (record?.account ?? null) === null) return;
+  await guests.came(guest, acts.length);
+  await greet(world, guest);
+}
+
+/** The new guest writes to a device that has not looked at the list of guests since, and takes it all the same. */
+async function greet({ chance, server, ann, bob, write, actOf, deliver }: World, guest: Party): Promise<void> {
+  const by = chance.pick([ann, bob]);
+  const before = server.posted.length;
+  await write(guest, by.id);
+  const posted = server.posted.at(before);
+  if (posted === undefined) return;
+  server.isHostile = false;
+  await deliver(by, { message: messageOf(posted), act: actOf(posted, by), isBusy: true });
 }
 
 /**

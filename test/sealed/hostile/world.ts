@@ -40,6 +40,8 @@ interface Handed {
   readonly act: Act | null;
   /** The server made it with the keys of a guest. */
   readonly isOfGuest?: boolean;
+  /** The device has not looked for a newer list of guests. */
+  readonly isBusy?: boolean;
 }
 
 /** What was seen in one run. */
@@ -73,6 +75,12 @@ const WAYS = [
   'guest',
   'guest',
 ];
+
+/** What a device has posted, as the server hands it out. */
+export const messageOf = (about: Pick<Posted, 'from' | 'sealed' | 'messageId'>): Message => ({
+  ...{ message_id: about.messageId, from_device_id: about.from, from_name: 'any', content: '' },
+  ...{ sealed: about.sealed, created_at: Date.now(), redelivered: false },
+});
 
 function fail(what: string): never {
   throw new Error(what);
@@ -269,10 +277,6 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
   /** What the server hands to a device as a message. */
   async function messageFor(by: Party): Promise<Handed> {
     const item = chance.pick(server.posted);
-    const of = (about: Pick<Posted, 'from' | 'sealed' | 'messageId'>): Message => ({
-      ...{ message_id: about.messageId, from_device_id: about.from, from_name: 'any', content: '' },
-      ...{ sealed: about.sealed, created_at: Date.now(), redelivered: false },
-    });
     const act = item.kind === 'message' ? actOf(item, by) : null;
     const how = server.isHostile ? chance.pick(WAYS) : 'as it is';
     // What it says of rings is true now and then, so that what it says of messages is all that a device can refuse.
@@ -282,15 +286,15 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const member = (by === ann ? bob : ann).id;
     switch (how) {
       case 'id':
-        return { message: of({ ...item, messageId }), act };
+        return { message: messageOf({ ...item, messageId }), act };
       case 'sender':
-        return { message: of({ ...item, from: other }), act: other === item.from ? act : null };
+        return { message: messageOf({ ...item, from: other }), act: other === item.from ? act : null };
       case 'spoilt':
-        return { message: of({ ...item, sealed: spoilt(item.sealed, chance) }), act: null };
+        return { message: messageOf({ ...item, sealed: spoilt(item.sealed, chance) }), act: null };
       case 'forged': {
         const about = { from: other, to: by.id, text: `forged ${seed}`, t: Date.now() };
         const sealed = (await unlessRefused(attacker.forge(server.rings.at(-1) ?? '', account, about))) ?? '';
-        return { message: of({ from: other, sealed, messageId }), act: null };
+        return { message: messageOf({ from: other, sealed, messageId }), act: null };
       }
       case 'removed': {
         const text = `late ${acts.length} ${seed}`;
@@ -305,21 +309,21 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
             t: null,
           });
         return {
-          message: of({ from: mallory.id, sealed: await byMallory(mallory.id, by.id, text), messageId }),
+          message: messageOf({ from: mallory.id, sealed: await byMallory(mallory.id, by.id, text), messageId }),
           act: null,
         };
       }
       case 'guest': {
         const { isOfGuest, ...about } = await ofGuest(by);
-        return { message: of({ ...about, messageId }), act: null, isOfGuest };
+        return { message: messageOf({ ...about, messageId }), act: null, isOfGuest };
       }
       case 'removed as':
         return {
-          message: of({ from: member, sealed: await byMallory(member, by.id, `forged ${seed}`), messageId }),
+          message: messageOf({ from: member, sealed: await byMallory(member, by.id, `forged ${seed}`), messageId }),
           act: null,
         };
       default:
-        return { message: of(item), act };
+        return { message: messageOf(item), act };
     }
   }
 
@@ -348,17 +352,20 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     by.shown.add(text);
   }
 
-  /** Returns the newest ring that a device knows, or believes in because somebody named it. */
-  const namedTo = async ({ stores }: Party): Promise<number> => {
-    const { rings = [], seen: named = 0 } = (await stores.keys.load()) ?? {};
-    return Math.max(named, ...rings.map(numberOf));
-  };
+  const newestOf = async ({ stores }: Party): Promise<number> =>
+    Math.max(0, ...((await stores.keys.load())?.rings ?? []).map(numberOf));
+
+  /** Returns the ring that a device does not know, and believes in because somebody named it; 0 without one. */
+  async function namedTo(by: Party): Promise<number> {
+    const { seen: named = 0 } = (await by.stores.keys.load()) ?? {};
+    return named > (await newestOf(by)) ? named : 0;
+  }
 
   /** Hands a message to a device. Returns whether it was opened. */
-  async function deliver(by: Party, { message, act, isOfGuest = false }: Handed): Promise<boolean> {
-    // A device that is busy has not looked for a newer list of guests.
-    const isBusy = !server.isHostile && chance.is(0.5) && by.keyring?.ring.body.n === (await namedTo(by));
-    const keyring = (isBusy ? by.keyring : null) ?? (await known(by));
+  async function deliver(by: Party, { message, act, isOfGuest = false, ...handed }: Handed): Promise<boolean> {
+    const isBusy = handed.isBusy ?? (!server.isHostile && chance.is(0.5));
+    const isNewest = by.keyring?.ring.body.n === (await newestOf(by));
+    const keyring = (isBusy && isNewest ? by.keyring : null) ?? (await known(by));
     if (keyring === null) return false;
     const before = await namedTo(by);
     const received = await by.sealing.texts.open(keyring, message);
