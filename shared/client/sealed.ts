@@ -41,7 +41,17 @@ export {
 export type { AccountKey } from './sealed/ring/account-keys.ts';
 export { makeFirstRing, makeNextRing, type NewMember, type RingChange } from './sealed/ring/change.ts';
 export { type KeysAnswer, readBack, walkChain } from './sealed/ring/chain.ts';
-export { type Guest, type GuestList, hashOfGuests, readGuests, signGuests } from './sealed/ring/guests.ts';
+export {
+  type Guest,
+  type GuestList,
+  hashOfGuests,
+  type ListPlace,
+  placeOf,
+  readGuests,
+  signGuests,
+} from './sealed/ring/guests.ts';
+export type { TextCrypto } from './sealed/primitives/text-crypto.ts';
+export type { GuestPin } from './sealed/ring/newest-guests.ts';
 export {
   hasStated,
   keysOfWords,

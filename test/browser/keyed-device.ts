@@ -9,6 +9,7 @@ import {
   type SessionStore,
   startDeviceSession,
 } from '../../shared/client/index.ts';
+import { nodeTextCrypto } from '../../shared/client/node/text-crypto.ts';
 import { type Keyring, makeNextRing, memoryKeys } from '../../shared/client/sealed.ts';
 import { makeRingCalls } from '../../shared/client/sealing/ring-calls.ts';
 import { makeSealingCalls } from '../../shared/client/sealing/sealing-calls.ts';
@@ -69,7 +70,12 @@ export function makeKeyedDevice(
   origin = baseUrl,
 ): KeyedDevice & { signIn(name: string, user?: string): Promise<void> } {
   const session = memorySession();
-  const stores = { keys: memoryKeys(), asking: memoryKeys(), grant: memoryGrant(), taken: memoryTaken() };
+  const stores = {
+    keys: { ...memoryKeys(), textCrypto: nodeTextCrypto },
+    asking: memoryKeys(),
+    grant: memoryGrant(),
+    taken: memoryTaken(),
+  };
   const client = makeBatonClient({ baseUrl, session });
   const sealing = () => makeSealing({ baseUrl, session, ...stores });
   const ring = async (): Promise<Keyring> => {

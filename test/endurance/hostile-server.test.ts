@@ -2,6 +2,7 @@ import { publicKeysOf } from '../../shared/client/sealed/keys/device-keys.ts';
 import { startSite, type Site } from '../support/site.ts';
 import { areOnOneChain, chainOf, currentOf, type Party, unlessRefused } from '../sealed/hostile/party.ts';
 import { numberOf } from '../sealed/hostile/server.ts';
+import { invite, rekey } from '../sealed/hostile/visits.ts';
 import { makeWorld, type Seen, type World } from '../sealed/hostile/world.ts';
 
 /*
@@ -14,7 +15,7 @@ import { makeWorld, type Seen, type World } from '../sealed/hostile/world.ts';
 const { APP_TEST_SEEDS: seeds, APP_TEST_SEED: only } = process.env;
 const COUNT = Number(seeds || 50);
 const SEEDS = only ? [Number(only)] : Array.from({ length: COUNT }, (_, seed) => seed);
-const STEPS = 32;
+const STEPS = 40;
 /** They wait for repeated requests most of the time. */
 const AT_ONCE = 8;
 
@@ -46,26 +47,34 @@ async function writeAfter({ chance, server, write }: World, out: { by: Party; id
 
 async function step(world: World): Promise<void> {
   const { ann, bob, dan, chance, members, server, write, look, deliver, messageFor, link, tellRemoved } = world;
-  const { guests, parties, invite } = world;
+  const { guests, parties } = world;
   const by = chance.pick([...members, ...guests.visiting]);
   const others = [...parties.map(({ id }) => id), 'attacker'].filter((id) => id !== by.id);
   const guestsOnly = others.filter((id) => guests.isGuest(id));
   const to = chance.pick(chance.is(0.4) ? guestsOnly : others);
   server.isHostile = chance.is(0.8);
+  if (chance.is(0.05)) by.restart();
   // A partition lasts for some steps: content of the newer ring comes to a device that is not shown that ring.
   if (chance.is(0.15)) server.keptBehind = chance.is(0.5) ? null : chance.pick(members).id;
   const does = chance.below(100);
   if (does < 24) await write(by, chance.is(0.4) ? '*' : to);
   else if (does < 32) await write(by, '');
   else if (does < 40) await look(by);
-  else if (does < 47 && !world.hasTaken()) await removeMallory(world);
-  else if (does < 47) await tellRemoved(by);
-  else if (does < 55 && guests.canCome() !== null) await invite();
-  else if (does < 58 && guests.visiting.length > 0) await writeAfter(world, await guests.remove());
-  else if (does < 63) await writeAfter(world, await guests.tell(by));
+  else if (does < 47) await (world.hasTaken() ? tellRemoved(by) : removeMallory(world));
+  else if (does < 63 || does >= 88) await stepOfGuests(world, by, does);
   else if (does < 68 && !members.includes(dan)) {
     if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
+}
+
+/** Guests come and go, and get other keys. */
+async function stepOfGuests(world: World, by: Party, does: number): Promise<void> {
+  const { guests } = world;
+  const isVisited = guests.visiting.length > 0;
+  if (does < 55 && guests.canCome() !== null) await invite(world);
+  else if (does < 58 && isVisited) await writeAfter(world, await guests.remove());
+  else if (does < 63) await writeAfter(world, await guests.tell(by));
+  else if (isVisited) await rekey(world);
 }
 
 /** The server is honest again: everybody has one list, or says that there are several; and what it has arrives. */
@@ -94,18 +103,16 @@ async function run(seed: number): Promise<Seen> {
   await ann.sealing.rings.create({ kind: 'cli' });
   await admit(ann, 'keys');
   for (const each of [bob, mallory]) expect(await link(ann, each)).toBe(true);
-  const heads = new Map<string, Map<number, string>>();
   for (let count = 0; count < STEPS; count += 1) {
     await step(world);
     for (const party of [...members, ...guests.visiting]) {
-      const known = heads.get(party.id) ?? new Map<number, string>();
+      const known = party.heads;
       const chain = await chainOf(party, account, admitted);
       for (const { n, hash } of chain) {
         if ((known.get(n) ?? hash) !== hash) throw new Error(`${party.device.name} has replaced a ring`);
         known.set(n, hash);
       }
       if (Math.max(0, ...known.keys()) > (chain.at(-1)?.n ?? 0)) throw new Error(`${party.device.name} went back`);
-      heads.set(party.id, known);
       const named = (await party.stores.keys.load())?.seen ?? 0;
       if (named > Math.max(...server.rings.map(numberOf)))
         throw new Error(`${party.device.name} believes in a ring of nobody`);

@@ -5,6 +5,7 @@ import { signGuests } from '../../shared/client/sealed/ring/guests.ts';
 import { makeFirstRing } from '../../shared/client/sealed/ring/change.ts';
 import type { Device, Message } from '../../shared/client/wire.ts';
 import { type Site, startSite } from '../support/site.ts';
+import type { Party } from './hostile/party.ts';
 import { makeWorld } from './hostile/world.ts';
 
 /* Guests of an encrypted account, by a server that shows older lists, other lists and another time, and by a guest that lies. */
@@ -21,7 +22,15 @@ const codeOf = (attempt: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error as { code?: string }).code ?? String(error),
   );
 
+/** The place of the list with the one guest of an account. */
+const FIRST = { n: 2, number: 1 };
 const HOUR = { scope: 'full', persist: 'once' } as const;
+
+/** Lets a guest in again that has lost its keys: it makes others. */
+async function letInAgain(link: Awaited<ReturnType<typeof makeWorld>>['link'], by: Party, guest: Party): Promise<void> {
+  await guest.stores.keys.clear();
+  expect(await link(by, guest, HOUR)).toBe(true);
+}
 
 /** An account of two devices with keys, and a guest. */
 async function account() {
@@ -140,11 +149,65 @@ describe('a server that shows', () => {
     const { ann, bob, guest, server, current, send } = await account();
     const { epoch } = (await current(ann)).ring.body;
     const [old = ''] = server.lists;
-    server.shownList = await signGuests((await current(ann)).ring, [], await current(ann), Date.now());
+    server.shownList = 'hidden';
     await ann.sealing.linking.remove([guest.id]);
     server.shownList = old;
     for (const by of [ann, bob]) expect(await codeOf(send(by, guest.id, 'after'))).toBe('unkeyed_receiver');
     expect((await current(bob)).ring.body).toMatchObject({ epoch, gone_guests: [{ device_id: guest.id }] });
+  });
+
+  test('an older list is refused aloud: nothing is sealed, also after a restart, for keys that a guest has replaced', async () => {
+    const { ann, bob, guest, server, current, send, link, dan, messages } = await account();
+    const old = server.lists.at(-1) ?? '';
+    const before = await current(guest);
+    await link(ann, dan);
+    await letInAgain(link, ann, guest);
+    await send(bob, guest.id, 'for the new keys');
+    const posted = server.posted.length;
+    for (const shown of [old, null]) {
+      server.shownList = shown;
+      server.hidesList = shown === null;
+      for (const by of [ann, bob, guest]) {
+        expect(await codeOf(current(by))).toBe('devices_disagree');
+        by.restart();
+        expect(await codeOf(current(by))).toBe('devices_disagree');
+        expect(await codeOf(send(by, guest.id, 'x'))).toBe('devices_disagree');
+      }
+    }
+    expect(server.posted).toHaveLength(posted);
+    server.shownList = old;
+    // A device that has not seen the newer list cannot know.
+    expect(await codeOf(send(dan, guest.id, 'for the old keys'))).toBe('done');
+    [server.shownList, server.hidesList] = [null, false];
+    expect(await codeOf(send(dan, guest.id, 'for the new keys again'))).toBe('done');
+    const [first, second, third] = messages();
+    const open = (message: Message | undefined, keyring: Keyring) =>
+      codeOf(
+        openMessage(keyring, { sealed: message?.sealed ?? '', from: message?.from_device_id ?? '', to: guest.id }),
+      );
+    const now = await current(guest);
+    const opens = (message: Message | undefined, { keys }: Keyring) => open(message, { ...now, keys });
+    expect([await opens(first, now), await opens(first, before)]).toEqual(['done', 'cannot_open']);
+    expect([await opens(second, now), await opens(second, before)]).toEqual(['cannot_open', 'done']);
+    expect([await opens(third, now), await opens(third, before)]).toEqual(['done', 'cannot_open']);
+  });
+
+  test('a store that has lost the newest list gets it back from a member, with what another one has put meanwhile', async () => {
+    const { ann, bob, guest, dan, server, current, send, link } = await account();
+    await current(bob);
+    server.forgetsLists = true;
+    await letInAgain(link, ann, guest);
+    expect(await codeOf(current(ann))).toBe('devices_disagree');
+    server.forgetsLists = false;
+    // Bob has not seen the list that was lost.
+    expect(await link(bob, dan, HOUR)).toBe(true);
+    for (const by of [ann, bob]) {
+      for (const to of [guest, dan]) expect(await codeOf(send(by, to.id, `to ${to.device.name}`))).toBe('done');
+    }
+    const own = await current(guest);
+    for (const { sealed, from } of server.posted.filter(({ to }) => to === guest.id)) {
+      expect(await codeOf(openMessage(own, { sealed, from, to: guest.id }))).toBe('done');
+    }
   });
 
   test('a list of its own, or of another account, lets nobody in', async () => {
@@ -176,7 +239,7 @@ describe('a server that shows', () => {
     const { ring, ...known } = await current(ann);
     const [listed] = known.guests;
     const over = { ...(listed as NonNullable<typeof listed>), until: Date.now() - 660_000 };
-    server.shownList = await signGuests(ring, [over], { ...known, ring } as Keyring, Date.now());
+    server.shownList = await signGuests(ring, [over], { ...known, ring } as Keyring, Date.now(), FIRST);
     server.clockMs = -86_400_000;
     await current(bob);
     expect(await codeOf(send(bob, guest.id, 'late'))).toBe('unkeyed_receiver');

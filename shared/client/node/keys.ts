@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { DeviceKeys } from '../sealed/keys/device-keys.ts';
 import type { KeyRecord, KeyStore } from '../sealed/keys/key-store.ts';
 import { withLock } from './lock.ts';
+import { nodeTextCrypto } from './text-crypto.ts';
 
 const DRAFT = /^[0-9a-f-]{36}$/;
 const OWNER_ALONE = 0o600;
@@ -46,9 +47,9 @@ const keysOf = async ({ enc, sig }: Kept['keys']): Promise<DeviceKeys> => ({
 });
 
 async function recordIn(text: string): Promise<KeyRecord> {
-  const { v, keys, account, rings, seen, removed, removedGuests, away } = JSON.parse(text) as Kept;
+  const { v, keys, account, rings, seen, removed, removedGuests, guestPin, away } = JSON.parse(text) as Kept;
   if (v !== 1 || !Array.isArray(rings) || !Number.isSafeInteger(seen)) throw new Error('not a file of keys');
-  return { keys: await keysOf(keys), account, rings, seen, removed, removedGuests, away };
+  return { keys: await keysOf(keys), account, rings, seen, removed, removedGuests, guestPin, away };
 }
 
 /** Removes the drafts of processes that died while they saved: they hold secrets. Called under the lock. */
@@ -77,6 +78,7 @@ export function fileKeys(path: string): KeyStore {
   const makeFolder = () => mkdir(dirname(path), { recursive: true, mode: 0o700 });
   return {
     extractable: true,
+    textCrypto: nodeTextCrypto,
     async load() {
       const text = await readFile(path, 'utf8').catch((error: unknown) => {
         if ((error as { code?: unknown }).code === 'ENOENT') return null;

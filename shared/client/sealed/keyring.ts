@@ -1,9 +1,11 @@
 import type { KeyedAccount, KeyRecord, KeyStore } from './keys/key-store.ts';
 import { aesKey } from './primitives/aes.ts';
 import { hkdf } from './primitives/hkdf.ts';
+import type { TextCrypto } from './primitives/text-crypto.ts';
 import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
 import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
-import { type Guest, readGuestList } from './ring/guests.ts';
+import type { Guest } from './ring/guests.ts';
+import { type GuestPin, newestGuests } from './ring/newest-guests.ts';
 import { isGone, memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
@@ -17,6 +19,10 @@ export interface Keyring extends Signer {
   readonly accountKeys: readonly AccountKey[];
   /** Also those that were removed, or whose time is over: earlier content may be theirs. {@link keysOf} says who is in. */
   readonly guests: readonly Guest[];
+  /** The newest list of guests that this device has taken. */
+  readonly guestPin?: GuestPin | undefined;
+  /** That of the {@link KeyStore}. */
+  readonly textCrypto?: TextCrypto | undefined;
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
   /** Members that the service reported as removed or logged out. */
@@ -33,7 +39,12 @@ async function accountKeysOf(ring: Ring, signer: Signer, now: number): Promise<A
   return openAccountKeys(ring, signer, now);
 }
 
-async function keyringOf(record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
+async function keyringOf(
+  { textCrypto }: KeyStore,
+  record: KeyRecord,
+  rings: readonly Ring[],
+  now: number,
+): Promise<Keyring> {
   const { keys, account, seen } = record;
   const ring = rings.at(-1);
   if (account === null || ring === undefined) throw sealedError('unkeyed');
@@ -42,6 +53,8 @@ async function keyringOf(record: KeyRecord, rings: readonly Ring[], now: number)
   return {
     ...{ account, device_id, keys, rings, ring, accountKeys, seen },
     guests: [],
+    guestPin: record.guestPin,
+    textCrypto,
     removed: new Set(record.removed),
     removedGuests: new Set(record.removedGuests),
   };
@@ -54,7 +67,7 @@ export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring
   const { account } = record;
   if (account === null) throw sealedError('unkeyed');
   const rings = await Promise.all(record.rings.map((text) => readRing(text, account)));
-  return keyringOf(record, rings, now);
+  return keyringOf(store, record, rings, now);
 }
 
 /** Returns the reported devices that this ring still has. The service never gives the id of a removed device again. */
@@ -68,7 +81,7 @@ async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], 
   const seen = Math.max(record.seen, newest?.body.n ?? 0);
   const removed = newest === undefined ? [] : stillMembers(record, newest);
   const next = { ...record, rings: kept.map(({ text }) => text), seen, removed };
-  const keyring = await keyringOf(next, kept, now);
+  const keyring = await keyringOf(store, next, kept, now);
   await store.save(next);
   return keyring;
 }
@@ -78,7 +91,7 @@ export function adoptFirstRing(store: KeyStore, account: KeyedAccount, text: str
   return store.lock(async () => {
     const record = await store.load();
     if (record === null) throw sealedError('keys_lost');
-    return keep(store, { ...record, account, seen: 0 }, await walkChain([], [text], account), now);
+    return keep(store, { ...record, account, seen: 0, guestPin: undefined }, await walkChain([], [text], account), now);
   });
 }
 
@@ -94,7 +107,7 @@ export function adoptRing(
     if (record === null) throw sealedError('keys_lost');
     const { service, user_id } = account;
     const rings = await pinRing(texts, { service, user_id, n, hash });
-    return keep(store, { ...record, account, seen: 0 }, rings, now);
+    return keep(store, { ...record, account, seen: 0, guestPin: undefined }, rings, now);
   });
 }
 
@@ -105,6 +118,8 @@ export interface Taken {
   readonly putBack: readonly string[];
   /** There are more rings than the response has: ask again, after `keyring.ring.body.n`. */
   readonly hasMore: boolean;
+  /** The service shows an older list of guests than this device knows. The newer one counts. */
+  readonly isOlderList: boolean;
 }
 
 /**
@@ -122,19 +137,15 @@ export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Prom
     const newest = rings.at(-1)?.body.n ?? 0;
     if (answer.n < record.seen && newest < record.seen) throw sealedError('devices_disagree');
     const putBack = lostAfter(rings, answer.n);
-    const keyring = await keep(store, record, rings, now);
     const hasMore = answer.n > newest;
-    const guests = answer.guests === null || hasMore ? [] : await guestsIn(answer.guests, keyring);
-    return { keyring: { ...keyring, guests }, putBack, hasMore };
+    const ring = rings.at(-1);
+    if (hasMore || ring === undefined) {
+      return { keyring: await keep(store, record, rings, now), putBack, hasMore, isOlderList: false };
+    }
+    const { guests, pin, isOlder } = await newestGuests(record.guestPin, answer.guests, ring, account);
+    const keyring = await keep(store, { ...record, guestPin: pin }, rings, now);
+    return { keyring: { ...keyring, guests }, putBack, hasMore, isOlderList: isOlder };
   });
-}
-
-/** Reads the guests. A list that no member signed lets nobody in, and blocks nothing else. */
-async function guestsIn(text: string, { ring, account }: Keyring): Promise<readonly Guest[]> {
-  return readGuestList(text, ring, account).then(
-    ({ guests }) => guests,
-    () => [],
-  );
 }
 
 /** Tells whether a device is a guest that was removed, or whose time was over then. */

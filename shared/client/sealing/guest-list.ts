@@ -1,5 +1,7 @@
 import { isOver, type Keyring } from '../sealed/keyring.ts';
-import { type Guest, hashOfGuests, readGuestList, signGuests } from '../sealed/ring/guests.ts';
+import type { KeysAnswer } from '../sealed/ring/chain.ts';
+import { type Guest, hashOfGuests, placeOf, signGuests } from '../sealed/ring/guests.ts';
+import { newestGuests } from '../sealed/ring/newest-guests.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import { sealingError } from './problem.ts';
@@ -12,44 +14,47 @@ const MOST_RACES = 8;
 interface Parts {
   /** Walks to the newest ring. */
   current(): Promise<Keyring | null>;
+  /** Takes a response of the service. */
+  take(answer: KeysAnswer): Promise<Keyring>;
 }
 
 /** Changes the list of guests, which stands beside the rings. A member signs it as a whole. */
-export function makeGuestList(calls: SealingCalls, { current }: Parts) {
+export function makeGuestList(calls: SealingCalls, { current, take }: Parts) {
   const { fetchKeys, putGuests } = makeRingCalls(calls);
 
   /**
-   * Returns the list that the service has. A list that no member signed, or that cannot be read, lets nobody in. Throws
+   * Returns the newest list of those that the service shows and this device knows, and the hash of the one that is there. Throws
    * `unknown_key` for a list of a ring that has come meanwhile: it may be genuine, and must not be replaced unread.
    */
-  async function stored({ ring, account }: Keyring) {
+  async function stored({ ring, account, guestPin }: Keyring) {
     const answer = await fetchKeys(Math.max(0, ring.body.n - 1));
     if (answer === null) throw sealingError('keys_gone');
-    const { guests: text } = answer;
-    const nothing = { guests: [], signer: null };
-    const unreadable = (error: unknown) => {
-      if (isCode(error, 'unknown_key')) throw error;
-      return nothing;
-    };
-    const read = text === null ? nothing : await readGuestList(text, ring, account).catch(unreadable);
-    return { ...read, replaces: await hashOfGuests(text) };
+    const { guests: shown } = answer;
+    if (shown !== null && (placeOf(shown)?.n ?? 0) > ring.body.n) throw sealedError('unknown_key');
+    return { ...(await newestGuests(guestPin, shown, ring, account)), replaces: await hashOfGuests(shown) };
+  }
+
+  /** Signs the newest list with these changes, and puts it. */
+  async function signOnce(keyring: Keyring, changed: (guests: readonly Guest[]) => readonly Guest[]): Promise<Keyring> {
+    if (memberOf(keyring.ring, keyring.device_id) === null) throw sealedError('unkeyed');
+    const { guests, place, replaces } = await stored(keyring);
+    const now = calls.trustedNow();
+    // The ring says who was removed since the list was signed. What such a guest has sent can still be opened.
+    const known = guests.map((guest) =>
+      isOver(keyring, guest, now) ? { ...guest, until: Math.min(guest.until, now) } : guest,
+    );
+    const text = await signGuests(keyring.ring, changed(known), keyring, now, place);
+    await putGuests(text, replaces);
+    return take({ rings: [], n: keyring.ring.body.n, guests: text });
   }
 
   /** Signs the list with these changes, and again where another device was faster. */
   async function sign(changed: (guests: readonly Guest[]) => readonly Guest[]): Promise<Keyring> {
     for (let races = 0; races < MOST_RACES; races += 1) {
       const keyring = await current();
-      if (keyring === null || memberOf(keyring.ring, keyring.device_id) === null) throw sealedError('unkeyed');
+      if (keyring === null) throw sealedError('unkeyed');
       try {
-        const { guests, replaces } = await stored(keyring);
-        const now = calls.trustedNow();
-        // A service may show an older list: the ring says who was removed since. What such a guest has sent can still be opened.
-        const known = guests.map((guest) =>
-          isOver(keyring, guest, now) ? { ...guest, until: Math.min(guest.until, now) } : guest,
-        );
-        const next = changed(known);
-        await putGuests(await signGuests(keyring.ring, next, keyring, now), replaces);
-        return { ...keyring, guests: next };
+        return await signOnce(keyring, changed);
       } catch (error) {
         if (!isCode(error, 'keys_conflict') && !isCode(error, 'unknown_key')) throw error;
       }
@@ -62,16 +67,25 @@ export function makeGuestList(calls: SealingCalls, { current }: Parts) {
     add: (guest: Guest): Promise<Keyring> =>
       sign((guests) => [...guests.filter(({ device_id: id }) => id !== guest.device_id), guest]),
 
-    /** Ends the time of a guest at another moment. It does nothing where the guest was removed, or its time is over. */
+    /**
+     * Ends the time of a guest at another moment. It does nothing where the guest was removed, or its time is over. The guest
+     * stays on the list: an older list with a later end, which the service may show, does not count beside it.
+     */
     endAt: (deviceId: string, until: number): Promise<Keyring> =>
       sign((guests) => {
         const now = calls.trustedNow();
         return guests.map((each) => (each.device_id === deviceId && each.until > now ? { ...each, until } : each));
       }),
 
-    /** Takes a guest off the list again, to whom the service refused the session. */
-    takeBack: (deviceId: string): Promise<Keyring> =>
-      sign((guests) => guests.filter(({ device_id: id }) => id !== deviceId)),
+    /**
+     * Puts the newest known list in the place of an older one that the service shows, as after a failover of its store. Another
+     * device may have done so.
+     */
+    async putBack(keyring: Keyring): Promise<void> {
+      await signOnce(keyring, (guests) => guests).catch((error: unknown) => {
+        if (!isCode(error, 'keys_conflict') && !isCode(error, 'unknown_key')) throw error;
+      });
+    },
 
     /**
      * Signs the list anew where one of these members has signed it, before they leave the ring. Without that, the other guests

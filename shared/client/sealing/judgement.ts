@@ -18,7 +18,7 @@ export const problemOf = (error: unknown): BatonClientError => {
 
 /**
  * Makes an attempt, and repeats it with the newest list of guests where the sender is not known: a guest may have come since,
- * and its coming changes no ring. Where that list cannot be had, the content waits.
+ * or got other keys, and that changes no ring. Where that list cannot be had, the content waits.
  */
 export async function withNewest<T>(
   keyring: Keyring,
@@ -28,7 +28,10 @@ export async function withNewest<T>(
   try {
     return await attempt(keyring);
   } catch (error) {
-    if (!(error instanceof BatonClientError) || error.code !== 'not_a_member') throw error;
+    const { code } = problemOf(error);
+    // A guest may have other keys since.
+    const isOfGuest = code === 'wrong_signer' && keyring.guests.length > 0;
+    if (code !== 'not_a_member' && !isOfGuest) throw error;
     const found = await newest().catch((cause: unknown) => {
       throw sealedError('unknown_key', cause);
     });

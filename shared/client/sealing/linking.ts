@@ -74,7 +74,7 @@ export function makeLinking(
         // account.
         const isRefused = error instanceof BatonClientError && error.status !== null && error.status < 500;
         if (isRefused && view.relink !== true) {
-          await (isMember ? rings.change({ remove: [device_id] }) : rings.guests.takeBack(device_id));
+          await (isMember ? rings.change({ remove: [device_id] }) : rings.guests.endAt(device_id, calls.trustedNow()));
         }
         throw error;
       });

@@ -1,8 +1,17 @@
-import { adoptFirstRing, adoptRing, type Keyring, loadKeyring, noteRemoved, takeKeys } from '../sealed/keyring.ts';
+import {
+  adoptFirstRing,
+  adoptRing,
+  type Keyring,
+  loadKeyring,
+  noteRemoved,
+  type Taken,
+  takeKeys,
+} from '../sealed/keyring.ts';
 import { keepDeviceKeys, type KeyRecord } from '../sealed/keys/key-store.ts';
 import { publicKeysOf } from '../sealed/keys/device-keys.ts';
 import { openGrant } from '../sealed/link/grant.ts';
 import { fromBase64url } from '../sealed/primitives/bytes.ts';
+import type { KeysAnswer } from '../sealed/ring/chain.ts';
 import { makeFirstRing, makeNextRing, type RingChange } from '../sealed/ring/change.ts';
 import { isGone, memberOf, readRing } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
@@ -28,8 +37,12 @@ export function makeRings(
   { keys: store, asking, grant: grants }: SealingStores,
 ): Rings & { guests: GuestList } {
   const { serverNow, trustedNow } = calls;
-  const guestList = makeGuestList(calls, { current });
+  const guestList = makeGuestList(calls, { current, take });
   const { fetchKeys, fetchNewest, put, accountOf } = makeRingCalls(calls);
+
+  async function take(answer: KeysAnswer): Promise<Keyring> {
+    return (await takeKeys(store, answer, serverNow())).keyring;
+  }
 
   async function putBack(texts: readonly string[], first: number): Promise<void> {
     for (const [at, text] of texts.entries()) {
@@ -48,6 +61,25 @@ export function makeRings(
     if (answer !== null) await takeKeys(store, answer, serverNow());
   }
 
+  /**
+   * Looks again where the service has shown an older list of guests than this device knows. A response may have come late, and
+   * a store may have lost the newer list, which a member puts back. Throws `devices_disagree` while the older one is shown.
+   */
+  async function withNewestList({ keyring }: Taken): Promise<Keyring> {
+    const look = async (): Promise<Taken> => {
+      const answer = await fetchKeys(Math.max(0, keyring.ring.body.n - 1));
+      if (answer === null) throw sealingError('keys_gone');
+      return takeKeys(store, answer, serverNow());
+    };
+    const again = await look();
+    if (!again.isOlderList) return again.keyring;
+    if (memberOf(again.keyring.ring, again.keyring.device_id) === null) throw sealedError('devices_disagree');
+    await guestList.putBack(again.keyring);
+    const last = await look();
+    if (last.isOlderList) throw sealedError('devices_disagree');
+    return last.keyring;
+  }
+
   /** Walks to the newest ring. A device that cannot do so seals nothing. */
   async function walk(pinned: number): Promise<Keyring> {
     // The pinned ring is compared too: a store that failed over may have another ring of that number.
@@ -55,13 +87,14 @@ export function makeRings(
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const answer = await fetchKeys(after);
       if (answer === null) throw sealingError('keys_gone');
-      const { keyring, putBack: lost, hasMore } = await takeKeys(store, answer, serverNow());
+      const taken = await takeKeys(store, answer, serverNow());
+      const { keyring, putBack: lost, hasMore } = taken;
       const { n } = keyring.ring.body;
       if (lost.length > 0) {
         await checkHead(answer.n);
         await putBack(lost, n - lost.length + 1);
       }
-      if (!hasMore) return keyring;
+      if (!hasMore) return taken.isOlderList ? withNewestList(taken) : keyring;
       if (n === after) throw sealedError('devices_disagree');
       after = n;
     }
@@ -174,8 +207,8 @@ export function makeRings(
         if (isCode(error, 'keys_conflict')) continue;
         throw error;
       }
-      const answer = { rings: [next.text], n, guests: null };
-      return { ...(await takeKeys(store, answer, serverNow())).keyring, guests: keyring.guests };
+      const taken = await take({ rings: [next.text], n, guests: keyring.guestPin?.text ?? null });
+      return { ...taken, guests: keyring.guests };
     }
     throw sealedError('ring_moved');
   }

@@ -52,6 +52,8 @@ export type Ring = Static<typeof Ring>;
 /** The bytes of the list of guests as JSON. */
 export const GuestList = Type.Object({
   n: Integer,
+  /** One more than that of the list that it replaces, at the same ring. Devices never go back to a lower one. */
+  number: Type.Optional(Integer),
   guests: Type.Array(Type.Object({ device_id: MemberId, ...DeviceKeys.properties, until: UnixMs }), {
     maxItems: LIMITS.guests,
   }),

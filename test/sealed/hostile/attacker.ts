@@ -52,7 +52,12 @@ export async function makeAttacker(): Promise<Attacker> {
     async guestsAt(text, account, sig = keys.sig) {
       const { body } = await readRing(text, account);
       const guests = [{ device_id: 'attacker', ...shown, until: Date.now() + 3_600_000 }];
-      return signBytes('baton/1 guests', account, { ...keys, sig }, utf8(JSON.stringify({ n: body.n, guests })));
+      return signBytes(
+        'baton/1 guests',
+        account,
+        { ...keys, sig },
+        utf8(JSON.stringify({ n: body.n, number: 1_000, guests })),
+      );
     },
 
     async forge(ringText, account, { from, to, text, t }) {

@@ -17,7 +17,13 @@ export interface Party {
   readonly device: TestDevice;
   readonly id: string;
   readonly stores: SealingStores;
-  readonly sealing: Sealing;
+  sealing: Sealing;
+  /** What it knew when it looked last. */
+  keyring: Keyring | null;
+  /** Begins anew with what it has stored, as a page does that is loaded again. */
+  restart(): void;
+  /** The hashes of the rings that it has had, by number. */
+  readonly heads: Map<number, string>;
   /** The texts that it has shown. */
   readonly shown: Set<string>;
   /** The place, among all acts, of the newest clipboard that it has shown from each device. */
@@ -60,7 +66,11 @@ export function makeParty(device: TestDevice, server: HostileServer): Party {
   const options = { ...stores, baseUrl, session, fetch: server.fetchFor(device), taken: memoryTaken() };
   const made = { shown: new Set<string>(), clipboards: new Map<string, number>(), mustKnow: 0, hasHeard: false };
   const mustNotReach = new Set<string>();
-  return { device, id, stores, sealing: makeSealing(options), ...made, mustNotReach };
+  const party: Party = {
+    ...{ device, id, stores, sealing: makeSealing(options), ...made, mustNotReach, heads: new Map(), keyring: null },
+    restart: () => void (party.sealing = makeSealing(options)),
+  };
+  return party;
 }
 
 /** Returns the ring in force as this device knows it; null where it cannot use its keys now. */
@@ -74,14 +84,16 @@ export interface Link {
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
 
-function isSignedBy(sig: string, account: AccountName, bytes: Uint8Array, signature: Uint8Array): boolean {
+/** Checks a signature without the library. `text`: `base64url(bytes).base64url(signature)`. */
+export function isSignedBy(sig: string, label: string, account: AccountName, text: string): boolean {
+  const [bytes, signature] = text.split('.').map((part) => Buffer.from(part, 'base64url')) as [Buffer, Buffer];
   const point = Buffer.from(sig, 'base64url');
   const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((half) => half.toString('base64url')) as [
     string,
     string,
   ];
   const key = createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y } });
-  const parts = signedBytes(['baton/1 ring', account.service, account.user_id, bytes]);
+  const parts = signedBytes([label, account.service, account.user_id, bytes]);
   return verify('sha256', parts, { key, dsaEncoding: 'ieee-p1363' }, signature);
 }
 
@@ -94,13 +106,13 @@ export async function chainOf(
   const record = await stores.keys.load();
   const links: Link[] = [];
   for (const text of record?.rings ?? []) {
-    const [bytes, signature] = text.split('.').map((part) => Buffer.from(part, 'base64url')) as [Buffer, Buffer];
+    const bytes = Buffer.from(text.split('.')[0] ?? '', 'base64url');
     const body = JSON.parse(bytes.toString()) as RingBody;
     const before = links.at(-1);
     if (before !== undefined) {
       if (body.n !== before.n + 1 || body.prev_hash !== before.hash) throw new Error(`${id} keeps no chain`);
       const signers = before.body.members.map(({ sig }) => sig);
-      if (!signers.some((sig) => isSignedBy(sig, account, bytes, signature)))
+      if (!signers.some((sig) => isSignedBy(sig, 'baton/1 ring', account, text)))
         throw new Error(`${id} keeps a ring of nobody`);
       const hasLeft = before.body.members.some(({ enc }) => body.members.every((each) => each.enc !== enc));
       if (hasLeft && body.epoch !== before.body.epoch + 1)

@@ -47,6 +47,16 @@ export interface HostileServer {
   readonly lists: readonly string[];
   /** The list of guests that the server shows instead of its own; null: its own. */
   shownList: string | null;
+  /** It shows no list of guests at all. */
+  hidesList: boolean;
+  /** The lists that a device was shown last, and has put with success, by the device. */
+  readonly listOf: ReadonlyMap<string, string | null>;
+  /** All lists that a device was ever shown, or has put with success. */
+  readonly listsOf: ReadonlyMap<string, ReadonlySet<string>>;
+  /** It takes lists of guests, says so, and forgets them. */
+  forgetsLists: boolean;
+  /** When the sessions of all guests end, as the server tells it; null: as it is. */
+  sessionEnd: number | null;
   /** How far the server's clock is from the right time, as its answers tell it. */
   clockMs: number;
   fetchFor(device: TestDevice): Fetch;
@@ -133,7 +143,11 @@ async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: H
 /** Shows a list of guests that is not the newest one: an older one, a spoilt one, none, or one that no member signed. */
 async function otherList(
   { chance, server }: { chance: Chance; server: HostileServer },
-  { own, forged }: { own: string | null; forged: (signer?: CryptoKeyPair) => Promise<string | null> },
+  {
+    own,
+    forged,
+    isMember,
+  }: { own: string | null; forged: (signer?: CryptoKeyPair) => Promise<string | null>; isMember: boolean },
 ): Promise<string | null> {
   switch (chance.pick(['older', 'older', 'older', 'none', 'bit', 'attacker', 'guest', 'removed'])) {
     case 'older':
@@ -147,7 +161,7 @@ async function otherList(
     case 'guest':
       return server.guestSigners.length === 0 ? own : forged(chance.pick(server.guestSigners).sig);
     case 'removed':
-      return server.removedSigner === null ? own : forged(server.removedSigner);
+      return server.removedSigner === null || isMember ? own : forged(server.removedSigner);
     default:
       return null;
   }
@@ -159,7 +173,9 @@ async function spoiltGuests(body: KeysBody, parts: Parts, server: HostileServer)
   const last = body.rings.at(-1) ?? server.rings.at(-1);
   if (last === undefined || chance.is(0.7)) return body;
   const forged = (signer?: CryptoKeyPair) => attacker.guestsAt(last, account, signer);
-  return { ...body, guests: await otherList({ chance, server }, { own: body.guests, forged }) };
+  // Where the newest ring still has the removed device, that device may sign a list.
+  const isMember = hasSigner(last, server.removedSig);
+  return { ...body, guests: await otherList({ chance, server }, { own: body.guests, forged, isMember }) };
 }
 
 export function makeHostileServer(parts: Parts): HostileServer {
@@ -167,12 +183,24 @@ export function makeHostileServer(parts: Parts): HostileServer {
   const rings: string[] = [];
   const posted: Posted[] = [];
   const lists: string[] = [];
+  const listOf = new Map<string, string | null>();
+  const listsOf = new Map<string, Set<string>>();
+  function knows(id: string, list: string | null): void {
+    listOf.set(id, list);
+    if (list !== null) listsOf.set(id, (listsOf.get(id) ?? new Set()).add(list));
+  }
   let lastStatus = 0;
   let granted: string | undefined;
 
   async function getKeys(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
+    const answer = await keysFor(id, url, pass);
+    if (answer.status === 200) knows(id, ((await answer.clone().json()) as KeysBody).guests);
+    return answer;
+  }
+
+  async function keysFor(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
     const answer = await pass();
-    if (server.shownList !== null) {
+    if (server.shownList !== null || server.hidesList) {
       const body = { ...((await answer.json()) as KeysBody), guests: server.shownList };
       return Response.json(body, { headers: { date: answer.headers.get('date') ?? '' } });
     }
@@ -199,13 +227,15 @@ export function makeHostileServer(parts: Parts): HostileServer {
     return does === 'after' ? cut() : answer;
   }
 
-  async function putGuests(list: string, pass: () => Promise<Response>): Promise<Response> {
-    const does = server.isHostile ? chance.pick([...PASS, ...PASS, 'swallow', 'after', 'conflict']) : 'pass';
+  async function putGuests(id: string, list: string, pass: () => Promise<Response>): Promise<Response> {
+    const lies = server.isHostile ? chance.pick([...PASS, ...PASS, 'swallow', 'after', 'conflict']) : 'pass';
+    const does = server.forgetsLists ? 'swallow' : lies;
     if (does === 'conflict') return problem(409, 'keys_conflict');
     lists.push(list);
-    if (does === 'swallow') return Response.json({ n: numberOf(list) });
-    const answer = await pass();
-    return does === 'after' ? cut() : answer;
+    const answer = does === 'swallow' ? Response.json({ n: numberOf(list) }) : await pass();
+    if (does === 'after') cut();
+    if (answer.ok) knows(id, list);
+    return answer;
   }
 
   /** Takes something sealed. It is known from then on, whatever becomes of it. */
@@ -237,6 +267,11 @@ export function makeHostileServer(parts: Parts): HostileServer {
     lists,
     guestSigners: [],
     shownList: null,
+    hidesList: false,
+    listOf,
+    listsOf,
+    forgetsLists: false,
+    sessionEnd: null,
     clockMs: 0,
     fetchFor: (device) => async (address, init) => {
       const url = new URL(address);
@@ -260,7 +295,13 @@ export function makeHostileServer(parts: Parts): HostileServer {
         case 'PUT /api/keys':
           return putKeys(sent['ring'] ?? '', pass);
         case 'PUT /api/keys/guests':
-          return putGuests(sent['guests'] ?? '', pass);
+          return putGuests(from, sent['guests'] ?? '', pass);
+        case 'GET /api/auth/sessions': {
+          const { device_id } = (server.asking ?? {}) as { device_id?: string };
+          if (server.sessionEnd === null) return pass();
+          const session = { device_id, created_at: 1, last_active_at: 1, expires_at: server.sessionEnd };
+          return Response.json({ sessions: [session], stale: false });
+        }
         case 'GET /api/auth/qr/request':
           return Response.json(server.asking);
         case 'POST /api/auth/qr/approve':

@@ -3,7 +3,7 @@ import { openMessage, sealMessage } from '../../../shared/client/sealed/content/
 import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { hashOf, memberOf } from '../../../shared/client/sealed/ring/ring.ts';
-import type { LetInSettings, ReceivedText } from '../../../shared/client/sealing/api.ts';
+import type { LetIn, LetInSettings, ReceivedText } from '../../../shared/client/sealing/api.ts';
 import { makeAsking, readKeyedLink } from '../../../shared/client/sealing/asking.ts';
 import type { Guest } from '../../../shared/client/sealed/ring/guests.ts';
 import type { Device, Message } from '../../../shared/client/wire.ts';
@@ -11,9 +11,10 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
 import { type Attacker, type AccountName, makeAttacker } from './attacker.ts';
 import { chanceOf, spoilt } from './chance.ts';
-import { HOUR, makeGuests } from './guests.ts';
+import { makeGuests } from './guests.ts';
+import { makeLists } from './lists.ts';
 import { areOnOneChain, chainOf, currentOf, type Link, makeParty, type Party, unlessRefused } from './party.ts';
-import { makeHostileServer, type Posted } from './server.ts';
+import { makeHostileServer, numberOf, type Posted } from './server.ts';
 
 /** A text that a device has written, or that the server forged with the keys of the removed device. */
 interface Act {
@@ -26,8 +27,21 @@ interface Act {
   readonly isAfterRemoval: boolean;
   /** The key with which its sender has signed. */
   readonly sig: string;
+  /** The time that it names; null: about when it was made. */
+  readonly t: number | null;
   /** The guests as its sender knew them. */
   readonly guests: readonly Guest[];
+}
+
+/** What the server hands to a device. */
+interface Handed {
+  readonly message: Message;
+  /** What a device wrote; null for anything else. */
+  readonly act: Act | null;
+  /** The server made it with the keys of a guest. */
+  readonly isOfGuest?: boolean;
+  /** The device has not looked for a newer list of guests. */
+  readonly isBusy?: boolean;
 }
 
 /** What was seen in one run. */
@@ -42,7 +56,31 @@ export interface Seen {
   /** Texts that were sealed for a guest, and opened from one. */
   toGuests: number;
   fromGuests: number;
+  /** Guests that got other keys, and older lists that were shown after that. */
+  rekeyed: number;
+  olderLists: number;
 }
+
+/** How the server hands out what it has. */
+const WAYS = [
+  'as it is',
+  'as it is',
+  'id',
+  'sender',
+  'spoilt',
+  'forged',
+  'removed',
+  'removed as',
+  'guest',
+  'guest',
+  'guest',
+];
+
+/** What a device has posted, as the server hands it out. */
+export const messageOf = (about: Pick<Posted, 'from' | 'sealed' | 'messageId'>): Message => ({
+  ...{ message_id: about.messageId, from_device_id: about.from, from_name: 'any', content: '' },
+  ...{ sealed: about.sealed, created_at: Date.now(), redelivered: false },
+});
 
 function fail(what: string): never {
   throw new Error(what);
@@ -67,7 +105,8 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
   const server = makeHostileServer({ chance, replica, attacker, account });
   const parties = devices.map((device) => makeParty(device, server));
   const [ann, bob, mallory, dan] = parties as [Party, Party, Party, Party];
-  const guests = makeGuests({ chance, server, all: parties.slice(4), approvers: [ann, bob], fail });
+  const lists = makeLists({ server, account });
+  const guests = makeGuests({ chance, server, all: parties.slice(4), approvers: [ann, bob], lists, fail });
   const acts: Act[] = [];
   const written = new Map<string, Act>();
   const admitted = new Set<string>();
@@ -81,6 +120,8 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     disagreed: 0,
     toGuests: 0,
     fromGuests: 0,
+    rekeyed: 0,
+    olderLists: 0,
   };
   const members = [ann, bob, mallory];
   /** What the removed device took along. */
@@ -96,6 +137,13 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
       device_id: id,
       name: device.name,
     })) as Device[];
+  /** Walks to the newest ring, and notes which list of guests the device has got. */
+  async function known(by: Party): Promise<Keyring | null> {
+    const keyring = await currentOf(by);
+    if (keyring !== null) lists.note(by, keyring);
+    by.keyring = keyring;
+    return keyring;
+  }
   /** The devices as the server names them. */
   function told(): Device[] {
     const all = listed();
@@ -130,6 +178,9 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const letIn = await unlessRefused(approver.sealing.linking.letIn({ request_id, approval_code }, key, access));
     if (letIn === null) return false;
     check(!isSwapped, 'a device was let in with the keys of somebody else');
+    lists.note(approver, letIn.keyring);
+    approver.keyring = letIn.keyring;
+    if (access.persist === 'once' && chance.is(0.3)) await endSession(approver, letIn);
     const isSpoilt = server.isHostile && chance.is(0.3);
     await made.keep(request_id, isSpoilt ? spoilt(server.granted ?? '', chance) : server.granted);
     const linked = await unlessRefused(asking.sealing.rings.takeGrant());
@@ -137,6 +188,15 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     check(!isSpoilt, 'a spoilt grant was taken');
     check(linked.checkCode === letIn.checkCode && linked.approver === approver.id, 'the two show different digits');
     return true;
+  }
+
+  /** Ends the time of a guest, as its approver does that learns the end of its session. */
+  async function endSession(by: Party, { endsWithSession }: LetIn): Promise<void> {
+    server.sessionEnd = Date.now() - 60_000;
+    const keyring = await unlessRefused(endsWithSession());
+    server.sessionEnd = null;
+    if (keyring !== null) lists.note(by, keyring);
+    by.keyring = keyring;
   }
 
   /**
@@ -168,7 +228,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
 
   /** Writes a text by a device: a message, or the clipboard. */
   async function write(by: Party, to: string): Promise<void> {
-    const keyring = await currentOf(by);
+    const keyring = await known(by);
     if (keyring === null) return void (seen.stopped += 1);
     check(keyring.ring.body.n >= by.mustKnow, `${by.device.name} seals below a ring that it has seen used`);
     const [text, given] = [`text ${acts.length} ${seed}`, told()];
@@ -176,6 +236,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const act: Act = {
       ...{ from: by.id, to, text, ...knownBy(keyring), isAfterRemoval: false },
       sig: (await publicKeysOf(keyring.keys)).sig,
+      t: null,
     };
     acts.push(act);
     const { texts } = by.sealing;
@@ -201,42 +262,39 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     return (await unlessRefused(sealMessage({ ...taken, device_id: from }, { to, text, t: Date.now() }))) ?? '';
   };
 
-  /** Makes a text with the keys of a guest; what the guest itself wrote late may be shown, as what it is. */
-  async function ofGuest(by: Party): Promise<{ from: string; sealed: string }> {
+  /** Makes a text with the keys of a guest; what the guest itself could have written may be shown, as what it is. */
+  async function ofGuest(by: Party): Promise<{ from: string; sealed: string; isOfGuest: boolean }> {
     const text = `of a guest ${acts.length} ${seed}`;
-    const forged = await guests.forge(by, chance.pick([ann, bob].filter((each) => each !== by)), text);
-    if (forged === null) return { from: mallory.id, sealed: '' };
-    const { from, sealed, late, keyring } = forged;
+    const others = parties.filter((each) => each !== by).map(({ id }) => id);
+    const forged = await guests.forge(by, others, text);
+    if (forged === null) return { from: mallory.id, sealed: '', isOfGuest: true };
+    const { from, sealed, own, keyring, t } = forged;
     const { sig } = await publicKeysOf(keyring.keys);
-    if (late) acts.push({ from, to: by.id, text, ...knownBy(keyring), isAfterRemoval: false, sig });
-    return { from, sealed };
+    if (own) acts.push({ from, to: by.id, text, ...knownBy(keyring), isAfterRemoval: false, sig, t });
+    return { from, sealed, isOfGuest: true };
   }
 
   /** What the server hands to a device as a message. */
-  async function messageFor(by: Party): Promise<{ message: Message; act: Act | null }> {
+  async function messageFor(by: Party): Promise<Handed> {
     const item = chance.pick(server.posted);
-    const of = (about: Pick<Posted, 'from' | 'sealed' | 'messageId'>): Message => ({
-      ...{ message_id: about.messageId, from_device_id: about.from, from_name: 'any', content: '' },
-      ...{ sealed: about.sealed, created_at: Date.now(), redelivered: false },
-    });
     const act = item.kind === 'message' ? actOf(item, by) : null;
-    const how = server.isHostile
-      ? chance.pick(['as it is', 'as it is', 'id', 'sender', 'spoilt', 'forged', 'removed', 'removed as', 'guest'])
-      : 'as it is';
+    const how = server.isHostile ? chance.pick(WAYS) : 'as it is';
+    // What it says of rings is true now and then, so that what it says of messages is all that a device can refuse.
+    if (how !== 'as it is' && chance.is(0.5)) server.isHostile = false;
     const messageId = crypto.randomUUID();
     const other = chance.pick(parties.filter((each) => each !== by)).id;
     const member = (by === ann ? bob : ann).id;
     switch (how) {
       case 'id':
-        return { message: of({ ...item, messageId }), act };
+        return { message: messageOf({ ...item, messageId }), act };
       case 'sender':
-        return { message: of({ ...item, from: other }), act: other === item.from ? act : null };
+        return { message: messageOf({ ...item, from: other }), act: other === item.from ? act : null };
       case 'spoilt':
-        return { message: of({ ...item, sealed: spoilt(item.sealed, chance) }), act: null };
+        return { message: messageOf({ ...item, sealed: spoilt(item.sealed, chance) }), act: null };
       case 'forged': {
         const about = { from: other, to: by.id, text: `forged ${seed}`, t: Date.now() };
         const sealed = (await unlessRefused(attacker.forge(server.rings.at(-1) ?? '', account, about))) ?? '';
-        return { message: of({ from: other, sealed, messageId }), act: null };
+        return { message: messageOf({ from: other, sealed, messageId }), act: null };
       }
       case 'removed': {
         const text = `late ${acts.length} ${seed}`;
@@ -248,21 +306,24 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
             ...knownBy(taken),
             isAfterRemoval: true,
             sig: (await publicKeysOf(taken.keys)).sig,
+            t: null,
           });
         return {
-          message: of({ from: mallory.id, sealed: await byMallory(mallory.id, by.id, text), messageId }),
+          message: messageOf({ from: mallory.id, sealed: await byMallory(mallory.id, by.id, text), messageId }),
           act: null,
         };
       }
-      case 'guest':
-        return { message: of({ ...(await ofGuest(by)), messageId }), act: null };
+      case 'guest': {
+        const { isOfGuest, ...about } = await ofGuest(by);
+        return { message: messageOf({ ...about, messageId }), act: null, isOfGuest };
+      }
       case 'removed as':
         return {
-          message: of({ from: member, sealed: await byMallory(member, by.id, `forged ${seed}`), messageId }),
+          message: messageOf({ from: member, sealed: await byMallory(member, by.id, `forged ${seed}`), messageId }),
           act: null,
         };
       default:
-        return { message: of(item), act };
+        return { message: messageOf(item), act };
     }
   }
 
@@ -275,8 +336,8 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
 
   async function checkOpened(
     by: Party,
-    text: string,
-    sender: { device_id: string; kind: string; isRemoved: boolean },
+    keyring: Keyring,
+    { text, sender }: Extract<ReceivedText, { kind: 'opened' }>,
   ): Promise<void> {
     const act = acts.find(
       (each) => each.text === text && each.from === sender.device_id && (each.to === by.id || each.to === '*'),
@@ -286,19 +347,32 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const own = (await chainOf(by, account, admitted)).at(-1);
     const isOut = own?.body.members.every(({ device_id }) => device_id !== mallory.id) === true;
     check(act?.isAfterRemoval !== true || !isOut || sender.isRemoved, 'a removed device is shown as a member');
-    if (own !== undefined) guests.checkSender(by, own, sender);
+    guests.checkSender(by, keyring, sender, { sig: act?.sig ?? '', t: act?.t ?? 0 });
     if (sender.kind === 'guest') seen.fromGuests += 1;
     by.shown.add(text);
   }
 
+  const newestOf = async ({ stores }: Party): Promise<number> =>
+    Math.max(0, ...((await stores.keys.load())?.rings ?? []).map(numberOf));
+
+  /** Returns the ring that a device does not know, and believes in because somebody named it; 0 without one. */
+  async function namedTo(by: Party): Promise<number> {
+    const { seen: named = 0 } = (await by.stores.keys.load()) ?? {};
+    return named > (await newestOf(by)) ? named : 0;
+  }
+
   /** Hands a message to a device. Returns whether it was opened. */
-  async function deliver(by: Party, { message, act }: { message: Message; act: Act | null }): Promise<boolean> {
-    const keyring = await currentOf(by);
+  async function deliver(by: Party, { message, act, isOfGuest = false, ...handed }: Handed): Promise<boolean> {
+    const isBusy = handed.isBusy ?? (!server.isHostile && chance.is(0.5));
+    const isNewest = by.keyring?.ring.body.n === (await newestOf(by));
+    const keyring = (isBusy && isNewest ? by.keyring : null) ?? (await known(by));
     if (keyring === null) return false;
+    const before = await namedTo(by);
     const received = await by.sealing.texts.open(keyring, message);
+    check(!isOfGuest || (await namedTo(by)) <= before, `a guest makes ${by.device.name} believe in a ring`);
     if (received.kind === 'opened') {
       seen.opened += 1;
-      await checkOpened(by, received.text, received.sender);
+      await checkOpened(by, keyring, received);
       await by.sealing.texts.shown(keyring, message);
       return true;
     }
@@ -346,24 +420,15 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     return guest !== undefined && record !== null && guest.enc !== (await publicKeysOf(record.keys)).enc;
   }
 
-  /** Lets the next guest in. */
-  async function invite(): Promise<void> {
-    const guest = guests.canCome();
-    if (guest === null) return;
-    const isLinked = await link(chance.pick([ann, bob]), guest, HOUR);
-    // The server can keep back the rings after the grant was taken.
-    const record = await guest.stores.keys.load();
-    if (isLinked || (record?.account ?? null) !== null) await guests.came(guest, acts.length);
-  }
-
   /** Tells a device of the removal, as its stream does; a server may also keep that to itself. */
   async function tellRemoved(by: Party): Promise<void> {
-    await by.sealing.rings.noteRemoved(mallory.id);
+    if ((await unlessRefused(by.sealing.rings.noteRemoved(mallory.id).then(() => true))) === null) return;
     by.hasHeard = true;
+    by.keyring = null;
   }
 
   async function look(by: Party): Promise<void> {
-    const keyring = await currentOf(by);
+    const keyring = await known(by);
     // Mallory helps with the key of the account, and a guest signs.
     const member = server.isHostile && chance.is(0.5) ? (taken ?? (await currentOf(mallory))) : null;
     const forged = member === null ? null : await guests.forgeClipboard(member, `of a guest ${seed}`);
@@ -401,7 +466,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
   }
 
   return {
-    ...{ guests, invite, parties },
+    ...{ guests, lists, parties, known },
     ...{ chance, server, attacker, seen, ann, bob, mallory, dan, members, account, admitted, replica },
     acts,
     link,

@@ -12,6 +12,7 @@ import { linkKeyText } from '../../../shared/client/sealed/link/link-code.ts';
 import { concat, fromBase64url, toBase64url } from '../../../shared/client/sealed/primitives/bytes.ts';
 import { sha256 } from '../../../shared/client/sealed/primitives/hkdf.ts';
 import { suite } from '../../../shared/client/sealed/primitives/hpke.ts';
+import type { TextCrypto } from '../../../shared/client/sealed/primitives/text-crypto.ts';
 import { walkChain } from '../../../shared/client/sealed/ring/chain.ts';
 import { hashOf } from '../../../shared/client/sealed/ring/ring.ts';
 
@@ -103,9 +104,9 @@ async function keysOf({ devices }: Vectors, id: string): Promise<DeviceKeys> {
 }
 
 /** Returns what the device knows that was on the first ring, and has walked to the last. */
-async function keyringOf(vectors: Vectors, id: string): Promise<Keyring> {
+async function keyringOf(vectors: Vectors, id: string, textCrypto?: TextCrypto): Promise<Keyring> {
   const { account, hashes, rings, guests, now } = vectors;
-  const store = memoryKeys();
+  const store = { ...memoryKeys(), textCrypto };
   await store.save({ keys: await keysOf(vectors, id), account: null, rings: [], seen: 0 });
   const begin = { account: { ...account, device_id: id }, n: 1, hash: hashes[0] as string };
   await adoptRing(store, begin, rings, now);
@@ -232,10 +233,10 @@ const linkCheck = (vectors: Vectors): Check => ({
 });
 
 /** Returns all checks. Their titles are all different. */
-export function vectorChecks(vectors: Vectors, rfc: Rfc9180): Check[] {
+export function vectorChecks(vectors: Vectors, rfc: Rfc9180, textCrypto?: TextCrypto): Check[] {
   const known = new Map<string, Promise<Keyring>>();
   const keyring = (id: string): Promise<Keyring> => {
-    const made = known.get(id) ?? keyringOf(vectors, id);
+    const made = known.get(id) ?? keyringOf(vectors, id, textCrypto);
     known.set(id, made);
     return made;
   };

@@ -66,15 +66,16 @@ export const letterParts = ({ account }: Keyring, { label, from, target }: Lette
 export async function makeBody(
   keyring: Keyring,
   letter: Letter,
-  { content, t, id = toBase64url(randomBytes(ID_BYTES)) }: { content: Bytes; t: number; id?: string | undefined },
+  { content, t, id }: { content: Bytes; t: number; id?: string | undefined },
 ): Promise<Bytes> {
   const { ring, keys } = keyring;
-  const idBytes = fromBase64url(id);
+  const idBytes = id === undefined ? randomBytes(ID_BYTES) : fromBase64url(id);
   if (idBytes?.length !== ID_BYTES) throw new TypeError('an id has 16 bytes');
-  const head = concat(idBytes, u64(t), u64(ring.body.n), ring.hash.subarray(0, HASH_BYTES), u32(content.length));
-  const body = concat(head, content);
-  const whole = concat(body, await sign(keys.sig.privateKey, signedParts(keyring, letter, body)));
-  return concat(whole, new Uint8Array(padmeLength(whole.length) - whole.length));
+  const head = [idBytes, u64(t), u64(ring.body.n), ring.hash.subarray(0, HASH_BYTES), u32(content.length)];
+  const body = concat(...head, content);
+  const signature = await sign(keys.sig.privateKey, signedParts(keyring, letter, body), keyring.textCrypto);
+  const length = body.length + SIGNATURE_BYTES;
+  return concat(body, signature, new Uint8Array(padmeLength(length) - length));
 }
 
 /**
@@ -142,14 +143,19 @@ export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes):
   const [t, n] = [readU64(padded, ID_BYTES), readU64(padded, ID_BYTES + 8)];
   if (t === null || n === null) throw sealedError('cannot_open');
   const isSignedBy = (owner: Signing): Promise<boolean> =>
-    hasSigned(keyOf(owner), padded.slice(end, whole), signedParts(keyring, letter, padded.slice(0, end)));
+    hasSigned(
+      keyOf(owner),
+      padded.subarray(end, whole),
+      signedParts(keyring, letter, padded.subarray(0, end)),
+      keyring.textCrypto,
+    );
   const { ring } = keyring;
   if (n > ring.body.n) {
     const member = memberOf(ring, letter.from);
     const isGenuine = member !== null && (await isSignedBy(member));
     throw sealedError('unknown_key', isGenuine ? new NewerRing(n) : undefined);
   }
-  const named = ringNamed(keyring, n, padded.slice(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES));
+  const named = ringNamed(keyring, n, padded.subarray(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES));
   const { owner, sender } = signerIn(keyring, named, { from: letter.from, t });
   if (!(await isSignedBy(owner))) throw sealedError('wrong_signer');
   const id = toBase64url(padded.subarray(0, ID_BYTES));

@@ -1,9 +1,10 @@
 import { contentKey, type Keyring, keysOf } from '../keyring.ts';
 import { pointIn } from '../keys/device-keys.ts';
-import { aesOpen, aesSeal, NONCE_BYTES, TAG_BYTES } from '../primitives/aes.ts';
+import { NONCE_BYTES, TAG_BYTES } from '../primitives/aes.ts';
 import { type Bytes, concat, fromBase64url, randomBytes, u32, viewOf } from '../primitives/bytes.ts';
 import { HPKE_FIRST, hpkeOpen, hpkeSeal, readEnc } from '../primitives/hpke.ts';
 import { parts } from '../primitives/parts.ts';
+import { webTextCrypto } from '../primitives/text-crypto.ts';
 import { sealedError } from '../sealed-error.ts';
 import { type Letter, letterParts } from './body.ts';
 
@@ -20,9 +21,15 @@ export function envelopeIn(sealed: string): Bytes {
 }
 
 /** Seals as `01 || epoch u32 || nonce 12 || ciphertext`, under a key of the account. */
-export async function sealUnder(key: CryptoKey, epoch: number, aad: Bytes, body: Bytes): Promise<Bytes> {
+export async function sealUnder(
+  key: CryptoKey,
+  epoch: number,
+  aad: Bytes,
+  body: Bytes,
+  by = webTextCrypto,
+): Promise<Bytes> {
   const nonce = randomBytes(NONCE_BYTES);
-  return concat(Uint8Array.of(ACCOUNT_FIRST), u32(epoch), nonce, await aesSeal(key, nonce, aad, body));
+  return concat(Uint8Array.of(ACCOUNT_FIRST), u32(epoch), nonce, await by.seal(key, nonce, aad, body));
 }
 
 /** Reads the epoch of an envelope under a key of the account. */
@@ -32,8 +39,8 @@ export function epochIn(envelope: Bytes): number {
 }
 
 /** Opens the result of {@link sealUnder}. */
-export async function openUnder(key: CryptoKey, aad: Bytes, envelope: Bytes): Promise<Bytes> {
-  const body = await aesOpen(key, envelope.slice(5, HEAD_BYTES), aad, envelope.slice(HEAD_BYTES));
+export async function openUnder(key: CryptoKey, aad: Bytes, envelope: Bytes, by = webTextCrypto): Promise<Bytes> {
+  const body = await by.open(key, envelope.subarray(5, HEAD_BYTES), aad, envelope.subarray(HEAD_BYTES));
   if (body === null) throw sealedError('cannot_open');
   return body;
 }
@@ -44,7 +51,8 @@ const aadOf = (keyring: Keyring, letter: Letter, epoch: number): Bytes =>
 /** Seals for every full member, under the key in force. */
 export async function sealForAccount(keyring: Keyring, letter: Letter, kind: 'msg', body: Bytes): Promise<Bytes> {
   const { epoch } = keyring.ring.body;
-  return sealUnder(await contentKey(keyring, epoch, kind), epoch, aadOf(keyring, letter, epoch), body);
+  const key = await contentKey(keyring, epoch, kind);
+  return sealUnder(key, epoch, aadOf(keyring, letter, epoch), body, keyring.textCrypto);
 }
 
 /** Returns the public key of a device of the account: a member, or a guest. Throws `not_a_member`. */
@@ -74,5 +82,6 @@ export async function openEnvelope(
   }
   const epoch = epochIn(envelope);
   const key = await contentKey(keyring, epoch, kind);
-  return { body: await openUnder(key, aadOf(keyring, letter, epoch), envelope), epoch };
+  const body = await openUnder(key, aadOf(keyring, letter, epoch), envelope, keyring.textCrypto);
+  return { body, epoch };
 }

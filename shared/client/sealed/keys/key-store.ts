@@ -1,4 +1,6 @@
+import type { TextCrypto } from '../primitives/text-crypto.ts';
 import { sealedError } from '../sealed-error.ts';
+import type { GuestPin } from '../ring/newest-guests.ts';
 import { type DeviceKeys, makeDeviceKeys, tryDeviceKeys } from './device-keys.ts';
 
 /** The account that the device is linked to. */
@@ -21,6 +23,8 @@ export interface KeyRecord {
   readonly removed?: readonly string[] | undefined;
   /** The other devices that it reported so. */
   readonly removedGuests?: readonly string[] | undefined;
+  /** The newest list of guests. A record of an earlier version, or without guests, has none. */
+  readonly guestPin?: GuestPin | undefined;
   /** Since when the service does not list a member, by its id, in Unix milliseconds. */
   readonly away?: Readonly<Record<string, number>> | undefined;
 }
@@ -29,6 +33,8 @@ export interface KeyRecord {
 export interface KeyStore {
   /** True: `save` has to read the bytes of the keys. False: nothing can ever copy them. */
   readonly extractable: boolean;
+  /** How texts are signed and encrypted with these keys. Default: by WebCrypto. */
+  readonly textCrypto?: TextCrypto | undefined;
   /** Returns the last saved record; null before the first, or after `clear`. */
   load(): Promise<KeyRecord | null>;
   /** Resolves when the record is safely stored. A crash leaves the earlier record, or this one. */

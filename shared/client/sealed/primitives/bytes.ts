@@ -21,7 +21,9 @@ export function u32(value: number): Bytes {
 /** Encodes a number as 8 bytes, unsigned, big endian. */
 export function u64(value: number): Bytes {
   const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(value));
+  const view = new DataView(bytes.buffer);
+  view.setUint32(0, Math.floor(value / 2 ** 32));
+  view.setUint32(4, value % 2 ** 32);
   return bytes;
 }
 
@@ -30,16 +32,20 @@ export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView
 
 /** Reads a number; null where a JavaScript number cannot hold it. */
 export function readU64(bytes: Uint8Array, at: number): number | null {
-  const value = viewOf(bytes).getBigUint64(at);
-  return value > BigInt(Number.MAX_SAFE_INTEGER) ? null : Number(value);
+  const view = viewOf(bytes);
+  const value = view.getUint32(at) * 2 ** 32 + view.getUint32(at + 4);
+  return Number.isSafeInteger(value) ? value : null;
 }
 
-export const utf8 = (text: string): Bytes => new TextEncoder().encode(text);
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+export const utf8 = (text: string): Bytes => ENCODER.encode(text);
 
 /** Decodes UTF-8; null where these bytes are not UTF-8. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return DECODER.decode(bytes);
   } catch {
     return null;
   }

@@ -1,4 +1,4 @@
-import { type Bytes, concat, u32, utf8 } from './bytes.ts';
+import { type Bytes, utf8, viewOf } from './bytes.ts';
 
 /** A part of signed data. A text stands for its UTF-8. */
 export type Part = string | Uint8Array;
@@ -9,5 +9,13 @@ export type Part = string | Uint8Array;
  */
 export function parts(list: readonly Part[]): Bytes {
   const all = list.map((part) => (typeof part === 'string' ? utf8(part) : part));
-  return concat(...all.flatMap((part) => [u32(part.length), part]));
+  const bytes = new Uint8Array(all.reduce((sum, { length }) => sum + 4 + length, 0));
+  const view = viewOf(bytes);
+  let at = 0;
+  for (const part of all) {
+    view.setUint32(at, part.length);
+    bytes.set(part, at + 4);
+    at += 4 + part.length;
+  }
+  return bytes;
 }

@@ -25,14 +25,23 @@ export interface Guest {
   readonly until: number;
 }
 
+/** The place of a list among all lists of the account: a list of a later ring, or with a higher number, is newer. */
+export interface ListPlace {
+  /** The ring at which it was signed. */
+  readonly n: number;
+  /** One more than that of the list that it replaced, at the same ring. A list of an earlier version has none, which is 0. */
+  readonly number: number;
+}
+
 /** The guests of an account at the ring `n`. */
 export interface GuestList {
   readonly n: number;
+  readonly number?: number;
   readonly guests: readonly Guest[];
 }
 
 /** A list of guests that was read. */
-export interface ReadGuests {
+export interface ReadGuests extends ListPlace {
   /** Also those whose time is over, by whose keys earlier content is proved. */
   readonly guests: readonly Guest[];
   readonly signer: Member;
@@ -48,13 +57,17 @@ function isGuest(value: unknown): value is Guest {
   return hasId && pointIn(enc) !== null && pointIn(sig) !== null && Number.isSafeInteger(until);
 }
 
-function listIn(bytes: Bytes): GuestList | null {
-  const value = jsonIn(bytes) as { n?: unknown; guests?: unknown } | null | undefined;
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+function listIn(bytes: Bytes): Required<GuestList> | null {
+  const value = jsonIn(bytes) as { n?: unknown; number?: unknown; guests?: unknown } | null | undefined;
   if (typeof value !== 'object' || value === null || !Number.isSafeInteger(value.n)) return null;
+  const { number = 0 } = value;
+  if (!isCount(number)) return null;
   if (!Array.isArray(value.guests) || value.guests.length > MOST_GUESTS || !value.guests.every(isGuest)) return null;
   const { guests } = value;
   const { size } = new Set(guests.flatMap(({ device_id, enc, sig }) => [`id ${device_id}`, enc, sig]));
-  return size === guests.length * 3 ? { n: value.n as number, guests } : null;
+  return size === guests.length * 3 ? { n: value.n as number, number, guests } : null;
 }
 
 /** Returns each device once, as the entry with the latest end has it. */
@@ -63,14 +76,27 @@ function distinct(guests: readonly Guest[]): Guest[] {
   return latestFirst.filter(({ device_id: id }, at) => latestFirst.findIndex((each) => each.device_id === id) === at);
 }
 
+/** Returns the place of the list that replaces the one at this place; null: the first list. */
+const placeAfter = (n: number, after: ListPlace | null): ListPlace => ({
+  n,
+  number: after?.n === n ? after.number + 1 : 1,
+});
+
 /**
- * Signs the list of guests. A guest whose time is over stays for 8 days, because what it sent may be opened later; it makes
- * room for others.
+ * Signs the list of guests that replaces the one at the place `after`. A guest whose time is over stays for 8 days, because
+ * what it sent may be opened later; it makes room for others.
  */
-export function signGuests({ body }: Ring, guests: readonly Guest[], { keys }: Signer, now: number): Promise<string> {
+export function signGuests(
+  { body }: Ring,
+  guests: readonly Guest[],
+  { keys }: Signer,
+  now: number,
+  after: ListPlace | null = null,
+): Promise<string> {
   const all = distinct(guests).filter(({ until }) => until > now - OLDER_MS);
   if (all.filter(({ until }) => until > now).length > MOST_GUESTS) return Promise.reject(sealedError('ring_full'));
-  return signBytes(LABEL, body, keys, utf8(JSON.stringify({ n: body.n, guests: all.slice(0, MOST_GUESTS) })));
+  const list = { ...placeAfter(body.n, after), guests: all.slice(0, MOST_GUESTS) };
+  return signBytes(LABEL, body, keys, utf8(JSON.stringify(list)));
 }
 
 /**
@@ -86,7 +112,14 @@ export async function readGuestList(text: string, ring: Ring, account: Account):
   if (signer === null) throw sealedError('wrong_signer');
   const members = new Set(ring.body.members.flatMap(({ device_id, enc, sig }) => [`id ${device_id}`, enc, sig]));
   const isApart = ({ device_id, enc, sig }: Guest) => ![`id ${device_id}`, enc, sig].some((each) => members.has(each));
-  return { guests: list.guests.filter(isApart), signer };
+  return { n: list.n, number: list.number, guests: list.guests.filter(isApart), signer };
+}
+
+/** Returns the place that a list has by its own words. It does not check who signed the list. */
+export function placeOf(text: string): ListPlace | null {
+  const [bytes] = splitSigned(text) ?? [];
+  const list = bytes === undefined ? null : listIn(bytes);
+  return list === null ? null : { n: list.n, number: list.number };
 }
 
 /** Reads the guests that are let in now. Throws `unknown_key` for a list that names a newer ring: fetch the rings first. */

@@ -23,7 +23,10 @@ test('a list of a ring that comes between two calls keeps its guests', async () 
   };
   const calls = { caller: { call }, trustedNow: () => NOW } as unknown as SealingCalls;
   const known = [before, after];
-  await makeGuestList(calls, { current: async () => known.shift() ?? after }).add(added);
+  await makeGuestList(calls, {
+    current: async () => known.shift() ?? after,
+    take: async () => after,
+  }).add(added);
 
   const texts = put.map((text) => readGuestList(text, second, ACCOUNT));
   expect((await Promise.all(texts)).map(({ guests }) => guests.map(({ device_id: id }) => id))).toEqual([

@@ -1,0 +1,71 @@
+import { memberOf } from '../../../shared/client/sealed/ring/ring.ts';
+import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
+import type { Guest } from '../../../shared/client/sealed/ring/guests.ts';
+import type { AccountName } from './attacker.ts';
+import { isSignedBy, type Party } from './party.ts';
+import type { HostileServer } from './server.ts';
+
+/** A list of guests, as the judge reads it. */
+export interface List {
+  readonly text: string;
+  readonly n: number;
+  readonly number: number;
+  readonly guests: readonly Guest[];
+}
+
+export function listOf(text: string): List {
+  const list = JSON.parse(Buffer.from(text.split('.')[0] ?? '', 'base64url').toString()) as Omit<List, 'text'>;
+  return { ...list, text };
+}
+
+const isNewer = (one: List, other: List | undefined): boolean =>
+  other === undefined || one.n > other.n || (one.n === other.n && one.number > other.number);
+
+/**
+ * The judge's knowledge of the lists that each device has taken: the newest genuine one that it was shown when it went on
+ * without a complaint, or has put itself. It asks neither the library nor what the device keeps.
+ */
+export function makeLists({ server, account }: { server: HostileServer; account: AccountName }) {
+  const newest = new Map<string, List>();
+
+  const isGenuine = (text: string, { ring }: Keyring): boolean =>
+    ring.body.members.some(({ sig }) => isSignedBy(sig, 'baton/1 guests', account, text));
+
+  return {
+    /** Notes what a device was shown that has its keys in use now. */
+    note({ id }: Party, keyring: Keyring): void {
+      const text = server.listOf.get(id) ?? null;
+      // A spoilt list is in no device's hands as a list that some device has signed.
+      if (text === null || !server.lists.includes(text) || !isGenuine(text, keyring)) return;
+      const list = listOf(text);
+      if (list.n <= keyring.ring.body.n && isNewer(list, newest.get(id))) newest.set(id, list);
+    },
+
+    /**
+     * Returns what the lists say of a guest that the device can have taken last: the newest one that is noted, and newer ones
+     * that it was shown. `null`: that list does not have the guest. Nothing where nothing is known, as of a list whose signer
+     * has left.
+     */
+    entriesOf({ id }: Party, keyring: Keyring, guest: string): (Guest | null)[] {
+      const list = newest.get(id);
+      if (list === undefined || !isGenuine(list.text, keyring) || memberOf(keyring.ring, guest) !== null) return [];
+      const shown = [...(server.listsOf.get(id) ?? [])].filter((text) => server.lists.includes(text)).map(listOf);
+      return [list, ...shown.filter((each) => !isNewer(list, each))].map(
+        ({ guests }) => guests.find(({ device_id }) => device_id === guest) ?? null,
+      );
+    },
+
+    /** Finds a genuine list that has other keys of a guest than the newest one that the device has taken. */
+    olderThan({ id }: Party, guest: string): string | null {
+      const known = newest.get(id);
+      const enc = known?.guests.find(({ device_id }) => device_id === guest)?.enc;
+      const isOther = ({ guests }: List) => guests.some((each) => each.device_id === guest && each.enc !== enc);
+      return server.lists.findLast((text) => enc !== undefined && isOther(listOf(text))) ?? null;
+    },
+
+    /** A device that is linked anew begins anew. */
+    forget: ({ id }: Party): void => void newest.delete(id),
+  };
+}
+
+export type Lists = ReturnType<typeof makeLists>;
