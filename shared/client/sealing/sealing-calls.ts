@@ -4,6 +4,7 @@ import type { Session, SessionStore } from '../session/session.ts';
 import { makeSessionKeeper } from '../session/session-keeper.ts';
 import { addSealingRoutes } from './routes.ts';
 import { systemClock } from '../time/clock.ts';
+import { makeServerTime } from '../time/server-time.ts';
 
 /** The calls of the service that sealing makes. */
 export interface SealingCalls {
@@ -35,11 +36,11 @@ export function makeSealingCalls({
   fetch?: Fetch | undefined;
 }): SealingCalls {
   addSealingRoutes();
-  let aheadMs = 0;
+  const time = makeServerTime();
   const fetch: Fetch = async (url, init) => {
+    const askedAt = Date.now();
     const answer = await given(url, init);
-    const date = Date.parse(answer.headers.get('date') ?? '');
-    if (!Number.isNaN(date)) aheadMs = date - Date.now();
+    time.hear(answer.headers.get('date'), askedAt, Date.now());
     return answer;
   };
   const nobody = () => {};
@@ -50,7 +51,7 @@ export function makeSealingCalls({
     caller: makeCaller({ ...about, keeper, signal: () => never }),
     ...{ baseUrl, fetch, store },
     session: () => keeper.current(),
-    serverNow: () => Date.now() + aheadMs,
-    trustedNow: () => Date.now() + Math.min(TRUSTED_MS, Math.max(-TRUSTED_MS, aheadMs)),
+    serverNow: () => Date.now() + time.offsetMs(),
+    trustedNow: () => Date.now() + Math.min(TRUSTED_MS, Math.max(-TRUSTED_MS, time.offsetMs())),
   };
 }

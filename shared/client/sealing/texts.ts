@@ -22,6 +22,12 @@ async function bodyIdOf({ account, device_id }: Keyring, to: string, id: string)
   return toBase64url((await sha256(said)).subarray(0, 16));
 }
 
+/**
+ * The most by which this device's idea of the service's time goes back while it learns. The next clipboard gets a later time
+ * all the same: other devices refuse what is older than the newest one.
+ */
+const CORRECTED_MS = 60_000;
+
 /** The beginning of an envelope under the key of the account, as base64url. */
 const UNDER_ACCOUNT_KEY = 'AQ';
 
@@ -41,6 +47,8 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
   const { caller, serverNow, trustedNow } = calls;
   const isKeyed = (keyring: Keyring, id: string): boolean => keysOf(keyring, id, trustedNow()) !== null;
   const inOrder = makeSendOrder();
+  /** The time of the last clipboard of this device. */
+  let clipboardAt = 0;
   /** The ids in messages that were opened, so that they are not opened again to be noted. */
   const ids = new WeakMap<Message, { sealed: string; id: string; n: number }>();
 
@@ -171,7 +179,10 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
     async setClipboard(keyring, text, settings = {}) {
       checkReady(keyring, trustedNow());
       if (memberOf(keyring.ring, keyring.device_id) === null) throw sealingError('guest_clipboard');
-      const sealed = await sealClipboard(keyring, { text, t: serverNow() });
+      const now = serverNow();
+      const t = clipboardAt - now < CORRECTED_MS ? Math.max(now, clipboardAt + 1) : now;
+      clipboardAt = t;
+      const sealed = await sealClipboard(keyring, { text, t });
       const body = { sealed, content_type: 'text/plain' };
       return (await caller.call('setClipboard', { body, ...settings })).body;
     },

@@ -13,11 +13,11 @@ export async function invite(world: World): Promise<void> {
   const record = await guest.stores.keys.load();
   if (!isLinked && (record?.account ?? null) === null) return;
   await guests.came(guest, acts.length);
-  await greet(world, guest);
+  await sayHello(world, guest);
 }
 
 /** The new guest writes to a device that has not looked at the list of guests since, and takes it all the same. */
-async function greet({ chance, server, ann, bob, write, actOf, deliver }: World, guest: Party): Promise<void> {
+async function sayHello({ chance, server, ann, bob, write, actOf, deliver }: World, guest: Party): Promise<void> {
   const by = chance.pick([ann, bob]);
   const before = server.posted.length;
   await write(guest, by.id);

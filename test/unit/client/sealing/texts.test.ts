@@ -35,12 +35,14 @@ async function makePair() {
       return Promise.resolve({ status: 201, body: { message_id: `m${sent.length}`, to, created_at: NOW } });
     },
   };
-  const calls = { caller, serverNow: () => NOW, trustedNow: () => NOW } as unknown as SealingCalls;
+  const clock = { now: NOW };
+  const calls = { caller, serverNow: () => clock.now, trustedNow: () => NOW } as unknown as SealingCalls;
   const [own, theirs] = [await keyringOf(laptop, rings), await keyringOf(phone, rings.slice(1)).catch(() => null)];
   return {
     own,
     theirs: theirs ?? (await keyringOf(phone, rings)),
     sent,
+    clock,
     store: laptop.store,
     laptop: makeTexts(calls, { store: laptop.store, taken: memoryTaken(), rings: NO_RINGS }),
     phone: makeTexts(calls, { store: phone.store, taken: memoryTaken(), rings: NO_RINGS }),
@@ -155,6 +157,26 @@ test('a text that was sealed again after a rotation is shown once, and one that 
     });
     expect(await taking.open(theirs, messageOf(other, { message_id: 'm4' }))).toMatchObject({ kind: 'opened' });
   }
+});
+
+test('a clipboard is never older than the one before it, where the known time of the service goes back a little', async () => {
+  const { own, theirs, clock, sent, laptop, phone } = await makePair();
+  const entry = (sealed: string | undefined) =>
+    ({ content: '', content_type: 'text/plain', sealed, source_device_id: 'laptop-1' }) as never;
+  await laptop.setClipboard(own, 'first');
+  clock.now -= 900;
+  await laptop.setClipboard(own, 'second');
+  const [first, second] = sent.map(({ sealed }) => entry(sealed));
+  expect(await phone.openClipboard(theirs, first as never)).toMatchObject({ kind: 'opened', text: 'first' });
+  expect(await phone.openClipboard(theirs, second as never)).toMatchObject({ kind: 'opened', text: 'second' });
+  expect(await phone.openClipboard(theirs, first as never)).toMatchObject({ problem: { code: 'too_old' } });
+  // A service that told a time far ahead is not believed longer than that.
+  clock.now += 7_200_000;
+  await laptop.setClipboard(own, 'far ahead');
+  clock.now = NOW;
+  await laptop.setClipboard(own, 'now');
+  const { t } = (await laptop.openClipboard(own, entry(sent.at(-1)?.sealed))) as { t: number };
+  expect(t).toBe(NOW);
 });
 
 describe('a text that names a newer ring', () => {

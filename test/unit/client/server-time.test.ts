@@ -1,4 +1,4 @@
-import { makeServerTime } from '../../../services/web/server-time.ts';
+import { makeServerTime } from '../../../shared/client/time/server-time.ts';
 
 const AT = Date.parse('Wed, 25 Nov 2026 22:00:00 GMT');
 const dateAt = (ms: number): string => new Date(ms).toUTCString();
