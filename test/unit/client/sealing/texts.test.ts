@@ -1,6 +1,6 @@
 import { sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
 import { noteRemoved, takeKeys } from '../../../../shared/client/sealed/keyring.ts';
-import { signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
+import { placeOf, signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
 import type { Ring } from '../../../../shared/client/sealed/ring/ring.ts';
 import { noteListed } from '../../../../shared/client/sealing/gone.ts';
 import { memoryTaken } from '../../../../shared/client/sealing/taken.ts';
@@ -157,6 +157,44 @@ test('a text that was sealed again after a rotation is shown once, and one that 
     });
     expect(await taking.open(theirs, messageOf(other, { message_id: 'm4' }))).toMatchObject({ kind: 'opened' });
   }
+});
+
+test('a guest that got other keys is read by the newest list, and nobody else', async () => {
+  const [laptop, phone] = [await makePerson('laptop-1'), await makePerson('phone-1')];
+  const [before, after, stranger] = [
+    await makePerson('guest-1'),
+    await makePerson('guest-1'),
+    await makePerson('guest-1'),
+  ];
+  const first = await firstRing(laptop);
+  const rings = [first, await nextRing(first, laptop, { add: [phone.asks] })];
+  const [, ring] = rings as [Ring, Ring];
+  const listOf = ({ asks: { enc, sig } }: typeof before, older: string | null) =>
+    signGuests(
+      ring,
+      [{ device_id: 'guest-1', enc, sig, until: NOW + 1 }],
+      laptop.signer,
+      NOW,
+      older === null ? null : placeOf(older),
+    );
+  const older = await listOf(before, null);
+  const newer = await listOf(after, older);
+  const theirs = await keyringOf(phone, [ring], older);
+  let asked = 0;
+  const current = async () => {
+    asked += 1;
+    return (await takeKeys(phone.store, { rings: [], n: 2, guests: newer }, NOW)).keyring;
+  };
+  const calls = { caller: null as never, serverNow: () => NOW, trustedNow: () => NOW } as unknown as SealingCalls;
+  const texts = makeTexts(calls, { store: phone.store, taken: memoryTaken(), rings: { current } });
+  const from = async (guest: typeof before, list: string, keys = guest) => {
+    const keyring = { ...(await keyringOf(guest, [ring], list)), keys: keys.signer.keys };
+    const sealed = await sealMessage(keyring, { to: 'phone-1', text: 'hello', t: NOW });
+    return texts.open(theirs, messageOf(sealed, { from_device_id: 'guest-1' }));
+  };
+  expect(await from(after, newer)).toMatchObject({ kind: 'opened', text: 'hello' });
+  expect(asked).toBe(1);
+  expect(await from(after, newer, stranger)).toMatchObject({ problem: { code: 'wrong_signer' } });
 });
 
 test('a clipboard is never older than the one before it, where the known time of the service goes back a little', async () => {
