@@ -25,7 +25,7 @@ export default {
   // Of tests and hooks: generous, for only what fails waits so long.
   testTimeout: 90_000,
   // Files wait more than they compute: for leases, heartbeats and processes that start.
-  maxWorkers: 8,
+  maxWorkers: 6,
   // Makes jest use workers for every run: a file that leaves handles behind then cannot keep jest itself from ending.
   workerIdleMemoryLimit: '1GB',
   watchman: false,

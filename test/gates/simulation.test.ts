@@ -6,7 +6,7 @@ import { makePlantedTree } from './planted-tree.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-test.concurrent.each(MUTANTS.map((one) => [one.title, one] as const))(
+test.each(MUTANTS.map((one) => [one.title, one] as const))(
   'the simulation finds that %s',
   async (_, { file, from, to, breaks, firstSeed = 1 }) => {
     const text = await readFile(`${ROOT}${file}`, 'utf8');
