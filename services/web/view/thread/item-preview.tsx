@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { keptFile } from '../../files/kept-files.ts';
 import { isPicture } from '../../files/pictures.ts';
 import { SHOWN_PICTURES } from '../../files/previews.ts';
-import { isReadable } from '../../files/readable.ts';
+import { isReadable, readText } from '../../files/readable.ts';
 import type { FilesItem, ShownFile } from '../../history/database.ts';
 import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
@@ -138,18 +138,21 @@ export function LongText({ item }: { item: FilesItem }) {
 
 function TextOf({ item, file }: { item: FilesItem; file: ShownFile }) {
   const blob = useFile(item, file.index, 0);
-  const text = useSignal('');
+  const text = useSignal<string | null>(null);
   const isOpen = useSignal(false);
   const { files, thread } = texts.value;
   useEffect(() => {
-    void blob?.text().then((read) => {
+    if (blob === null) return;
+    void readText(blob).then((read) => {
       text.value = read;
     });
   }, [blob]);
+  const shown = text.value;
+  if (shown === null) return null;
   return (
     <>
       <div class={`long-text ${isOpen.value ? 'is-open' : ''}`}>
-        <RichText text={text.value} />
+        <RichText text={shown} />
       </div>
       <div class="row start">
         <button
@@ -162,7 +165,7 @@ function TextOf({ item, file }: { item: FilesItem; file: ShownFile }) {
         >
           {isOpen.value ? files.showLess : files.readAll}
         </button>
-        <button type="button" class="text-button" onClick={() => void copyText(text.value)}>
+        <button type="button" class="text-button" onClick={() => void copyText(shown)}>
           {thread.copy}
         </button>
       </div>
