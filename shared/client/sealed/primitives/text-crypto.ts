@@ -5,6 +5,7 @@ import type { Bytes } from './bytes.ts';
 export interface TextCrypto {
   /** Signs by ECDSA with P-256 and SHA-256; returns r and s. */
   sign(key: CryptoKey, bytes: Bytes): Bytes | Promise<Bytes>;
+  /** Tells whether the holder of this key made this signature of these bytes. */
   hasSigned(key: CryptoKey, signature: Bytes, bytes: Bytes): boolean | Promise<boolean>;
   /** Encrypts by AES-256-GCM; returns the ciphertext followed by the tag. */
   seal(key: CryptoKey, nonce: Bytes, aad: Bytes, plain: Bytes): Bytes | Promise<Bytes>;
