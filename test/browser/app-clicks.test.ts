@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { chooseFiles, DESKTOP, deviceRow, inThread, openApp, PHONE } from './app-page.ts';
+import { chooseFiles, DESKTOP, deviceRow, inThread, openApp, PHONE, signInAnew } from './app-page.ts';
 import { type AppSite, startAppSite } from './app-site.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
@@ -45,15 +45,10 @@ withChromium.describe('the walk of a new user, in clicks', () => {
 
   async function logIn(page: Page): Promise<void> {
     await page.reload();
-    await page.getByRole('button', { name: /^Sign in/ }).click();
-    await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
-    await page.keyboard.press('Enter');
-    await page.getByLabel('Device name').fill('Desktop');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Only this device so far' }).waitFor();
+    await signInAnew(page, 'Desktop');
   }
 
-  /** What the camera of a phone reads from the screen. Copying it is no part of the walk. */
+  /** Returns the address that the camera of a phone reads from the screen. Copying it is no part of the walk. */
   async function scanned(page: Page): Promise<string> {
     await page.locator('.qr-frame svg').waitFor();
     await page.getByRole('button', { name: 'Copy link' }).press('Enter');

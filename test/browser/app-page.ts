@@ -85,6 +85,16 @@ export async function askForCode(page: Page): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
+/** Signs in as a user whom the service has not met, and names this browser, which is then the only device. */
+export async function signInAnew(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: /^Sign in/ }).click();
+  await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
+  await page.keyboard.press('Enter');
+  await page.getByLabel('Device name').fill(name);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Only this device so far' }).waitFor();
+}
+
 /** What is read in a thread; the list beside it says its last words too. */
 export const inThread = (page: Page): Locator => page.locator('.main');
 

@@ -15,6 +15,7 @@ import {
   openThread,
   PHONE,
   say,
+  signInAnew,
   inThread,
 } from './app-page.ts';
 import { violations } from './axe.ts';
@@ -52,15 +53,6 @@ withChromium.describe('signing in with the app', () => {
 
   const stranger = (viewport = DESKTOP) => openApp(browser, { url: site.url, locale: 'en', viewport });
 
-  async function logIn(page: Page, name: string): Promise<void> {
-    await page.getByRole('button', { name: /^Sign in/ }).click();
-    await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
-    await page.keyboard.press('Enter');
-    await page.getByLabel('Device name').fill(name);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Only this device so far' }).waitFor();
-  }
-
   /** The phone shows its code, the desktop is given its link and says yes. */
   async function letIn(desktop: Page, phone: Page, as: string): Promise<void> {
     await askForCode(phone);
@@ -78,7 +70,7 @@ withChromium.describe('signing in with the app', () => {
 
   test('both ways of letting a device in fit a phone, in any language, and the same code is shown again', async () => {
     const { page, reports } = await stranger(PHONE);
-    await logIn(page, 'Phone');
+    await signInAnew(page, 'Phone');
     const wide: string[] = [];
     const codes: (string | null)[] = [];
     for (const language of LANGUAGES) {
@@ -110,10 +102,10 @@ withChromium.describe('signing in with the app', () => {
     page.on('console', (entry) => {
       if (entry.type() === 'error') asked.push(entry.text());
     });
-    await logIn(page, 'Desktop');
+    await signInAnew(page, 'Desktop');
     await page.getByRole('link', { name: 'Clipboard' }).click();
     await page.getByLabel('Or type a text').fill('in the open');
-    // What is sent waits until it is known whether this browser has keys.
+    // Messages wait until the app knows whether this browser has keys.
     await page.getByRole('button', { name: 'Put in the clipboard' }).click();
     await page.getByText('Desktop copied text').waitFor();
     expect(asked.filter((one) => one === '/api/keys' || one.includes('404'))).toEqual([]);
@@ -122,7 +114,7 @@ withChromium.describe('signing in with the app', () => {
   test('from the first visit over a code to two devices that see each other, and back out', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
-    await logIn(desktop, 'Desktop');
+    await signInAnew(desktop, 'Desktop');
     await letIn(desktop, phone, 'until you sign it out');
     await deviceRow(desktop, 'Chrome').getByText('Online').waitFor();
     // Both have keys then, because there was no other device.
@@ -163,7 +155,7 @@ withChromium.describe('signing in with the app', () => {
   test('a replica is killed while a file and messages pass, and everything arrives', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
-    await logIn(desktop, 'Desktop');
+    await signInAnew(desktop, 'Desktop');
     await letIn(desktop, phone, 'My device, for an hour');
     await openThread(desktop, 'Chrome');
     const bytes = randomBytes(30_000_000);
@@ -193,7 +185,7 @@ withChromium.describe('signing in with the app', () => {
   test('a new phone scans the code of a desktop, says its name, and is let in by six digits', async () => {
     const [one, two, three] = [await stranger(), await stranger(PHONE), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
-    await logIn(desktop, 'Desktop');
+    await signInAnew(desktop, 'Desktop');
     const link = await inviteOf(one);
     expect(link).toMatch(/^https?:\/\/[^/]+\/join\?i=[\w-]{22}#s=[\w-]{22}$/);
     await desktop.screenshot({ path: join(PICTURES, 'invite-1440-light.png') });
@@ -349,7 +341,7 @@ withChromium.describe('signing in with the app', () => {
   test('in a browser that is signed in the question stands there at once, and its end where it stood', async () => {
     const [one, two] = [await stranger(PHONE), await stranger()];
     await one.page.clock.install();
-    await logIn(one.page, 'Pocket');
+    await signInAnew(one.page, 'Pocket');
     await one.page.goto(await linkOf(two.page));
     await one.page.locator('.asking').waitFor();
     expect(one.page.url()).not.toContain('k=1');
@@ -396,7 +388,7 @@ withChromium.describe('signing in with the app', () => {
 
   test('three times the wrong digits keep the other device out', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
-    await logIn(one.page, 'Desktop');
+    await signInAnew(one.page, 'Desktop');
     await two.page.goto(await inviteOf(one));
     await two.page.getByLabel('Device name').press('Enter');
     const digits = (await two.page.locator('.digits').innerText()).replace(/\D/g, '');
@@ -412,7 +404,7 @@ withChromium.describe('signing in with the app', () => {
   test('who approves sees what asks and from where, with the refusal first and nothing chosen', async () => {
     const [one, two] = [await stranger(), await stranger(PHONE)];
     const [desktop, phone] = [one.page, two.page];
-    await logIn(desktop, 'Desktop');
+    await signInAnew(desktop, 'Desktop');
     await askForCode(phone);
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
     await desktop.goto(`${site.url}/#/approve/${encodeURIComponent(link)}`);
@@ -450,7 +442,7 @@ withChromium.describe('signing in with the app', () => {
     await page.locator('.qr path').waitFor();
     const code = await page.locator('.qr-frame').screenshot();
     const other = await stranger();
-    await logIn(other.page, 'Desktop');
+    await signInAnew(other.page, 'Desktop');
     // The camera shows the other screen.
     await other.page.evaluate(async (picture) => {
       const image = new Image();

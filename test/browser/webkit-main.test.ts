@@ -15,6 +15,7 @@ import {
   openApp,
   openThread,
   say,
+  signInAnew,
 } from './app-page.ts';
 import { type AppSite, startAppSite } from './app-site.ts';
 import { hasWebKit } from './bare-webkit.ts';
@@ -95,12 +96,7 @@ withBoth.describe('an encrypted account in WebKit', () => {
 
   test('WebKit is let in with a code, compares the digits, and reads and writes under the key', async () => {
     const { page, reports } = await openApp(browser, { url: site.url, locale: 'en' });
-    await page.getByRole('button', { name: /^Sign in/ }).click();
-    await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
-    await page.keyboard.press('Enter');
-    await page.getByLabel('Device name').fill('Desktop');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Only this device so far' }).waitFor();
+    await signInAnew(page, 'Desktop');
 
     await kit.click('.front button strong', 'Use another device');
     await nameAs(kit, 'Mac');

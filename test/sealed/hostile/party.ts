@@ -18,7 +18,7 @@ export interface Party {
   readonly id: string;
   readonly stores: SealingStores;
   sealing: Sealing;
-  /** What it knew when it looked last. */
+  /** The keyring that it had when it looked last. */
   keyring: Keyring | null;
   /** Begins anew with what it has stored, as a page does that is loaded again. */
   restart(): void;

@@ -33,10 +33,10 @@ interface Act {
   readonly guests: readonly Guest[];
 }
 
-/** What the server hands to a device. */
+/** An item that the server hands to a device. */
 interface Handed {
   readonly message: Message;
-  /** What a device wrote; null for anything else. */
+  /** The act of the device that wrote it; null for anything else. */
   readonly act: Act | null;
   /** The server made it with the keys of a guest. */
   readonly isOfGuest?: boolean;
@@ -76,7 +76,7 @@ const WAYS = [
   'guest',
 ];
 
-/** What a device has posted, as the server hands it out. */
+/** Returns a posted item as the server hands it out. */
 export const messageOf = (about: Pick<Posted, 'from' | 'sealed' | 'messageId'>): Message => ({
   ...{ message_id: about.messageId, from_device_id: about.from, from_name: 'any', content: '' },
   ...{ sealed: about.sealed, created_at: Date.now(), redelivered: false },
@@ -279,7 +279,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     const item = chance.pick(server.posted);
     const act = item.kind === 'message' ? actOf(item, by) : null;
     const how = server.isHostile ? chance.pick(WAYS) : 'as it is';
-    // What it says of rings is true now and then, so that what it says of messages is all that a device can refuse.
+    // Now and then the server tells the truth about rings. Then a device can refuse only by the message itself.
     if (how !== 'as it is' && chance.is(0.5)) server.isHostile = false;
     const messageId = crypto.randomUUID();
     const other = chance.pick(parties.filter((each) => each !== by)).id;

@@ -22,9 +22,9 @@ const PICTURES: Readonly<Record<string, IconNode>> = {
 };
 
 /**
- * What the name of a browser says that it runs on, and the picture for it. The service knows all browsers as one type, and
- * the other types are native apps, which no guest may be. So only the name tells a phone from a computer: the app proposes
- * the model or the system, and the user may write another.
+ * Words in the name of a browser, and the picture for them. The service knows all browsers as one type, and the other types
+ * are native apps, which no guest may be. So only the name tells a phone from a computer: the app proposes the model or the
+ * system, and the user may write another.
  */
 const NAMED: readonly [RegExp, string][] = [
   [/\b(ipad\w*|tab|tablet\w*|tableta|kindle|sm-[tx]\d+\w*)\b/i, 'tablet'],
@@ -36,7 +36,7 @@ const NAMED: readonly [RegExp, string][] = [
   [/\b(pc|desktop|imac|windows|linux|computer|rechner|ordinateur|ordenador|computador|komputer)\b/i, 'windows'],
 ];
 
-/** What is known of a device, or of a session without one (`live`). */
+/** A device as far as it is known, or a session without one (`live`). */
 interface Pictured {
   type: string | null;
   kind: 'device' | 'live' | 'past';

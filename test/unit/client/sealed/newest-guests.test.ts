@@ -35,7 +35,7 @@ const listOf = (guests: readonly Guest[], after: ListPlace | null = null, at = r
   signGuests(at, guests, a.signer, NOW, after);
 const numbered = (number: number, n = ring.body.n): ListPlace => ({ n, number });
 
-/** What the device believes when the service shows this list. Each time it reads its file anew, as after a restart. */
+/** Shows the device this list. Each time it reads its file anew, as after a restart. Returns what it believes. */
 async function shown(guests: string | null, rings: readonly Ring[] = [ring]) {
   const n = rings.at(-1)?.body.n ?? 0;
   const { keyring, isOlderList } = await takeKeys(store, { rings: rings.map(({ text }) => text), n, guests }, NOW);
