@@ -10,7 +10,7 @@ import { makeCors } from './cors.ts';
 import { boundUnreadBody } from './limits/unread-body.ts';
 import { countRequests } from './request-metrics.ts';
 import { commonHeaders, securityHeaders } from './response-headers.ts';
-import { AUTH_PREFIX, makeRouters, type RouterDeps } from './router.ts';
+import { AUTH_PREFIX, mountRouters, type RouterDeps } from './router.ts';
 
 interface PublicAppDeps extends RouterDeps {
   /** Host names that requests may ask for; null: any. */
@@ -44,7 +44,7 @@ export function makePublicApp({
     makeCors(corsOrigins),
   );
   app.use(AUTH_PREFIX, deps.addressLimits.auth);
-  app.use(...makeRouters(deps));
+  mountRouters(app, deps);
   app.use(() => {
     throw new BatonError('not_found', 'Nothing is served under this path');
   });

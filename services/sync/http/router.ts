@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import type { Logger } from 'pino';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { MODULES, ROUTES } from '../../../shared/contract/routes.ts';
@@ -124,18 +124,29 @@ function makeChainOf(deps: RouterDeps): (name: string, route: Route) => Step[] {
 
 type Row = readonly [name: string, route: Route];
 
-/** Groups the rows of a module by path. Paths without parameters come first, so that none is taken for a parameter. */
-function rowsByPath(rows: readonly Row[]): [path: string, rows: Row[]][] {
+/** Returns the path as Express writes it. */
+const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+/**
+ * Groups the rows of a module by path, as Express writes it. Paths without parameters come first, so that none is taken
+ * for a parameter.
+ */
+function rowsByPath(rows: readonly Row[]): Map<string, Row[]> {
   const byPath = new Map<string, Row[]>();
-  for (const row of rows) byPath.set(row[1].path, [...(byPath.get(row[1].path) ?? []), row]);
-  return [...byPath].sort(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')));
+  const isOpen = ([, { path }]: Row): number => Number(path.includes('{'));
+  for (const row of [...rows].sort((a, b) => isOpen(a) - isOpen(b))) {
+    const path = expressPath(row[1].path);
+    byPath.set(path, [...(byPath.get(path) ?? []), row]);
+  }
+  return byPath;
 }
 
 /** Methods of each path, in the order of the table. Express answers HEAD by GET, which some routes refuse. */
 const METHODS = new Map<string, Set<string>>();
 for (const route of Object.values<Route>(ROUTES)) {
-  const methods = METHODS.get(route.path) ?? new Set();
-  METHODS.set(route.path, methods.add(route.method));
+  const path = expressPath(route.path);
+  const methods = METHODS.get(path) ?? new Set();
+  METHODS.set(path, methods.add(route.method));
   if (route.method === 'GET' && !refusesHead(route)) methods.add('HEAD');
 }
 
@@ -148,28 +159,31 @@ function refuseMethod(path: string): RequestHandler {
   };
 }
 
-/** Returns the path as Express writes it. */
-const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+function makeRouter(rows: Map<string, Row[]>, chainOf: ReturnType<typeof makeChainOf>): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const [path, rowsOfPath] of rows) {
+    const refuse = refuseMethod(path);
+    const place = router.route(path);
+    if (!METHODS.get(path)?.has('HEAD')) place.head(refuse);
+    for (const [name, route] of rowsOfPath) {
+      const method = route.method.toLowerCase() as 'head' | 'get' | 'post' | 'put' | 'patch' | 'delete';
+      place[method](...(chainOf(name, route) as RequestHandler[]));
+    }
+    place.all(refuse);
+  }
+  return router;
+}
 
 /**
- * Makes the routers of the public port, one for each module, with whole paths.
+ * Mounts the routers of the public port, one for each module, with whole paths. A request enters only the router that
+ * serves its path, because Express leaves any other by `setImmediate`, after a turn of the event loop.
  * @throws when the handlers are not exactly the rows of the table
  */
-export function makeRouters(deps: RouterDeps): Router[] {
+export function mountRouters(app: Express, deps: RouterDeps): void {
   checkComplete(deps.handlers);
   const chainOf = makeChainOf(deps);
-  return MODULES.map((table) => {
-    const router = Router({ caseSensitive: true, strict: true });
-    for (const [path, rows] of rowsByPath(Object.entries<Route>(table))) {
-      const refuse = refuseMethod(path);
-      const place = router.route(expressPath(path));
-      if (!METHODS.get(path)?.has('HEAD')) place.head(refuse);
-      for (const [name, route] of rows) {
-        const method = route.method.toLowerCase() as 'head' | 'get' | 'post' | 'put' | 'patch' | 'delete';
-        place[method](...(chainOf(name, route) as RequestHandler[]));
-      }
-      place.all(refuse);
-    }
-    return router;
-  });
+  for (const table of MODULES) {
+    const rows = rowsByPath(Object.entries<Route>(table));
+    app.route([...rows.keys()]).all(makeRouter(rows, chainOf));
+  }
 }

@@ -1,6 +1,7 @@
 import request from 'supertest';
 import type { Call, Handlers } from '../../../../services/sync/http/handler.ts';
-import { makeRouters } from '../../../../services/sync/http/router.ts';
+import { makeExpress } from '../../../../shared/service-kit/http/express-app.ts';
+import { mountRouters } from '../../../../services/sync/http/router.ts';
 import type { Caller } from '../../../../services/sync/identity/caller.ts';
 import { sendAway } from '../../../../services/sync/streams/opening/send-away.ts';
 import { makeLogger } from '../../../../shared/service-kit/telemetry/logger.ts';
@@ -34,7 +35,7 @@ function recorded() {
 
 describe('starting', () => {
   const start = (handlers: Partial<Handlers>) => () =>
-    makeRouters({
+    mountRouters(makeExpress(), {
       handlers: handlers as Handlers,
       identity: { identify: () => Promise.reject(new Error()), restoreRow: () => Promise.resolve(false) },
       sameOrigin: () => undefined,
