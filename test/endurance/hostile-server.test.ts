@@ -12,9 +12,9 @@ import { makeWorld, type Seen, type World } from '../sealed/hostile/world.ts';
  * out, and nothing genuine is refused. A real server at the end brings everything that it has.
  */
 
-const { APP_TEST_SEEDS: seeds, APP_TEST_SEED: only } = process.env;
+const { APP_TEST_SEEDS: seeds, APP_TEST_FIRST_SEED: first, APP_TEST_SEED: only } = process.env;
 const COUNT = Number(seeds || 50);
-const SEEDS = only ? [Number(only)] : Array.from({ length: COUNT }, (_, seed) => seed);
+const SEEDS = only ? [Number(only)] : Array.from({ length: COUNT }, (_, index) => Number(first || 0) + index);
 const STEPS = 40;
 /** They wait for repeated requests most of the time. */
 const AT_ONCE = 8;
@@ -131,9 +131,11 @@ test('nothing is shown that nobody wrote, and nothing genuine is lost, whatever 
       const at = seed;
       const seen = await run(at).catch((error: unknown) => {
         faults.push(`seed ${at}: ${error instanceof Error ? error.message : String(error)}`);
+        process.stdout.write(`${faults.at(-1)}\n`);
         if (only) throw error;
         return null;
       });
+      if (at % 50 === 49) process.stdout.write(`seed ${at} has ended\n`);
       for (const [name, count] of Object.entries(seen ?? {})) {
         total[name as keyof Seen] = (total[name as keyof Seen] ?? 0) + count;
       }
