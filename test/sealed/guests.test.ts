@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { openMessage, sealMessage } from '../../shared/client/sealed/content/messages.ts';
 import { openTransfer } from '../../shared/client/sealed/content/transfers.ts';
 import { type Keyring, keysOf } from '../../shared/client/sealed/keyring.ts';
+import { publicKeysOf } from '../../shared/client/sealed/keys/device-keys.ts';
 import { signGuests } from '../../shared/client/sealed/ring/guests.ts';
 import { makeFirstRing } from '../../shared/client/sealed/ring/change.ts';
 import type { Device, Message } from '../../shared/client/wire.ts';
@@ -149,9 +151,10 @@ describe('a server that shows', () => {
     const { ann, bob, guest, server, current, send } = await account();
     const { epoch } = (await current(ann)).ring.body;
     const [old = ''] = server.lists;
-    server.shownList = 'hidden';
-    await ann.sealing.linking.remove([guest.id]);
-    server.shownList = old;
+    // Bob has seen no list.
+    server.hidesList = true;
+    await bob.sealing.linking.remove([guest.id]);
+    [server.hidesList, server.shownList] = [false, old];
     for (const by of [ann, bob]) expect(await codeOf(send(by, guest.id, 'after'))).toBe('unkeyed_receiver');
     expect((await current(bob)).ring.body).toMatchObject({ epoch, gone_guests: [{ device_id: guest.id }] });
   });
@@ -210,28 +213,42 @@ describe('a server that shows', () => {
     }
   });
 
-  test('a list of its own, or of another account, lets nobody in', async () => {
-    const { bob, dan, server, current, send, attacker, account: own } = await account();
+  test('a list of its own, or of another account, lets nobody in, and is refused aloud', async () => {
+    const { ann, bob, guest, dan, server, current, send, attacker, account: own } = await account();
     const { keys } = attacker;
     const { ring } = await current(bob);
-    const stranger = { device_id: dan.id, ...(await dan.sealing.rings.current().then(() => guestKeys())) };
+    const stranger = { device_id: dan.id, ...(await publicKeysOf(keys)), until: Date.now() + 3_600_000 };
     const foreign = await makeFirstRing(
       { ...own, user_id: 'another' },
       { device_id: bob.id, keys: (await current(bob)).keys, kind: 'cli' },
     );
+    const posing = { device_id: bob.id, keys };
     const lists = [
-      await signGuests(ring, [stranger], { device_id: bob.id, keys }, Date.now()),
-      await signGuests(foreign, [stranger], await current(bob), Date.now()),
+      await signGuests(ring, [stranger], posing, Date.now(), FIRST),
+      await signGuests({ ...ring, body: { ...foreign.body, n: 2 } }, [stranger], await current(bob), Date.now()),
     ];
     for (const list of lists) {
       server.shownList = list;
-      expect((await current(bob)).guests).toEqual([]);
-      expect(await codeOf(send(bob, dan.id, 'x'))).toBe('unkeyed_receiver');
+      for (const by of [ann, bob, guest]) {
+        expect(await codeOf(current(by))).toBe('bad_guests');
+        expect(await codeOf(send(by, dan.id, 'x'))).toBe('bad_guests');
+      }
     }
-    async function guestKeys() {
-      const { publicKeysOf } = await import('../../shared/client/sealed/keys/device-keys.ts');
-      return { ...(await publicKeysOf(keys)), until: Date.now() + 3_600_000 };
-    }
+    server.shownList = null;
+    expect(await codeOf(send(bob, dan.id, 'x'))).toBe('unkeyed_receiver');
+    expect(await codeOf(send(bob, guest.id, 'x'))).toBe('done');
+  });
+
+  test('a list that nobody signed, which is in its store, gets the newest known list in its place', async () => {
+    const { ann, bob, guest, server, current, send, attacker, account: own } = await account();
+    const forged = await attacker.guestsAt((await current(ann)).ring.text, own);
+    const hash = createHash('sha256')
+      .update(Buffer.from(forged.split('.')[0] ?? '', 'base64url'))
+      .digest('base64url');
+    const puts = server.lists.length;
+    await site.redis.hset(`${site.prefix}:{${own.user_id}}:keys`, { guests: forged, guests_hash: hash });
+    for (const by of [ann, bob]) expect(await codeOf(send(by, guest.id, 'x'))).toBe('done');
+    expect(server.lists.slice(puts)).toHaveLength(1);
   });
 
   test('another time does not prolong the hour of a guest by more than its clock may be wrong', async () => {

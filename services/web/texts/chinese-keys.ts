@@ -124,6 +124,8 @@ export const chineseKeys: KeyTexts = {
     unknown_key: '等待账号的新密钥。',
     devices_disagree: '等待中：你的设备对谁拥有密钥不一致。请在设置中重新获取密钥。',
     link_again: '等待中：此浏览器离开太久。请在设置中重新获取密钥。',
+    bad_ring: '等待中：服务显示的设备列表未经此账号中的任何人签名。',
+    bad_guests: '等待中：服务显示的访客列表未经此账号中的任何人签名。',
   },
   errors: {
     unkeyed: '请先核对数字。',
@@ -152,6 +154,7 @@ export const chineseKeys: KeyTexts = {
     bad_words: '这些不是此账户的恢复词。',
     words_over: '这些恢复词没有及时续期，已无法打开任何内容。',
     words_moved: '在此期间创建了其他恢复词。这里显示的恢复词无效。',
-    bad_ring: '服务显示的密钥未经这些恢复词确认。没有做任何更改。',
+    bad_ring: '服务显示的密钥未经此账号中的任何人确认。这些密钥不会被使用，也没有做任何更改。',
+    bad_guests: '服务显示的访客列表未经此账号中的任何人签名。该列表不会被使用，也不会发送任何内容。',
   },
 };

@@ -137,6 +137,8 @@ export const dutchKeys: KeyTexts = {
     devices_disagree:
       'Wacht: je apparaten zijn het niet eens over wie een sleutel heeft. Haal de sleutel opnieuw op in de instellingen.',
     link_again: 'Wacht: deze browser was te lang weg. Haal de sleutel opnieuw op in de instellingen.',
+    bad_ring: 'Wacht: de dienst toont een lijst van apparaten die niemand in dit account heeft ondertekend.',
+    bad_guests: 'Wacht: de dienst toont een lijst van gasten die niemand in dit account heeft ondertekend.',
   },
   errors: {
     unkeyed: 'Vergelijk eerst de cijfers.',
@@ -167,6 +169,9 @@ export const dutchKeys: KeyTexts = {
     bad_words: 'Dit zijn niet de herstelwoorden van dit account.',
     words_over: 'Deze herstelwoorden zijn niet op tijd vernieuwd. Ze openen niets meer.',
     words_moved: 'Intussen zijn andere herstelwoorden gemaakt. De woorden die hier zijn getoond, gelden niet.',
-    bad_ring: 'De dienst toont sleutels die deze woorden niet hebben bevestigd. Er is niets veranderd.',
+    bad_ring:
+      'De dienst toont sleutels die niemand in dit account heeft bevestigd. Ze worden niet gebruikt en er is niets veranderd.',
+    bad_guests:
+      'De dienst toont een lijst van gasten die niemand in dit account heeft ondertekend. Die wordt niet gebruikt en er wordt niets verzonden.',
   },
 };

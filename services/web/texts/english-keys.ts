@@ -136,6 +136,8 @@ export const englishKeys = {
     unknown_key: 'Waits for the new key of the account.',
     devices_disagree: 'Waits: your devices disagree about who has keys. Get the key again in the settings.',
     link_again: 'Waits: this browser was away for too long. Get the key again in the settings.',
+    bad_ring: 'Waits: the service shows a list of devices that nobody in this account has signed.',
+    bad_guests: 'Waits: the service shows a list of guests that nobody in this account has signed.',
   },
   /** What is said of a failure, by the code of its error. */
   errors: {
@@ -166,7 +168,10 @@ export const englishKeys = {
     bad_words: 'These are not the recovery words of this account.',
     words_over: 'These recovery words were not renewed in time. They open nothing any more.',
     words_moved: 'Other recovery words were made meanwhile. The words that were shown here do not count.',
-    bad_ring: 'The service shows keys that these words have not confirmed. Nothing was changed.',
+    bad_ring:
+      'The service shows keys that nobody in this account has confirmed. They are not used, and nothing was changed.',
+    bad_guests:
+      'The service shows a list of guests that nobody in this account has signed. It is not used, and nothing is sent.',
   },
 };
 

@@ -134,6 +134,8 @@ export const frenchKeys: KeyTexts = {
     devices_disagree:
       'Attend : vos appareils ne sont pas d’accord sur qui a une clé. Reprenez la clé dans les réglages.',
     link_again: 'Attend : ce navigateur est resté absent trop longtemps. Reprenez la clé dans les réglages.',
+    bad_ring: 'Attend : le service montre une liste d’appareils que personne dans ce compte n’a signée.',
+    bad_guests: 'Attend : le service montre une liste d’invités que personne dans ce compte n’a signée.',
   },
   errors: {
     unkeyed: 'Comparez d’abord les chiffres.',
@@ -163,6 +165,9 @@ export const frenchKeys: KeyTexts = {
     bad_words: 'Ce ne sont pas les mots de récupération de ce compte.',
     words_over: 'Ces mots de récupération n’ont pas été renouvelés à temps. Ils n’ouvrent plus rien.',
     words_moved: 'D’autres mots de récupération ont été créés entre-temps. Les mots montrés ici ne comptent pas.',
-    bad_ring: 'Le service montre des clés que ces mots n’ont pas confirmées. Rien n’a changé.',
+    bad_ring:
+      'Le service montre des clés que personne dans ce compte n’a confirmées. Elles ne sont pas utilisées, et rien n’a changé.',
+    bad_guests:
+      'Le service montre une liste d’invités que personne dans ce compte n’a signée. Elle n’est pas utilisée, et rien n’est envoyé.',
   },
 };

@@ -138,6 +138,8 @@ export const germanKeys: KeyTexts = {
     devices_disagree:
       'Wartet: deine Geräte sind sich nicht einig, wer Schlüssel hat. Hole den Schlüssel in den Einstellungen neu.',
     link_again: 'Wartet: dieser Browser war zu lange weg. Hole den Schlüssel in den Einstellungen neu.',
+    bad_ring: 'Wartet: der Dienst zeigt eine Geräteliste, die niemand in diesem Konto unterschrieben hat.',
+    bad_guests: 'Wartet: der Dienst zeigt eine Gästeliste, die niemand in diesem Konto unterschrieben hat.',
   },
   errors: {
     unkeyed: 'Vergleiche zuerst die Ziffern.',
@@ -170,6 +172,9 @@ export const germanKeys: KeyTexts = {
     words_over: 'Diese Wiederherstellungswörter wurden nicht rechtzeitig erneuert. Sie öffnen nichts mehr.',
     words_moved:
       'Inzwischen wurden andere Wiederherstellungswörter erstellt. Die Wörter, die hier gezeigt wurden, gelten nicht.',
-    bad_ring: 'Der Dienst zeigt Schlüssel, die diese Wörter nicht bestätigt haben. Nichts wurde geändert.',
+    bad_ring:
+      'Der Dienst zeigt Schlüssel, die niemand in diesem Konto bestätigt hat. Sie werden nicht benutzt, und nichts wurde geändert.',
+    bad_guests:
+      'Der Dienst zeigt eine Gästeliste, die niemand in diesem Konto unterschrieben hat. Sie wird nicht benutzt, und nichts wird gesendet.',
   },
 };

@@ -136,6 +136,8 @@ export const italianKeys: KeyTexts = {
       'In attesa: i tuoi dispositivi non concordano su chi ha una chiave. Ottieni di nuovo la chiave nelle impostazioni.',
     link_again:
       'In attesa: questo browser è stato assente troppo a lungo. Ottieni di nuovo la chiave nelle impostazioni.',
+    bad_ring: 'In attesa: il servizio mostra un elenco di dispositivi che nessuno in questo account ha firmato.',
+    bad_guests: 'In attesa: il servizio mostra un elenco di ospiti che nessuno in questo account ha firmato.',
   },
   errors: {
     unkeyed: 'Prima confronta le cifre.',
@@ -166,6 +168,9 @@ export const italianKeys: KeyTexts = {
     bad_words: 'Queste non sono le parole di recupero di questo account.',
     words_over: 'Queste parole di recupero non sono state rinnovate in tempo. Non aprono più nulla.',
     words_moved: 'Nel frattempo sono state create altre parole di recupero. Quelle mostrate qui non valgono.',
-    bad_ring: 'Il servizio mostra chiavi che queste parole non hanno confermato. Nulla è cambiato.',
+    bad_ring:
+      'Il servizio mostra chiavi che nessuno in questo account ha confermato. Non vengono usate e nulla è cambiato.',
+    bad_guests:
+      'Il servizio mostra un elenco di ospiti che nessuno in questo account ha firmato. Non viene usato e nulla viene inviato.',
   },
 };

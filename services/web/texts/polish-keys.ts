@@ -136,6 +136,8 @@ export const polishKeys: KeyTexts = {
     unknown_key: 'Czeka na nowy klucz konta.',
     devices_disagree: 'Czeka: Twoje urządzenia nie są zgodne, kto ma klucz. Pobierz klucz ponownie w ustawieniach.',
     link_again: 'Czeka: tej przeglądarki zbyt długo nie było. Pobierz klucz ponownie w ustawieniach.',
+    bad_ring: 'Czeka: usługa pokazuje listę urządzeń, której nikt na tym koncie nie podpisał.',
+    bad_guests: 'Czeka: usługa pokazuje listę gości, której nikt na tym koncie nie podpisał.',
   },
   errors: {
     unkeyed: 'Najpierw porównaj cyfry.',
@@ -165,6 +167,9 @@ export const polishKeys: KeyTexts = {
     bad_words: 'To nie są słowa odzyskiwania tego konta.',
     words_over: 'Tych słów odzyskiwania nie odnowiono na czas. Niczego już nie otwierają.',
     words_moved: 'Tymczasem utworzono inne słowa odzyskiwania. Słowa pokazane tutaj nie działają.',
-    bad_ring: 'Usługa pokazuje klucze, których te słowa nie potwierdziły. Nic się nie zmieniło.',
+    bad_ring:
+      'Usługa pokazuje klucze, których nikt na tym koncie nie potwierdził. Nie są używane i nic się nie zmieniło.',
+    bad_guests:
+      'Usługa pokazuje listę gości, której nikt na tym koncie nie podpisał. Nie jest używana i nic nie jest wysyłane.',
   },
 };

@@ -132,6 +132,8 @@ export const portugueseKeys: KeyTexts = {
     devices_disagree:
       'Em espera: os seus dispositivos não concordam sobre quem tem chave. Obtenha a chave de novo nas configurações.',
     link_again: 'Em espera: este navegador ficou fora tempo demais. Obtenha a chave de novo nas configurações.',
+    bad_ring: 'Em espera: o serviço mostra uma lista de dispositivos que ninguém nesta conta assinou.',
+    bad_guests: 'Em espera: o serviço mostra uma lista de convidados que ninguém nesta conta assinou.',
   },
   errors: {
     unkeyed: 'Primeiro compare os números.',
@@ -162,6 +164,8 @@ export const portugueseKeys: KeyTexts = {
     bad_words: 'Estas não são as palavras de recuperação desta conta.',
     words_over: 'Estas palavras de recuperação não foram renovadas a tempo. Não abrem mais nada.',
     words_moved: 'Enquanto isso, outras palavras de recuperação foram criadas. As que foram mostradas aqui não valem.',
-    bad_ring: 'O serviço mostra chaves que estas palavras não confirmaram. Nada foi alterado.',
+    bad_ring: 'O serviço mostra chaves que ninguém nesta conta confirmou. Não são usadas e nada foi alterado.',
+    bad_guests:
+      'O serviço mostra uma lista de convidados que ninguém nesta conta assinou. Não é usada e nada é enviado.',
   },
 };

@@ -134,6 +134,8 @@ export const spanishKeys: KeyTexts = {
     devices_disagree:
       'Espera: tus dispositivos no coinciden en quién tiene clave. Obtén la clave de nuevo en los ajustes.',
     link_again: 'Espera: este navegador estuvo ausente demasiado tiempo. Obtén la clave de nuevo en los ajustes.',
+    bad_ring: 'Espera: el servicio muestra una lista de dispositivos que nadie de esta cuenta ha firmado.',
+    bad_guests: 'Espera: el servicio muestra una lista de invitados que nadie de esta cuenta ha firmado.',
   },
   errors: {
     unkeyed: 'Compara primero las cifras.',
@@ -163,6 +165,8 @@ export const spanishKeys: KeyTexts = {
     bad_words: 'Estas no son las palabras de recuperación de esta cuenta.',
     words_over: 'Estas palabras de recuperación no se renovaron a tiempo. Ya no abren nada.',
     words_moved: 'Mientras tanto se crearon otras palabras de recuperación. Las que se mostraron aquí no valen.',
-    bad_ring: 'El servicio muestra claves que estas palabras no han confirmado. No se ha cambiado nada.',
+    bad_ring: 'El servicio muestra claves que nadie de esta cuenta ha confirmado. No se usan y no se ha cambiado nada.',
+    bad_guests:
+      'El servicio muestra una lista de invitados que nadie de esta cuenta ha firmado. No se usa y no se envía nada.',
   },
 };

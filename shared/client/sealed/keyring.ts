@@ -4,7 +4,7 @@ import { hkdf } from './primitives/hkdf.ts';
 import type { TextCrypto } from './primitives/text-crypto.ts';
 import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
 import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
-import type { Guest } from './ring/guests.ts';
+import type { Guest, ListProblem } from './ring/guests.ts';
 import { type GuestPin, newestGuests } from './ring/newest-guests.ts';
 import { isGone, memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
@@ -118,8 +118,8 @@ export interface Taken {
   readonly putBack: readonly string[];
   /** There are more rings than the response has: ask again, after `keyring.ring.body.n`. */
   readonly hasMore: boolean;
-  /** The service shows an older list of guests than this device knows. The newer one counts. */
-  readonly isOlderList: boolean;
+  /** The reason why the list of guests that the service shows is not taken; null for none. The newest known list counts. */
+  readonly listProblem: ListProblem | null;
 }
 
 /**
@@ -140,11 +140,11 @@ export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Prom
     const hasMore = answer.n > newest;
     const ring = rings.at(-1);
     if (hasMore || ring === undefined) {
-      return { keyring: await keep(store, record, rings, now), putBack, hasMore, isOlderList: false };
+      return { keyring: await keep(store, record, rings, now), putBack, hasMore, listProblem: null };
     }
-    const { guests, pin, isOlder } = await newestGuests(record.guestPin, answer.guests, ring, account);
+    const { guests, pin, problem } = await newestGuests(record.guestPin, answer.guests, rings, account);
     const keyring = await keep(store, { ...record, guestPin: pin }, rings, now);
-    return { keyring: { ...keyring, guests }, putBack, hasMore, isOlderList: isOlder };
+    return { keyring: { ...keyring, guests }, putBack, hasMore, listProblem: problem };
   });
 }
 

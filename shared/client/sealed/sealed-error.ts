@@ -19,6 +19,7 @@ export const SEALED_REASONS = {
   too_old: 'This was sealed too long ago to be taken',
   record_damaged: 'The file was changed on the way, or is not complete',
   bad_ring: 'The list of devices with keys is not valid, and is not used',
+  bad_guests: 'No device of this account signed the list of guests that the service shows: it is not used',
   devices_disagree:
     'Your devices disagree about who belongs to this account: link this device again on one that you trust',
   rotation_due: 'A device was removed: nothing is sealed until the key of the account is replaced',

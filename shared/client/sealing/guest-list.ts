@@ -26,12 +26,12 @@ export function makeGuestList(calls: SealingCalls, { current, take }: Parts) {
    * Returns the newest list of those that the service shows and this device knows, and the hash of the one that is there. Throws
    * `unknown_key` for a list of a ring that has come meanwhile: it may be genuine, and must not be replaced unread.
    */
-  async function stored({ ring, account, guestPin }: Keyring) {
+  async function stored({ ring, rings, account, guestPin }: Keyring) {
     const answer = await fetchKeys(Math.max(0, ring.body.n - 1));
     if (answer === null) throw sealingError('keys_gone');
     const { guests: shown } = answer;
     if (shown !== null && (placeOf(shown)?.n ?? 0) > ring.body.n) throw sealedError('unknown_key');
-    return { ...(await newestGuests(guestPin, shown, ring, account)), replaces: await hashOfGuests(shown) };
+    return { ...(await newestGuests(guestPin, shown, rings, account)), replaces: await hashOfGuests(shown) };
   }
 
   /** Signs the newest list with these changes, and puts it. */
@@ -78,8 +78,8 @@ export function makeGuestList(calls: SealingCalls, { current, take }: Parts) {
       }),
 
     /**
-     * Puts the newest known list in the place of an older one that the service shows, as after a failover of its store. Another
-     * device may have done so.
+     * Puts the newest known list in the place of one that is not taken, such as an older one after a failover of the store.
+     * Another device may have done so. It does nothing where a ring has to come first.
      */
     async putBack(keyring: Keyring): Promise<void> {
       await signOnce(keyring, (guests) => guests).catch((error: unknown) => {
@@ -88,8 +88,8 @@ export function makeGuestList(calls: SealingCalls, { current, take }: Parts) {
     },
 
     /**
-     * Signs the list anew where one of these members has signed it, before they leave the ring. Without that, the other guests
-     * would be out with them.
+     * Signs the list anew where one of these members has signed it, before its keys leave the ring. Without that, the other
+     * guests would be out with them.
      */
     async keepWithout(keyring: Keyring, leaving: readonly string[]): Promise<void> {
       const { signer } = await stored(keyring);

@@ -61,27 +61,8 @@ export function makeRings(
     if (answer !== null) await takeKeys(store, answer, serverNow());
   }
 
-  /**
-   * Looks again where the service has shown an older list of guests than this device knows. A response may have come late, and
-   * a store may have lost the newer list, which a member puts back. Throws `devices_disagree` while the older one is shown.
-   */
-  async function withNewestList({ keyring }: Taken): Promise<Keyring> {
-    const look = async (): Promise<Taken> => {
-      const answer = await fetchKeys(Math.max(0, keyring.ring.body.n - 1));
-      if (answer === null) throw sealingError('keys_gone');
-      return takeKeys(store, answer, serverNow());
-    };
-    const again = await look();
-    if (!again.isOlderList) return again.keyring;
-    if (memberOf(again.keyring.ring, again.keyring.device_id) === null) throw sealedError('devices_disagree');
-    await guestList.putBack(again.keyring);
-    const last = await look();
-    if (last.isOlderList) throw sealedError('devices_disagree');
-    return last.keyring;
-  }
-
-  /** Walks to the newest ring. A device that cannot do so seals nothing. */
-  async function walk(pinned: number): Promise<Keyring> {
+  /** Walks to the newest ring as the service shows it now. */
+  async function walkOnce(pinned: number): Promise<Taken> {
     // The pinned ring is compared too: a store that failed over may have another ring of that number.
     let after = Math.max(0, pinned - 1);
     for (let page = 0; page < MOST_PAGES; page += 1) {
@@ -94,11 +75,30 @@ export function makeRings(
         await checkHead(answer.n);
         await putBack(lost, n - lost.length + 1);
       }
-      if (!hasMore) return taken.isOlderList ? withNewestList(taken) : keyring;
+      if (!hasMore) return taken;
       if (n === after) throw sealedError('devices_disagree');
       after = n;
     }
     throw sealedError('link_again');
+  }
+
+  /**
+   * Walks to the newest ring. A device that cannot do so seals nothing.
+   *
+   * It looks again where the service shows a list of guests that is not taken. A response may have come late, and a store may
+   * have lost the newest list, which a member puts back. Throws the reason while such a list is shown.
+   */
+  async function walk(pinned: number): Promise<Keyring> {
+    const first = await walkOnce(pinned);
+    if (first.listProblem === null) return first.keyring;
+    const again = await walkOnce(first.keyring.ring.body.n);
+    const { keyring, listProblem: problem } = again;
+    if (problem === null) return keyring;
+    if (memberOf(keyring.ring, keyring.device_id) === null) throw sealedError(problem);
+    await guestList.putBack(keyring);
+    const last = await walkOnce(keyring.ring.body.n);
+    if (last.listProblem !== null) throw sealedError(last.listProblem);
+    return last.keyring;
   }
 
   const isOf = ({ account }: KeyRecord, { device, user }: Session): boolean =>

@@ -99,7 +99,7 @@ describe('a message that waits to be sent encrypted', () => {
     expect([await order(), told.length]).toEqual(['cba', before]);
   });
 
-  test.each(['keys_lost', 'rotation_due', 'unknown_key', 'devices_disagree'])(
+  test.each(['keys_lost', 'rotation_due', 'unknown_key', 'devices_disagree', 'bad_ring', 'bad_guests'])(
     'waits, and is not sent unencrypted, for %s',
     (code) => {
       expect(isKeyProblem(new BatonClientError(code, code))).toBe(true);

@@ -47,6 +47,9 @@ export interface ReadGuests extends ListPlace {
   readonly signer: Member;
 }
 
+/** Why the list of guests that a service shows is not taken: an older one, one that nobody signed, or one of a later ring. */
+export type ListProblem = 'devices_disagree' | 'bad_guests' | 'unknown_key';
+
 const LABEL = 'baton/1 guests';
 const MOST_GUESTS = 64;
 
@@ -113,6 +116,12 @@ export async function readGuestList(text: string, ring: Ring, account: Account):
   const members = new Set(ring.body.members.flatMap(({ device_id, enc, sig }) => [`id ${device_id}`, enc, sig]));
   const isApart = ({ device_id, enc, sig }: Guest) => ![`id ${device_id}`, enc, sig].some((each) => members.has(each));
   return { n: list.n, number: list.number, guests: list.guests.filter(isApart), signer };
+}
+
+/** Tells whether a member of this ring signed the list. */
+export async function isSignedAt(text: string, { body }: Ring, account: Account): Promise<boolean> {
+  const split = splitSigned(text);
+  return split !== null && (await signerOf(LABEL, account, split, body.members)) !== null;
 }
 
 /** Returns the place that a list has by its own words. It does not check who signed the list. */

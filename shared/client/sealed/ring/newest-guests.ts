@@ -1,4 +1,12 @@
-import { type Guest, type ListPlace, placeOf, readGuestList, type ReadGuests } from './guests.ts';
+import {
+  type Guest,
+  isSignedAt,
+  type ListPlace,
+  type ListProblem,
+  placeOf,
+  readGuestList,
+  type ReadGuests,
+} from './guests.ts';
 import type { Account, Member, Ring } from './ring.ts';
 
 /** The newest list of guests that a device has taken. It never goes back to an older one. */
@@ -17,22 +25,40 @@ export interface NewestGuests {
   readonly signer: Member | null;
   /** The place of the newest list; null without one. */
   readonly place: ListPlace | null;
-  /** The service shows an older list than this device knows, or another one of the same place. */
-  readonly isOlder: boolean;
+  /** The reason why the list that the service shows is not taken; null for none. */
+  readonly problem: ListProblem | null;
 }
 
 /** The most replaced keys that are remembered. */
 const MOST_REPLACED = 128;
 
-/** Lists of an earlier version have no number, and so no order within a ring. */
-const isTaken = (shown: ListPlace, known: ListPlace | null): boolean =>
+/** Tells whether a list at this place is newer. Lists of an earlier version have no number, and so no order within a ring. */
+const isNewer = (shown: ListPlace, known: ListPlace | null): boolean =>
   known === null ||
   shown.n > known.n ||
   (shown.n === known.n && (shown.number > known.number || (shown.number === 0 && known.number === 0)));
 
-/** Reads a list; null where it lets nobody in: no member signed it, or it cannot be read. */
+/** Reads a list; null where it lets nobody in: no member of the ring in force signed it, or it cannot be read. */
 const readOrNull = (text: string, ring: Ring, account: Account): Promise<ReadGuests | null> =>
   readGuestList(text, ring, account).catch(() => null);
+
+/**
+ * Says why a list that lets nobody in is not taken; null where its signer has left the ring since, which blocks nothing else.
+ * Only the rings that this device knows prove that.
+ */
+async function problemOf(
+  text: string,
+  known: ListPlace | null,
+  { rings, account }: { rings: readonly Ring[]; account: Account },
+): Promise<ListProblem | null> {
+  const place = placeOf(text);
+  if (place === null) return 'bad_guests';
+  if (place.n > (rings.at(-1)?.body.n ?? 0)) return 'unknown_key';
+  const ring = rings.find(({ body }) => body.n === place.n);
+  if (ring !== undefined && !(await isSignedAt(text, ring, account))) return 'bad_guests';
+  if (!isNewer(place, known)) return 'devices_disagree';
+  return ring === undefined ? 'bad_guests' : null;
+}
 
 /** Pins a newer list. Keys that it replaces never count again, because a device makes other keys each time. */
 function pinAfter(before: GuestPin | undefined, known: readonly Guest[], text: string, read: ReadGuests): GuestPin {
@@ -54,28 +80,34 @@ const both = (one: readonly Guest[], other: readonly Guest[]): Guest[] => [
 
 /**
  * Compares the list that the service shows with the newest one that this device knows. The newer one counts. A list that no
- * member of the ring in force has signed lets nobody in, and blocks nothing else: its signer may have left.
+ * member of the ring in force has signed lets nobody in. Where its signer has left, it blocks nothing else. `rings`: the rings
+ * that this device knows, the one in force last.
  */
 export async function newestGuests(
   pin: GuestPin | undefined,
   shown: string | null,
-  ring: Ring,
+  rings: readonly Ring[],
   account: Account,
 ): Promise<NewestGuests> {
+  const ring = rings.at(-1) as Ring;
   const known = pin === undefined ? null : await readOrNull(pin.text, ring, account);
   const place = pin === undefined ? null : placeOf(pin.text);
   const about = { pin, place, signer: known?.signer ?? null };
   const within = (guests: readonly Guest[] = [], { replaced }: Pick<GuestPin, 'replaced'> = pin ?? { replaced: [] }) =>
     guests.filter(({ enc }) => !replaced.includes(enc));
-  if (shown === (pin?.text ?? null)) return { ...about, guests: within(known?.guests), isOlder: false };
-  if (shown === null) return { ...about, guests: within(known?.guests), isOlder: true };
+  if (shown === (pin?.text ?? null)) return { ...about, guests: within(known?.guests), problem: null };
+  if (shown === null) return { ...about, guests: within(known?.guests), problem: 'devices_disagree' };
   const read = await readOrNull(shown, ring, account);
-  if (read === null) return { ...about, signer: null, guests: [], isOlder: false };
-  if (isTaken(read, place)) {
+  if (read === null) {
+    const problem = await problemOf(shown, place, { rings, account });
+    if (problem === null) return { ...about, signer: null, guests: [], problem };
+    return { ...about, guests: within(known?.guests), problem };
+  }
+  if (isNewer(read, place)) {
     const now = pinAfter(pin, known?.guests ?? [], shown, read);
-    return { pin: now, place: read, signer: read.signer, guests: within(read.guests, now), isOlder: false };
+    return { pin: now, place: read, signer: read.signer, guests: within(read.guests, now), problem: null };
   }
   // The store has lost the newer list, and another device may have let a guest in since. Guests that left are on the newer one.
   const guests = known === null ? [] : both(known.guests, read.guests);
-  return { ...about, guests: within(guests), isOlder: true };
+  return { ...about, guests: within(guests), problem: 'devices_disagree' };
 }

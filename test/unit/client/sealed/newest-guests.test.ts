@@ -38,17 +38,17 @@ const numbered = (number: number, n = ring.body.n): ListPlace => ({ n, number })
 /** Shows the device this list. Each time it reads its file anew, as after a restart. Returns what it believes. */
 async function shown(guests: string | null, rings: readonly Ring[] = [ring]) {
   const n = rings.at(-1)?.body.n ?? 0;
-  const { keyring, isOlderList } = await takeKeys(store, { rings: rings.map(({ text }) => text), n, guests }, NOW);
-  return { isOlderList, encs: keyring.guests.map(({ enc }) => enc) };
+  const { keyring, listProblem } = await takeKeys(store, { rings: rings.map(({ text }) => text), n, guests }, NOW);
+  return { listProblem, encs: keyring.guests.map(({ enc }) => enc) };
 }
 
 test('an older list is refused, and the newer one counts', async () => {
   const [old, now] = [await guestOf('guest-1'), await guestOf('guest-1')];
   const [first, second] = [await listOf([old]), await listOf([now], numbered(1))];
-  expect(await shown(first)).toEqual({ isOlderList: false, encs: [old.enc] });
-  const newest = { isOlderList: false, encs: [now.enc] };
+  expect(await shown(first)).toEqual({ listProblem: null, encs: [old.enc] });
+  const newest = { listProblem: null, encs: [now.enc] };
   expect(await shown(second)).toEqual(newest);
-  for (const older of [first, null]) expect(await shown(older)).toEqual({ ...newest, isOlderList: true });
+  for (const older of [first, null]) expect(await shown(older)).toEqual({ ...newest, listProblem: 'devices_disagree' });
   expect(await shown(second)).toEqual(newest);
 });
 
@@ -57,8 +57,8 @@ test('a list of a later ring is newer than any of an earlier one; without a numb
   const second = await nextRing(ring, a, { add: [(await makePerson('device-b')).asks] });
   const [high, later] = [await listOf([one], numbered(40)), await listOf([two], numbered(41), second)];
   expect(await shown(high)).toMatchObject({ encs: [one.enc] });
-  expect(await shown(later, [ring, second])).toEqual({ isOlderList: false, encs: [two.enc] });
-  expect(await shown(high, [second])).toEqual({ isOlderList: true, encs: [two.enc, one.enc] });
+  expect(await shown(later, [ring, second])).toEqual({ listProblem: null, encs: [two.enc] });
+  expect(await shown(high, [second])).toEqual({ listProblem: 'devices_disagree', encs: [two.enc, one.enc] });
   expect(await shown(await listOf([three], numbered(1, 2), second), [second])).toMatchObject({ encs: [three.enc] });
 });
 
@@ -66,10 +66,10 @@ test('of lists without a number, as an earlier version signs them, the one that 
   const [one, two] = [await guestOf('guest-1'), await guestOf('guest-2')];
   const unnumbered = (guests: Guest[]) => listOf(guests, numbered(-1));
   for (const each of [one, two, one]) {
-    expect(await shown(await unnumbered([each]))).toEqual({ isOlderList: false, encs: [each.enc] });
+    expect(await shown(await unnumbered([each]))).toEqual({ listProblem: null, encs: [each.enc] });
   }
   await shown(await listOf([two]));
-  expect(await shown(await unnumbered([one]))).toMatchObject({ isOlderList: true });
+  expect(await shown(await unnumbered([one]))).toMatchObject({ listProblem: 'devices_disagree' });
 });
 
 test('beside an older list, or another one in the same place, the own one counts, with whom the other one lets in', async () => {
@@ -77,32 +77,59 @@ test('beside an older list, or another one in the same place, the own one counts
   await shown(await listOf([old]));
   await shown(await listOf([now], numbered(1)));
   const fork = await listOf([old, other], numbered(1));
-  expect(await shown(fork)).toEqual({ isOlderList: true, encs: [now.enc, other.enc] });
+  expect(await shown(fork)).toEqual({ listProblem: 'devices_disagree', encs: [now.enc, other.enc] });
 });
 
 test('keys that a newer list replaced never count again, whoever signs them anew', async () => {
   const [old, now, other] = [await guestOf('guest-1'), await guestOf('guest-1'), await guestOf('guest-2')];
   await shown(await listOf([old]));
   await shown(await listOf([now], numbered(1)));
-  expect(await shown(await listOf([old, other], numbered(2)))).toEqual({ isOlderList: false, encs: [other.enc] });
+  expect(await shown(await listOf([old, other], numbered(2)))).toEqual({ listProblem: null, encs: [other.enc] });
   expect(await shown(await listOf([now, other], numbered(3)))).toMatchObject({ encs: [now.enc, other.enc] });
 });
 
-test('a list that no member signed, or whose signer has left, lets nobody in, and changes nothing', async () => {
+test('a list that no member signed lets nobody in, and is refused: the known one counts', async () => {
   const [one, stranger] = [await guestOf('guest-1'), await makePerson('device-x')];
+  const b = await makePerson('device-b');
+  const forge = (by: Person, after: ListPlace | null, at = ring) =>
+    guestOf('guest-2').then((guest) => signGuests(at, [guest], by.signer, NOW, after));
+  const unsigned = { listProblem: 'bad_guests', encs: [] as string[] };
+  expect(await shown(await forge(stranger, null))).toEqual(unsigned);
   const list = await listOf([one]);
   await shown(list);
-  const forged = await signGuests(ring, [], stranger.signer, NOW, numbered(8));
-  for (const text of [forged, 'x', `${list}x`]) expect(await shown(text)).toEqual({ isOlderList: false, encs: [] });
-  expect(await shown(list)).toEqual({ isOlderList: false, encs: [one.enc] });
+  const known = { ...unsigned, encs: [one.enc] };
+  for (const text of [await forge(stranger, numbered(8)), 'x', `${list}x`]) expect(await shown(text)).toEqual(known);
 
-  const b = await makePerson('device-b');
   const second = await nextRing(ring, a, { add: [b.asks] });
   const third = await nextRing(second, a, { remove: ['device-b'] });
-  const ofB = await signGuests(second, [await guestOf('guest-2')], b.signer, NOW);
-  expect((await shown(ofB, [ring, second])).encs).toHaveLength(1);
-  expect(await shown(ofB, [second, third])).toEqual({ isOlderList: false, encs: [] });
-  expect(await shown(list, [third])).toEqual({ isOlderList: true, encs: [] });
+  // Who has left signs for a ring without it, and who is to come for a ring that this device does not know.
+  expect(await shown(await forge(b, null, third), [second, third])).toEqual(known);
+  const fourth = await nextRing(third, a, { add: [stranger.asks] });
+  expect(await shown(await forge(stranger, null, fourth), [third])).toEqual({ ...known, listProblem: 'unknown_key' });
+  expect(await shown(list, [third])).toEqual({ ...known, listProblem: null });
+});
+
+test('a list whose signer has left lets nobody in, and blocks nothing else', async () => {
+  const [one, b] = [await guestOf('guest-1'), await makePerson('device-b')];
+  const second = await nextRing(ring, a, { add: [b.asks] });
+  const third = await nextRing(second, a, { remove: ['device-b'] });
+  const [list, ofB] = [await listOf([one]), await signGuests(second, [await guestOf('guest-2')], b.signer, NOW)];
+  await shown(list, [ring, second]);
+  expect(await shown(ofB, [second, third])).toEqual({ listProblem: null, encs: [] });
+  expect(await shown(list, [third])).toEqual({ listProblem: null, encs: [one.enc] });
+  expect((await shown(await listOf([one], null, second), [third])).encs).toHaveLength(1);
+  expect(await shown(ofB, [third])).toEqual({ listProblem: 'devices_disagree', encs: [one.enc] });
+});
+
+test('a list of a member that this device has never known is refused, until a member signs it anew', async () => {
+  const [b, guest] = [await makePerson('device-b'), await guestOf('guest-1')];
+  const second = await nextRing(ring, a, { add: [b.asks] });
+  const third = await nextRing(second, a, { remove: ['device-b'] });
+  const account = { ...ACCOUNT, device_id: 'device-a' };
+  await adoptRing(store, { account, n: 3, hash: hashOf(third) }, [third.text], NOW);
+  const ofB = await signGuests(second, [guest], b.signer, NOW);
+  expect(await shown(ofB, [third])).toEqual({ listProblem: 'bad_guests', encs: [] });
+  expect(await shown(await listOf([guest], null, third), [third])).toEqual({ listProblem: null, encs: [guest.enc] });
 });
 
 test('a device that is linked anew begins with the list that it is shown', async () => {
@@ -111,5 +138,5 @@ test('a device that is linked anew begins with the list that it is shown', async
   await shown(second);
   const account = { ...ACCOUNT, device_id: 'device-a' };
   await adoptRing(store, { account, n: 1, hash: hashOf(ring) }, [ring.text], NOW);
-  expect(await shown(first)).toEqual({ isOlderList: false, encs: [one.enc] });
+  expect(await shown(first)).toEqual({ listProblem: null, encs: [one.enc] });
 });
