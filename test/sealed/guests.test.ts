@@ -294,3 +294,14 @@ test('a device that hears that a guest was removed seals nothing for it, also af
   expect(await codeOf(send(bob, ann.id, 'x'))).toBe('done');
   expect(keysOf(await current(ann), guest.id, Date.now())).not.toBeNull();
 });
+
+test('the guests stay when the device whose list names them gets other keys', async () => {
+  const { ann, bob, guest, dan, current, send, link } = await account();
+  expect(await link(bob, dan, HOUR)).toBe(true);
+  await bob.stores.keys.clear();
+  expect(await link(ann, bob)).toBe(true);
+  for (const by of [ann, bob]) {
+    for (const { id } of [guest, dan]) expect(await codeOf(send(by, id, 'x'))).toBe('done');
+  }
+  expect((await current(dan)).ring.body.n).toBe(3);
+});

@@ -189,6 +189,12 @@ export function makeRings(
     };
   }
 
+  /** Returns the members whose keys leave with a change: also those that come back with other keys. */
+  const keysLeaving = ({ ring }: Keyring, { add = [] }: RingChange, remove: readonly string[]): string[] => [
+    ...remove,
+    ...add.flatMap(({ device_id: id, sig }) => ((memberOf(ring, id)?.sig ?? sig) === sig ? [] : [id])),
+  ];
+
   /** Signs the next ring and puts it, and retries where another device was faster. */
   async function change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring> {
     for (let races = 0; races < MOST_RACES; races += 1) {
@@ -198,7 +204,8 @@ export function makeRings(
       const { remove, removeGuests } = leaving(keyring, wanted);
       const changes = remove.length + removeGuests.length + (wanted.add ?? []).length;
       if (changes === 0 && wanted.words === undefined) return keyring;
-      if (remove.length > 0) await guestList.keepWithout(keyring, remove);
+      const without = keysLeaving(keyring, wanted, remove);
+      if (without.length > 0) await guestList.keepWithout(keyring, without);
       const next = await makeNextRing(keyring.ring, keyring, { ...wanted, remove, removeGuests }, serverNow());
       const { n } = next.body;
       try {
