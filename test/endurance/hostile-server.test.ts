@@ -3,7 +3,8 @@ import { startSite, type Site } from '../support/site.ts';
 import { areOnOneChain, chainOf, currentOf, type Party, unlessRefused } from '../sealed/hostile/party.ts';
 import { numberOf } from '../sealed/hostile/server.ts';
 import { invite, rekey } from '../sealed/hostile/visits.ts';
-import { makeWorld, type Seen, type World } from '../sealed/hostile/world.ts';
+import type { Seen } from '../sealed/hostile/run.ts';
+import { makeWorld, type World } from '../sealed/hostile/world.ts';
 
 /*
  * Devices with keys, by a server that swaps rings, keys, ids, targets and senders, that replays, drops, reorders, truncates,

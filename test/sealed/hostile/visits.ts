@@ -1,6 +1,7 @@
 import { HOUR } from './guests.ts';
 import type { Party } from './party.ts';
-import { messageOf, type World } from './world.ts';
+import { messageOf } from './acts.ts';
+import type { World } from './world.ts';
 
 /** Lets the next guest in. */
 export async function invite(world: World): Promise<void> {

@@ -1,0 +1,57 @@
+import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
+import type { LetIn, LetInSettings } from '../../../shared/client/sealing/api.ts';
+import { makeAsking, readKeyedLink } from '../../../shared/client/sealing/asking.ts';
+import { spoilt } from './chance.ts';
+import { type Party, unlessRefused } from './party.ts';
+import { check, fail, type Run } from './run.ts';
+
+/** Lets devices in by a hostile server, as their users do. */
+export function makeLettingIn({ chance, server, attacker, lists, admit }: Run) {
+  /** Lets a device in with its code, as two users do. The server may show other keys. */
+  async function link(approver: Party, asking: Party, access: LetInSettings = {}): Promise<boolean> {
+    const made = await makeAsking(asking.stores);
+    if (access.persist !== 'once') await admit(asking, 'asking');
+    const [request_id, approval_code] = ['r'.repeat(22), 'c'.repeat(22)];
+    const code = readKeyedLink(await made.linkWith(`https://baton.example/link?r=${request_id}&c=${approval_code}`));
+    const own = await publicKeysOf(attacker.keys);
+    const isSwapped = server.isHostile && chance.is(0.4);
+    const keys = isSwapped
+      ? chance.pick([own, { ...made.keys, enc: own.enc }, { ...made.keys, sig: own.sig }])
+      : made.keys;
+    const view = {
+      request_id,
+      device_name: 'Dan',
+      device_type: 'linux',
+      expires_at: Date.now() + 60_000,
+      age_seconds: 1,
+    };
+    const source = { address: '127.0.0.0/24', user_agent: 'any' };
+    const allowed = { allowed_scopes: ['full'], allowed_persist: ['persist'] };
+    server.asking = { ...view, source, ...allowed, device_id: asking.id, keys };
+    const key = code?.key ?? fail('no key in the code');
+    const letIn = await unlessRefused(approver.sealing.linking.letIn({ request_id, approval_code }, key, access));
+    if (letIn === null) return false;
+    check(!isSwapped, 'a device was let in with the keys of somebody else');
+    lists.note(approver, letIn.keyring);
+    approver.keyring = letIn.keyring;
+    if (access.persist === 'once' && chance.is(0.3)) await endSession(approver, letIn);
+    const isSpoilt = server.isHostile && chance.is(0.3);
+    await made.keep(request_id, isSpoilt ? spoilt(server.granted ?? '', chance) : server.granted);
+    const linked = await unlessRefused(asking.sealing.rings.takeGrant());
+    if (linked === null) return false;
+    check(!isSpoilt, 'a spoilt grant was taken');
+    check(linked.checkCode === letIn.checkCode && linked.approver === approver.id, 'the two show different digits');
+    return true;
+  }
+
+  /** Ends the time of a guest, as its approver does that learns the end of its session. */
+  async function endSession(by: Party, { endsWithSession }: LetIn): Promise<void> {
+    server.sessionEnd = Date.now() - 60_000;
+    const keyring = await unlessRefused(endsWithSession());
+    server.sessionEnd = null;
+    if (keyring !== null) lists.note(by, keyring);
+    by.keyring = keyring;
+  }
+
+  return { link };
+}
