@@ -1,6 +1,6 @@
 import { Format, type Options, SingleBar } from 'cli-progress';
 import type { Progress, RunningTransfer } from '../../shared/client/index.ts';
-import { colours, durationOf, type Output, rendered, sizeOf } from './output.ts';
+import { colours, deviceNameOf, durationOf, type Output, rendered, sizeOf } from './output.ts';
 
 const TELL_MS = 1_000;
 
@@ -14,14 +14,21 @@ const OPTIONS: Options = {
   gracefulExit: false,
 };
 
-function lineOf(progress: Progress, bar: string): string {
-  const { bytes, totalBytes, files, totalFiles, bytesPerSecond, secondsLeft, path, isPaused } = progress;
+/** Says at which rate the bytes move, or for which devices they wait. */
+function paceOf({ bytes, totalBytes, bytesPerSecond, isPaused }: Progress, peers: readonly string[]): string {
+  if (isPaused) return 'paused';
+  if (bytesPerSecond > 0 || bytes === totalBytes) return `${sizeOf(Math.round(bytesPerSecond))}/s`;
+  return `waiting for ${peers.map(deviceNameOf).join(', ')}`;
+}
+
+function lineOf(progress: Progress, peers: readonly string[], bar: string): string {
+  const { bytes, totalBytes, files, totalFiles, secondsLeft, path } = progress;
   const share = totalBytes === 0 ? 100 : Math.floor((100 * bytes) / totalBytes);
   const parts = [
     `${bar} ${String(share).padStart(3)} %`,
     `${sizeOf(bytes)} of ${sizeOf(totalBytes)}`,
     ...(totalFiles > 1 ? [`${files} of ${totalFiles} files`] : []),
-    ...(isPaused ? ['paused'] : [`${sizeOf(Math.round(bytesPerSecond))}/s`]),
+    paceOf(progress, peers),
     ...(secondsLeft !== null && bytes < totalBytes ? [`${durationOf(secondsLeft)} left`] : []),
     ...(path === null ? [] : ['relayed']),
   ];
@@ -48,8 +55,8 @@ function sumOf(all: readonly Progress[]): Progress {
 
 /** One progress line for all transfers that run here. */
 export interface ProgressLine {
-  /** Shows a transfer until it is over, or the returned function is called. */
-  add(transfer: RunningTransfer): () => void;
+  /** Shows a transfer with the device `peer` until it is over, or the returned function is called. */
+  add(transfer: RunningTransfer, peer: string): () => void;
   /** Hides the line while `work` writes or asks something else. */
   aside<T>(work: () => T): T;
 }
@@ -95,15 +102,16 @@ const inJson = (output: Output): ProgressLine => ({
 export function makeProgressLine(output: Output): ProgressLine {
   if (output.isJson && output.tellsProgress) return inJson(output);
   if (output.isJson || !output.stderr.isTTY) return QUIET;
-  const shown = new Set<RunningTransfer>();
+  /** The transfers, with the names of the other devices. */
+  const shown = new Map<RunningTransfer, string>();
   let latest: Progress | null = null;
   let bar: SingleBar | null = null;
   let asides = 0;
+  const text = (drawn: string): string => lineOf(latest as Progress, [...new Set(shown.values())], drawn);
   const options: Options = {
     ...OPTIONS,
     stream: output.stderr,
-    format: (barOptions, params) =>
-      rendered(lineOf(latest as Progress, colours.cyan(Format.BarFormat(params.progress, barOptions)))),
+    format: (barOptions, params) => rendered(text(colours.cyan(Format.BarFormat(params.progress, barOptions)))),
   };
 
   function hide(): void {
@@ -113,7 +121,7 @@ export function makeProgressLine(output: Output): ProgressLine {
 
   function show(): void {
     if (shown.size === 0 || asides > 0) return hide();
-    latest = sumOf([...shown].map(({ progress }) => progress));
+    latest = sumOf([...shown.keys()].map(({ progress }) => progress));
     if (bar === null) {
       bar = new SingleBar(options);
       bar.start(Math.max(1, latest.totalBytes), latest.bytes);
@@ -129,8 +137,8 @@ export function makeProgressLine(output: Output): ProgressLine {
   }
 
   return {
-    add(transfer) {
-      shown.add(transfer);
+    add(transfer, peer) {
+      shown.set(transfer, peer);
       show();
       const off = transfer.onProgress(show);
       const stop = () => {

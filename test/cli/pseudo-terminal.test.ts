@@ -26,6 +26,7 @@ test('a line moves while a file is sent, and Ctrl-C leaves the terminal as it wa
   const run = laptop.run(['send', 'big.bin', '--to', 'Phone'], { onTerminal: true });
   await run.says(/ % {2}[\d.]+ MiB of 64\.0 MiB/);
   expect(run.stdout()).toContain(HIDE_CURSOR);
+  await run.says(/[1-9][\d.]* MiB of 64\.0 MiB {2}waiting for Phone/);
   run.child.stdin?.write(CTRL_C);
 
   expect(await run.status).toBe(130);
@@ -41,6 +42,14 @@ test('without a terminal nothing moves: no control characters', async () => {
   run.child.kill('SIGINT');
   expect(await run.status).toBe(130);
   expect(run.stdout() + run.stderr()).not.toContain('\x1b');
+});
+
+test('the line of a receiver says for whom it waits', async () => {
+  // The sender is gone, and the relay has only the beginning.
+  const run = phone.run(['receive', '--yes', '--dir', 'left'], { onTerminal: true });
+  await run.says(/[1-9][\d.]* MiB of 64\.0 MiB {2}waiting for Laptop/);
+  run.child.stdin?.write(CTRL_C);
+  expect(await run.status).toBe(130);
 });
 
 /** The link that is shown, at the address where these programs reach the service. */

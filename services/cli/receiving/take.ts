@@ -148,7 +148,7 @@ async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking)
     },
     { signal, concurrency },
   );
-  const hide = line.add(running);
+  const hide = line.add(running, transfer.sender.name);
   taking.onRunning(running);
   try {
     const done = await running.done;

@@ -73,7 +73,7 @@ export async function follow(
     const waits = `${name} is not connected. What fits is left for it; it takes the rest when it comes.`;
     line.aside(() => context.output.note(waits));
   }
-  const hide = line.add(transfer);
+  const hide = line.add(transfer, transfer.transfer.receiver.name);
   try {
     if (leave) {
       await Promise.race([transfer.uploaded, over]);
