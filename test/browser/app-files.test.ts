@@ -144,6 +144,23 @@ withChromium.describe('files between two browsers with the app', () => {
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   }, 150_000);
 
+  test('who waits for the first byte is told for whom, and a paused transfer is in reach of its sender', async () => {
+    const { phone, desktop } = await pair();
+    const isBytes = ({ pathname }: URL): boolean => pathname.startsWith('/api/relay/');
+    await phone.page.route(isBytes, (route) => route.abort());
+    await chooseFiles(phone.page, { name: 'note.bin', mimeType: '', buffer: randomBytes(9_000) });
+    await accept(desktop.page);
+    await phone.page.getByRole('button', { name: 'Pause' }).click();
+    await inThread(desktop.page).getByText('Waiting for Phone').waitFor();
+    await phone.page.getByRole('link', { name: 'Back' }).click();
+    await phone.page.getByRole('link', { name: '1 transfer under way' }).click();
+    await phone.page.unroute(isBytes);
+    await phone.page.getByRole('button', { name: 'Resume' }).click();
+    await received(desktop.page);
+    await phone.page.getByText('Nothing is under way').waitFor();
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
+
   test('a small file goes on by itself when the page that sends it is reloaded', async () => {
     const { phone, desktop } = await pair();
     await chooseFiles(phone.page, { name: 'note.txt', mimeType: 'text/plain', buffer: randomBytes(9_000_000) });

@@ -70,19 +70,22 @@ export function runningOf(transferId: string): Signal<Running | null> {
   return known;
 }
 
+/** The transfers that are not over, also paused ones. Changes only when one begins or ends. */
+export const runningIds = signal<ReadonlySet<string>>(new Set());
 /** The transfers that move now, neither paused nor over. Changes only when one begins or stops. */
 export const movingIds = signal<ReadonlySet<string>>(new Set());
+
+function keepIn(ids: Signal<ReadonlySet<string>>, id: string, isIn: boolean): void {
+  const before = ids.peek();
+  if (before.has(id) === isIn) return;
+  ids.value = new Set(isIn ? [...before, id] : [...before].filter((one) => one !== id));
+}
 
 /** Sets the progress of a transfer; null: it does not run any more. */
 export function noteRunning(transferId: string, now: Running | null): void {
   runningOf(transferId).value = now;
-  const isMoving = now !== null && !now.isPaused;
-  const before = movingIds.peek();
-  if (before.has(transferId) === isMoving) return;
-  const next = new Set(before);
-  if (isMoving) next.add(transferId);
-  else next.delete(transferId);
-  movingIds.value = next;
+  keepIn(runningIds, transferId, now !== null);
+  keepIn(movingIds, transferId, now !== null && !now.isPaused);
 }
 
 /** Returns all running transfers, for a tab that has just opened. */

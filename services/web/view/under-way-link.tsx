@@ -2,13 +2,13 @@ import { useSignal } from '@preact/signals';
 import { ArrowDownUp } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes } from '../engine/app.ts';
-import { movingIds } from '../engine/shared-state.ts';
+import { runningIds } from '../engine/shared-state.ts';
 import { texts } from '../texts/texts.ts';
 import { useApp } from './app-context.ts';
 import { hrefOf, place } from './navigation.ts';
 import { Icon } from './parts/icon.tsx';
 
-/** Leads to all transfers, as long as one moves or waits to be sent. */
+/** Leads to all transfers, as long as one runs, is paused, or waits to be sent. */
 export function UnderWayLink() {
   const { queue } = useApp();
   const waiting = useSignal<readonly string[]>([]);
@@ -21,7 +21,7 @@ export function UnderWayLink() {
       () => {},
     );
   }, [change]);
-  const count = new Set([...movingIds.value, ...waiting.value]).size;
+  const count = new Set([...runningIds.value, ...waiting.value]).size;
   if (count === 0) return null;
   const isHere = place.value.name === 'transfers';
   return (

@@ -33,19 +33,22 @@ function receivedText(item: FilesItem): string {
 
 /** Nothing moves for this time, beyond that over which the rate is measured, before the user is told. */
 const STILL_MS = 2_000;
+/** The same before the first byte, when no rate was measured yet. */
+const NOT_BEGUN_MS = 5_000;
 
 /** Tells whether nothing has moved for some seconds, although this device has not paused it. */
 function useStill(running: Running | null): boolean {
   const isStill = useSignal(false);
   const hasNoRate = running !== null && !running.isPaused && running.bytesPerSecond === 0;
+  const patienceMs = running?.bytes === 0 ? NOT_BEGUN_MS : STILL_MS;
   useEffect(() => {
     isStill.value = false;
     if (!hasNoRate) return;
     const timer = setTimeout(() => {
       isStill.value = true;
-    }, STILL_MS);
+    }, patienceMs);
     return () => clearTimeout(timer);
-  }, [hasNoRate]);
+  }, [hasNoRate, patienceMs]);
   return hasNoRate && isStill.value;
 }
 
@@ -70,8 +73,8 @@ function stateText(item: FilesItem, running: Running | null, isStill: boolean): 
   if (item.state === 'active') {
     if (running === null) return item.isMine ? files.interrupted : files.starting;
     if (running.isPaused) return files.paused;
-    if (running.bytes === 0) return files.starting;
-    return isStill ? stillText(item, running) : '';
+    if (isStill) return stillText(item, running);
+    return running.bytes === 0 ? files.starting : '';
   }
   return files[item.state];
 }
