@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
+import { type AppPage, DESKTOP, deviceRow, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
+import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
+
+const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 
 /** What somebody sends who means no good. */
 const HOSTILE = '<img src=x onerror=alert(1)> \u202etxt.exe javascript:alert(2) https://example.org/a?b=<c> `code`';
@@ -111,6 +116,43 @@ withChromium.describe('threads in the app', () => {
     // Marked with nothing and read: no count is left.
     expect(await phone.page.locator('.count').count()).toBe(0);
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
+
+  test('what was said with a device that has left stays in sight, and an only device is asked to add one', async () => {
+    const { phone, desktop } = await pair();
+    await openThread(phone.page, 'Desktop');
+    await say(phone.page, 'keep this');
+    await openThread(desktop.page, 'Phone');
+    const { page } = desktop;
+    const bubble = inThread(page).getByText('keep this');
+    await bubble.waitFor();
+    await phone.page.goto('about:blank');
+    await page.evaluate(async () => {
+      const { user, deviceId, name } = JSON.parse(localStorage.getItem('baton-development') ?? '');
+      const headers = { 'X-Dev-User': user, 'X-Dev-Device': deviceId, 'X-Dev-Name': name };
+      await fetch(`/api/devices/${location.hash.split('/').at(-1)}`, { method: 'DELETE', headers });
+    });
+    const note = page.locator('.composer-note');
+    await note.waitFor();
+    for (const size of [DESKTOP, PHONE]) {
+      await page.setViewportSize(size);
+      const [said, noted] = [await bubble.boundingBox(), await note.boundingBox()];
+      const head = await page.locator('.pane-head').boundingBox();
+      expect(said?.y).toBeGreaterThan((head?.y ?? NaN) + (head?.height ?? NaN));
+      expect((said?.y ?? NaN) + (said?.height ?? NaN)).toBeLessThan(noted?.y ?? NaN);
+      expect((noted?.y ?? NaN) + (noted?.height ?? NaN)).toBeCloseTo(size.height, 0);
+    }
+    await page.setViewportSize(DESKTOP);
+    await page.evaluate(() => {
+      location.hash = '#/';
+    });
+    await page.getByRole('heading', { name: 'Add your first device' }).waitFor();
+    await page.getByRole('heading', { name: 'Only this device so far' }).waitFor();
+    await page.getByText('Former devices').waitFor();
+    expect(await page.getByRole('button', { name: 'Send', exact: true }).count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await page.screenshot({ path: join(PICTURES, 'alone-again-1440.png') });
+    expect(desktop.reports).toEqual([]);
   });
 
   test('a message to a device that is away is delivered when it comes back', async () => {

@@ -12,7 +12,7 @@ import { serverNow } from '../server-time.ts';
 import { secretsOf } from '../session/joining.ts';
 import { texts } from '../texts/texts.ts';
 import { announceChanges } from './announcing.ts';
-import { guestUntil, isGuest, others, peers, threads, useApp } from './app-context.ts';
+import { guestUntil, isAlone, isGuest, peers, threads, useApp } from './app-context.ts';
 import { DeviceList } from './devices/device-list.tsx';
 import { followLastItems } from './devices/last-items.ts';
 import { stayText } from './devices/stays.tsx';
@@ -130,7 +130,7 @@ function Side() {
       <footer class="side-foot">
         <UnderWayLink />
         <ClipboardCard />
-        {others.value.length > 0 && (
+        {!isAlone.value && (
           <div class="row both">
             <button type="button" class="button" onClick={sendFirst}>
               <Icon node={SendHorizontal} size={18} /> {send.title}
@@ -196,7 +196,7 @@ function ItemPane({ id }: { id: string }) {
 /** Shows the part beside the list. An only device gets the first steps. */
 function Home() {
   const { devices } = texts.value;
-  if (others.value.length > 0 || !shared.value.isKnown || isGuest.value) {
+  if (!isAlone.value || !shared.value.isKnown || isGuest.value) {
     return <Empty isPage node={MousePointerClick} title={devices.pick} why={devices.pickWhy} />;
   }
   return (

@@ -3,7 +3,7 @@ import { MonitorSmartphone, Plus } from 'lucide';
 import { shared } from '../../engine/shared-state.ts';
 import { texts } from '../../texts/texts.ts';
 import { agoText, whenText } from '../../texts/quantities.ts';
-import { isGuest, others, type Peer, threads, useApp } from '../app-context.ts';
+import { isAlone, isGuest, others, type Peer, threads, useApp } from '../app-context.ts';
 import { Icon } from '../parts/icon.tsx';
 import { go, hrefOf, place } from '../navigation.ts';
 import { attempt } from '../parts/notices.ts';
@@ -121,30 +121,37 @@ function FormerDevices({ past }: { past: readonly Peer[] }) {
   );
 }
 
-export function DeviceList() {
+/** Invites somebody whose device is the only one to add another. */
+function Alone() {
   const { devices } = texts.value;
+  return (
+    <Empty node={MonitorSmartphone} title={devices.empty} {...(!isGuest.value && { why: devices.emptyWhy })}>
+      {!isGuest.value && (
+        <a class="button primary" href={hrefOf('add')}>
+          <Icon node={Plus} /> {devices.add}
+        </a>
+      )}
+    </Empty>
+  );
+}
+
+export function DeviceList() {
   const all = others.value;
   if (!shared.value.isKnown && threads.value.size === 0 && all.length === 0) return <Waiting />;
-  if (all.length === 0) {
-    return (
-      <Empty node={MonitorSmartphone} title={devices.empty} {...(!isGuest.value && { why: devices.emptyWhy })}>
-        {!isGuest.value && (
-          <a class="button primary" href={hrefOf('add')}>
-            <Icon node={Plus} /> {devices.add}
-          </a>
-        )}
-      </Empty>
-    );
-  }
-  const now = all.filter(({ kind }) => kind !== 'past');
   const past = all.filter(({ kind }) => kind === 'past');
   return (
     <>
-      <ul class="devices">
-        {now.map((peer) => (
-          <DeviceRow key={peer.id} peer={peer} />
-        ))}
-      </ul>
+      {isAlone.value ? (
+        <Alone />
+      ) : (
+        <ul class="devices">
+          {all
+            .filter(({ kind }) => kind !== 'past')
+            .map((peer) => (
+              <DeviceRow key={peer.id} peer={peer} />
+            ))}
+        </ul>
+      )}
       {past.length > 0 && <FormerDevices past={past} />}
     </>
   );
