@@ -32,7 +32,14 @@ withChromium.describe('the keys of the app', () => {
       expect(await focused(page)).toContain(name);
     }
     await page.keyboard.press('Enter');
-    await page.locator('.composer textarea').waitFor();
+    const field = page.locator('.composer textarea');
+    await field.waitFor();
+    // Whoever has opened a thread writes in it. A space scrolls, and keys with a meaning keep it.
+    await page.keyboard.press(' ');
+    await page.keyboard.type('Hi /?');
+    expect(await field.inputValue()).toBe('Hi /?');
+    await field.fill('');
+    await page.keyboard.press('Escape');
 
     // In a field the keys are letters.
     await openThread(page, 'Phone');

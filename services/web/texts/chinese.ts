@@ -264,6 +264,7 @@ export const chinese: Texts = {
     title: '键盘快捷键',
     devices: '在设备间上下移动',
     search: '搜索',
+    write: '在对话中直接输入消息',
     send: '发送消息',
     leave: '离开输入框或页面',
     help: '本列表',

@@ -270,6 +270,7 @@ export const dutch: Texts = {
     title: 'Toetsen',
     devices: 'Omhoog en omlaag door de apparaten',
     search: 'Zoeken',
+    write: 'In een gesprek meteen schrijven',
     send: 'Bericht versturen',
     leave: 'Veld of pagina verlaten',
     help: 'Deze lijst',

@@ -273,6 +273,7 @@ export const english = {
     title: 'Keyboard shortcuts',
     devices: 'Up and down through the devices',
     search: 'Search',
+    write: 'Write in the thread',
     send: 'Send the message',
     leave: 'Leave a field or a page',
     help: 'This list',

@@ -269,6 +269,7 @@ export const french: Texts = {
     title: 'Touches',
     devices: 'Parcourir les appareils',
     search: 'Rechercher',
+    write: 'Écrire dans le fil',
     send: 'Envoyer le message',
     leave: 'Quitter un champ ou une page',
     help: 'Cette liste',

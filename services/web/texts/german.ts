@@ -272,6 +272,7 @@ export const german: Texts = {
     title: 'Tasten',
     devices: 'Auf und ab durch die Geräte',
     search: 'Suchen',
+    write: 'Im Verlauf losschreiben',
     send: 'Nachricht senden',
     leave: 'Feld oder Seite verlassen',
     help: 'Diese Liste',

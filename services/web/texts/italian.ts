@@ -269,6 +269,7 @@ export const italian: Texts = {
     title: 'Tasti',
     devices: 'Su e giù tra i dispositivi',
     search: 'Cerca',
+    write: 'Scrivi nella conversazione',
     send: 'Invia il messaggio',
     leave: 'Esci da un campo o da una pagina',
     help: 'Questo elenco',

@@ -266,6 +266,7 @@ export const japanese: Texts = {
     title: 'キー操作',
     devices: '端末を上下に移動',
     search: '検索',
+    write: 'スレッドにそのまま入力',
     send: 'メッセージを送信',
     leave: '入力欄またはページを離れる',
     help: 'この一覧',

@@ -306,6 +306,7 @@ export const polish: Texts = {
     title: 'Klawisze',
     devices: 'W górę i w dół po urządzeniach',
     search: 'Szukaj',
+    write: 'Pisz od razu w wątku',
     send: 'Wyślij wiadomość',
     leave: 'Opuść pole lub stronę',
     help: 'Ta lista',

@@ -273,6 +273,7 @@ export const portuguese: Texts = {
     title: 'Teclas',
     devices: 'Percorrer os dispositivos',
     search: 'Buscar',
+    write: 'Escrever na conversa',
     send: 'Enviar a mensagem',
     leave: 'Sair de um campo ou de uma página',
     help: 'Esta lista',

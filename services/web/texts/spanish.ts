@@ -268,6 +268,7 @@ export const spanish: Texts = {
     title: 'Teclas',
     devices: 'Recorrer los dispositivos',
     search: 'Buscar',
+    write: 'Escribir en la conversación',
     send: 'Enviar el mensaje',
     leave: 'Salir de un campo o de una página',
     help: 'Esta lista',

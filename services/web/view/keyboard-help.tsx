@@ -14,6 +14,7 @@ export function KeyboardHelp() {
   const rows = [
     ['↑ ↓', keyboard.devices],
     ['/', keyboard.search],
+    ['A …', keyboard.write],
     ['Enter', keyboard.send],
     ['Esc', keyboard.leave],
     ['?', keyboard.help],

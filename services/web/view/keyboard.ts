@@ -32,6 +32,11 @@ function leave(): boolean {
   return true;
 }
 
+/** Moves the focus to the field of the thread, which then gets the key. A space scrolls. */
+function writeWith(key: string): void {
+  if (Array.from(key).length === 1 && key !== ' ') document.querySelector<HTMLElement>('.composer textarea')?.focus();
+}
+
 /** Carries out what a key means. Returns whether it means something here. */
 function act(key: string): boolean {
   if (key === 'Escape') return leave();
@@ -39,7 +44,10 @@ function act(key: string): boolean {
   if (key === 'ArrowDown' || key === 'ArrowUp') return moveInList(key === 'ArrowDown' ? 1 : -1);
   if (key === '/') go('search');
   else if (key === '?') showsKeys.value = true;
-  else return false;
+  else {
+    writeWith(key);
+    return false;
+  }
   return true;
 }
 
