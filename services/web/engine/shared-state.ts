@@ -59,13 +59,30 @@ export const shared = signal<Shared>(NOTHING);
 export const requested = signal<InvitedRequest | null>(null);
 
 const running = new Map<string, Signal<Running | null>>();
+/** The transfers whose progress is shown. */
+const shown = new Set<string>();
+
+/** Drops what is over and not shown, because a page that is open all day sees many transfers. */
+function dropOver(transferId: string): void {
+  if (!shown.has(transferId) && running.get(transferId)?.peek() === null) running.delete(transferId);
+}
+
+function makeProgress(transferId: string): Signal<Running | null> {
+  return signal<Running | null>(null, {
+    watched: () => void shown.add(transferId),
+    unwatched() {
+      shown.delete(transferId);
+      dropOver(transferId);
+    },
+  });
+}
 
 /**
  * Returns the progress of a transfer; null while it does not run. Each has its own signal, so that a hundred of them do not
  * redraw each other.
  */
 export function runningOf(transferId: string): Signal<Running | null> {
-  const known = running.get(transferId) ?? signal<Running | null>(null);
+  const known = running.get(transferId) ?? makeProgress(transferId);
   running.set(transferId, known);
   return known;
 }
@@ -84,6 +101,7 @@ function keepIn(ids: Signal<ReadonlySet<string>>, id: string, isIn: boolean): vo
 /** Sets the progress of a transfer; null: it does not run any more. */
 export function noteRunning(transferId: string, now: Running | null): void {
   runningOf(transferId).value = now;
+  dropOver(transferId);
   keepIn(runningIds, transferId, now !== null);
   keepIn(movingIds, transferId, now !== null && !now.isPaused);
 }
