@@ -42,10 +42,17 @@ export function makeSendingMessages(parts: Parts) {
   const patience = makePatience(queue);
 
   const lineOf = (to: string): Promise<Waiting[]> => messagesTo(queue, to);
+  const idsOf = async (to: string): Promise<string[]> => (await lineOf(to)).map(({ id }) => id);
   /** Makes the whole line wait for the reason of its first item. */
   async function wait(to: string, reason: string, retryAfterMs: number | null = null): Promise<number> {
-    const ids = (await lineOf(to)).map(({ id }) => id);
-    return patience.wait(to, ids, reason, retryAfterMs);
+    return patience.wait(to, await idsOf(to), reason, retryAfterMs);
+  }
+
+  /** Makes the whole line wait on where it was too fast; null where it was not. */
+  async function stayLimited(to: string): Promise<number | null> {
+    const ms = patience.limitedMs(to);
+    if (ms !== null) await queue.tell(await idsOf(to), 'rate_limited');
+    return ms;
   }
 
   /** Makes an attempt; null when the next one of the line may follow at once. */
@@ -82,6 +89,8 @@ export function makeSendingMessages(parts: Parts) {
       await park(queue, waiting.id, 'maybe_sent');
       return null;
     }
+    const limitedMs = await stayLimited(waiting.to);
+    if (limitedMs !== null) return limitedMs;
     const reason = await readiness.look();
     if (reason !== null) return wait(waiting.to, reason);
     return attempt(waiting, item.text);

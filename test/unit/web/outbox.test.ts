@@ -1,8 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonClientError } from '../../../shared/client/index.ts';
 import { makeTurns } from '../../../services/web/history/history.ts';
 import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
+import type { Parts } from '../../../services/web/engine/parts.ts';
 import { makeLanes } from '../../../services/web/outbox/lanes.ts';
 import { makeQueue } from '../../../services/web/outbox/queue.ts';
+import { makeSendingMessages } from '../../../services/web/outbox/sending-messages.ts';
 import { isKeyProblem, pauseMs } from '../../../services/web/outbox/verdict.ts';
 
 const { jest } = import.meta;
@@ -106,4 +109,76 @@ describe('a message that waits to be sent encrypted', () => {
       expect(isKeyProblem(new BatonClientError('unkeyed_receiver', code))).toBe(false);
     },
   );
+});
+
+describe('messages to one receiver that are too many', () => {
+  beforeAll(() => Object.assign(globalThis, { IDBKeyRange: { bound: () => ({ includes: () => false }) } }));
+  afterAll(() => Object.assign(globalThis, { IDBKeyRange: undefined }));
+
+  /** An outbox whose service refuses the first message with this code, for a minute. */
+  async function refusedWith(code: string) {
+    const items = new Map<string, object>();
+    const queue = makeQueue(memoryDatabase(), () => {}, makeTurns());
+    const told: { ids: readonly string[]; reason: string | null }[] = [];
+    let asked = 0;
+    const parts = {
+      entry: { userId: 'ann', deviceId: 'laptop' },
+      history: { item: (id: string) => Promise.resolve(items.get(id)) },
+      keys: { toSend: () => Promise.resolve(null) },
+      queue: {
+        ...queue,
+        tell: async (ids: readonly string[], reason: string | null) => {
+          await queue.tell(ids, reason);
+          told.push({ ids, reason });
+        },
+      },
+      readiness: {
+        look: () => Promise.resolve(null),
+        requireSession: () => Promise.resolve(),
+        askFirst: () => {},
+        truthOf: (one: string) => one,
+      },
+      client: {
+        messages: {
+          send: () => {
+            asked += 1;
+            const details = { action: 'retry', retryAfterMs: 60_000, outcome: 'none', status: 429 } as const;
+            return Promise.reject(new BatonClientError(code, code, details));
+          },
+        },
+      },
+    } as unknown as Parts;
+    const sending = makeSendingMessages(parts);
+    /** Writes a message, and resolves when the line has looked at it. */
+    return async (id: string): Promise<number> => {
+      const item = { id, ref: '', thread: 'phone', at: 1, isMine: true, kind: 'message', text: id } as const;
+      items.set(id, { ...item, state: 'sending', error: null });
+      await queue.add({ ...item, state: 'sending', error: null });
+      const before = told.length;
+      sending.send('phone');
+      while (told.length === before) await nextTurn();
+      expect(told.at(-1)).toEqual({ ids: [...items.keys()], reason: code });
+      return asked;
+    };
+  }
+
+  test('wait as long as the service asks for, also those that are written meanwhile', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+    try {
+      const write = await refusedWith('rate_limited');
+      expect([await write('a'), await write('b'), await write('c')]).toEqual([1, 1, 1]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test('are tried at once where something else was the cause', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+    try {
+      const write = await refusedWith('store_unavailable');
+      expect([await write('a'), await write('b')]).toEqual([1, 2]);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
 });
