@@ -106,6 +106,7 @@ async function run(seed: number): Promise<Seen> {
   for (const each of [bob, mallory]) expect(await link(ann, each)).toBe(true);
   for (let count = 0; count < STEPS; count += 1) {
     await step(world);
+    for (const fault of world.faults) throw new Error(fault);
     for (const party of [...members, ...guests.visiting]) {
       const known = party.heads;
       const chain = await chainOf(party, account, admitted);

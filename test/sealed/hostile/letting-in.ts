@@ -6,9 +6,24 @@ import { type Party, unlessRefused } from './party.ts';
 import { check, fail, type Run } from './run.ts';
 
 /** Lets devices in by a hostile server, as their users do. */
-export function makeLettingIn({ chance, server, attacker, lists, admit }: Run) {
-  /** Lets a device in with its code, as two users do. The server may show other keys. */
-  async function link(approver: Party, asking: Party, access: LetInSettings = {}): Promise<boolean> {
+export function makeLettingIn({ chance, server, attacker, lists, seen, faults, admit, known }: Run) {
+  /** The device that is let in now, or asks for other keys. */
+  let comes = '';
+  const asked = new Set<string>();
+  server.onList = (by, list) => {
+    const prolonged = lists.prolonged({ id: by }, list);
+    // Thrown here, it would be an answer that does not come.
+    if (prolonged !== null && prolonged !== comes)
+      faults.push('the time of a guest is put off, and no user has said so');
+  };
+
+  /** Lets a device in with its code, as two users do. The server may show other keys. `mayEnd`: the session of a guest may end. */
+  async function link(
+    approver: Party,
+    asking: Party,
+    access: LetInSettings = {},
+    { mayEnd = false }: { mayEnd?: boolean } = {},
+  ): Promise<boolean> {
     const made = await makeAsking(asking.stores);
     if (access.persist !== 'once') await admit(asking, 'asking');
     const [request_id, approval_code] = ['r'.repeat(22), 'c'.repeat(22)];
@@ -27,14 +42,19 @@ export function makeLettingIn({ chance, server, attacker, lists, admit }: Run) {
     };
     const source = { address: '127.0.0.0/24', user_agent: 'any' };
     const allowed = { allowed_scopes: ['full'], allowed_persist: ['persist'] };
-    server.asking = { ...view, source, ...allowed, device_id: asking.id, keys };
+    // Who asks again has signed in, and asks for keys anew.
+    const relink = asked.has(asking.id) && { relink: true };
+    asked.add(asking.id);
+    server.asking = { ...view, source, ...allowed, device_id: asking.id, keys, ...relink };
     const key = code?.key ?? fail('no key in the code');
+    comes = asking.id;
     const letIn = await unlessRefused(approver.sealing.linking.letIn({ request_id, approval_code }, key, access));
+    comes = '';
     if (letIn === null) return false;
     check(!isSwapped, 'a device was let in with the keys of somebody else');
     lists.note(approver, letIn.keyring);
     approver.keyring = letIn.keyring;
-    if (access.persist === 'once' && chance.is(0.3)) await endSession(approver, letIn);
+    if (mayEnd && chance.is(0.3)) await endSession(approver, asking.id, letIn);
     const isSpoilt = server.isHostile && chance.is(0.3);
     await made.keep(request_id, isSpoilt ? spoilt(server.granted ?? '', chance) : server.granted);
     const linked = await unlessRefused(asking.sealing.rings.takeGrant());
@@ -45,12 +65,23 @@ export function makeLettingIn({ chance, server, attacker, lists, admit }: Run) {
   }
 
   /** Ends the time of a guest, as its approver does that learns the end of its session. */
-  async function endSession(by: Party, { endsWithSession }: LetIn): Promise<void> {
+  async function endSession(by: Party, id: string, { endsWithSession }: LetIn): Promise<void> {
     server.sessionEnd = Date.now() - 60_000;
     const keyring = await unlessRefused(endsWithSession());
     server.sessionEnd = null;
     if (keyring !== null) lists.note(by, keyring);
     by.keyring = keyring;
+    if (keyring !== null && chance.is(0.5)) await showBeforeEnd(by, id);
+  }
+
+  /** Shows the list from before the end of a guest to the device that has put that end. */
+  async function showBeforeEnd(by: Party, id: string): Promise<void> {
+    server.shownList = lists.beforeEnd(by, id);
+    if (server.shownList !== null) {
+      seen.endsHidden += 1;
+      await known(by);
+    }
+    server.shownList = null;
   }
 
   return { link };

@@ -55,6 +55,25 @@ export function makeLists({ server, account }: { server: HostileServer; account:
       );
     },
 
+    /**
+     * Returns the guest, if any, whose end a device puts off with this list: the newest list that it has taken has the same
+     * keys with an earlier end. Only its user lets a guest in for longer.
+     */
+    prolonged({ id }: Pick<Party, 'id'>, text: string): string | null {
+      const known = newest.get(id)?.guests ?? [];
+      const isLater = ({ device_id, enc, until }: Guest) =>
+        known.some((each) => each.device_id === device_id && each.enc === enc && each.until < until);
+      return listOf(text).guests.find(isLater)?.device_id ?? null;
+    },
+
+    /** Finds the newest genuine list on which a guest has a later end than on the newest one that the device has taken. */
+    beforeEnd({ id }: Party, guest: string): string | null {
+      const known = newest.get(id)?.guests.find(({ device_id }) => device_id === guest);
+      const isBefore = ({ guests }: List) =>
+        guests.some((each) => each.device_id === guest && each.enc === known?.enc && each.until > known.until);
+      return server.lists.findLast((text) => isBefore(listOf(text))) ?? null;
+    },
+
     /** Finds a genuine list that has other keys of a guest than the newest one that the device has taken. */
     olderThan({ id }: Party, guest: string): string | null {
       const known = newest.get(id);

@@ -25,6 +25,8 @@ export interface Seen {
   /** Guests that got other keys, and older lists that were shown after that. */
   rekeyed: number;
   olderLists: number;
+  /** Lists from before the end of a guest that were shown after it. */
+  endsHidden: number;
 }
 
 /** Fails the run of this seed. */
@@ -54,7 +56,7 @@ export async function makeRun(seed: number, replica: ReplicaProcess) {
   const admitted = new Set<string>();
   const seen: Seen = {
     ...{ opened: 0, waits: 0, refused: 0, stopped: 0, sent: 0, healed: 0, disagreed: 0 },
-    ...{ toGuests: 0, fromGuests: 0, rekeyed: 0, olderLists: 0 },
+    ...{ toGuests: 0, fromGuests: 0, rekeyed: 0, olderLists: 0, endsHidden: 0 },
   };
   /** What the removed device took along. */
   const stolen: { keyring: Keyring | null } = { keyring: null };
@@ -66,6 +68,8 @@ export async function makeRun(seed: number, replica: ReplicaProcess) {
     members: [ann, bob, mallory],
     /** All texts that devices have written, oldest first, and those that the server made with stolen keys. */
     acts: [] as Act[],
+    /** What was found while the server answered. */
+    faults: [] as string[],
     /** The act of each envelope. */
     written: new Map<string, Act>(),
 

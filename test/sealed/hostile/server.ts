@@ -1,4 +1,5 @@
 import type { DeviceKeys } from '../../../shared/client/sealed/keys/device-keys.ts';
+import type { DeviceSession } from '../../../shared/contract/modules/sessions.ts';
 import type { Fetch } from '../../../shared/client/http/request.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
 import type { TestDevice } from '../../support/device.ts';
@@ -33,6 +34,8 @@ export interface HostileServer {
   readonly lastStatus: number;
   /** The response about the device that asks to be let in. */
   asking: object | null;
+  /** The device that the server names as the one that asks; null: the one that does. */
+  asksAs: string | null;
   /** The grant of the last approval. */
   readonly granted: string | undefined;
   /** The removed device's keys help the server. */
@@ -45,6 +48,8 @@ export interface HostileServer {
   readonly guestSigners: DeviceKeys[];
   /** All lists of guests that any device has put, the swallowed ones too. */
   readonly lists: readonly string[];
+  /** Called with each list that a device puts, before it is there. */
+  onList: (deviceId: string, list: string) => void;
   /** The list of guests that the server shows instead of its own; null: its own. */
   shownList: string | null;
   /** It shows no list of guests at all. */
@@ -86,6 +91,12 @@ const hasSigner = (ring: string, sig: string): boolean =>
   Buffer.from(ring.split('.')[0] ?? '', 'base64url')
     .toString()
     .includes(`"sig":"${sig}"`);
+
+/** Returns a session of the list of sessions. */
+const sessionUntil = (device_id: string, expires_at: number): DeviceSession => ({
+  ...{ device_id, expires_at, session_id: null, name: 'any', type: null, scope: null, persist: null },
+  ...{ online: false, current: false, created_at: null, last_active_at: null },
+});
 
 /** Changes a list of rings as a server could that wants a device to take another list. */
 async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: HostileServer): Promise<KeysBody> {
@@ -230,6 +241,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
   async function putGuests(id: string, list: string, pass: () => Promise<Response>): Promise<Response> {
     const lies = server.isHostile ? chance.pick([...PASS, ...PASS, 'swallow', 'after', 'conflict']) : 'pass';
     const does = server.forgetsLists ? 'swallow' : lies;
+    server.onList(id, list);
     if (does === 'conflict') return problem(409, 'keys_conflict');
     lists.push(list);
     const answer = does === 'swallow' ? Response.json({ n: numberOf(list) }) : await pass();
@@ -250,6 +262,15 @@ export function makeHostileServer(parts: Parts): HostileServer {
     return does === 'pass' && answer !== null ? answer : cut();
   }
 
+  const askedView = (): object | null =>
+    server.asksAs === null ? server.asking : { ...server.asking, device_id: server.asksAs, relink: undefined };
+
+  async function listSessions(pass: () => Promise<Response>): Promise<Response> {
+    const { device_id = '' } = (server.asking ?? {}) as { device_id?: string };
+    if (server.sessionEnd === null) return pass();
+    return Response.json({ sessions: [sessionUntil(device_id, server.sessionEnd)], stale: false });
+  }
+
   const server: HostileServer = {
     isHostile: false,
     rings,
@@ -261,10 +282,12 @@ export function makeHostileServer(parts: Parts): HostileServer {
       return granted;
     },
     asking: null,
+    asksAs: null,
     removedSigner: null,
     removedSig: '',
     keptBehind: null,
     lists,
+    onList: () => {},
     guestSigners: [],
     shownList: null,
     hidesList: false,
@@ -296,14 +319,10 @@ export function makeHostileServer(parts: Parts): HostileServer {
           return putKeys(sent['ring'] ?? '', pass);
         case 'PUT /api/keys/guests':
           return putGuests(from, sent['guests'] ?? '', pass);
-        case 'GET /api/auth/sessions': {
-          const { device_id } = (server.asking ?? {}) as { device_id?: string };
-          if (server.sessionEnd === null) return pass();
-          const session = { device_id, created_at: 1, last_active_at: 1, expires_at: server.sessionEnd };
-          return Response.json({ sessions: [session], stale: false });
-        }
+        case 'GET /api/auth/sessions':
+          return listSessions(pass);
         case 'GET /api/auth/qr/request':
-          return Response.json(server.asking);
+          return Response.json(askedView());
         case 'POST /api/auth/qr/approve':
           granted = sealed;
           return Response.json({ status: 'approved' });

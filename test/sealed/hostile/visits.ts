@@ -9,7 +9,7 @@ export async function invite(world: World): Promise<void> {
   const guest = guests.canCome();
   if (guest === null) return;
   if (chance.is(0.5)) server.isHostile = false;
-  const isLinked = await link(chance.pick([ann, bob]), guest, HOUR);
+  const isLinked = await link(chance.pick([ann, bob]), guest, HOUR, { mayEnd: true });
   // The server can keep back the rings after the grant was taken.
   const record = await guest.stores.keys.load();
   if (!isLinked && (record?.account ?? null) === null) return;
@@ -37,7 +37,7 @@ export async function rekey(world: World): Promise<void> {
   const guest = chance.pick(guests.visiting);
   if (chance.is(0.7)) server.isHostile = false;
   await guests.loseKeys(guest);
-  if (!(await link(chance.pick([ann, bob]), guest, HOUR))) return;
+  if (!(await link(chance.pick([ann, bob]), guest, HOUR, { mayEnd: true }))) return;
   await guests.came(guest, acts.length);
   seen.rekeyed += 1;
   const by = chance.pick([ann, bob, ...guests.visiting].filter((each) => each !== guest));
