@@ -48,11 +48,15 @@ export function makeGuestList(calls: SealingCalls, { current, take }: Parts) {
     return take({ rings: [], n: keyring.ring.body.n, guests: text });
   }
 
-  /** Signs the list with these changes, and again where another device was faster. */
-  async function sign(changed: (guests: readonly Guest[]) => readonly Guest[]): Promise<Keyring> {
+  /** Signs the list with these changes, and again where another device was faster. `check` throws where it must not. */
+  async function sign(
+    changed: (guests: readonly Guest[]) => readonly Guest[],
+    check?: (keyring: Keyring) => void,
+  ): Promise<Keyring> {
     for (let races = 0; races < MOST_RACES; races += 1) {
       const keyring = await current();
       if (keyring === null) throw sealedError('unkeyed');
+      check?.(keyring);
       try {
         return await signOnce(keyring, changed);
       } catch (error) {
@@ -64,8 +68,8 @@ export function makeGuestList(calls: SealingCalls, { current, take }: Parts) {
 
   return {
     /** Puts a guest on the list, in the place of an earlier one with the same id. */
-    add: (guest: Guest): Promise<Keyring> =>
-      sign((guests) => [...guests.filter(({ device_id: id }) => id !== guest.device_id), guest]),
+    add: (guest: Guest, check?: (keyring: Keyring) => void): Promise<Keyring> =>
+      sign((guests) => [...guests.filter(({ device_id: id }) => id !== guest.device_id), guest], check),
 
     /**
      * Ends the time of a guest at another moment. It does nothing where the guest was removed, or its time is over. The guest

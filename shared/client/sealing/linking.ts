@@ -13,6 +13,9 @@ import { type Access, accessOf, isMemberBy } from './access.ts';
 import type { DeviceType, SignInRequestView } from '../wire.ts';
 import type { PublicKeys } from '../sealed/keys/device-keys.ts';
 import type { Keyring } from '../sealed/keyring.ts';
+import { memberOf } from '../sealed/ring/ring.ts';
+import { WORDS_ID } from '../sealed/ring/words-member.ts';
+import { sealedError } from '../sealed/sealed-error.ts';
 import type { Linking, Rings, SealingStores } from './api.ts';
 import { makeAsking } from './asking.ts';
 import { endWithSession } from './guest-end.ts';
@@ -37,6 +40,20 @@ const ONCE_MS = 3_720_000;
 /** A guest whose session is renewed has its place for as long as an absent member. */
 const RENEWED_MS = 90 * 86_400_000;
 
+/**
+ * Throws `other_keys` where the service names the place of somebody else. A new device has a new id, and only a device that
+ * asks for keys anew replaces its own. Nobody replaces this device, or the recovery words.
+ */
+function checkPlace(
+  { ring, guests, device_id: own }: Keyring,
+  { device_id: id, relink }: SignInRequestView,
+  { enc }: PublicKeys,
+): void {
+  const holder = memberOf(ring, id) ?? guests.find((each) => each.device_id === id) ?? null;
+  const isTaken = holder !== null && holder.enc !== enc && relink !== true;
+  if (isTaken || id === own || id === WORDS_ID) throw sealedError('other_keys');
+}
+
 /** Lets devices into the ring, or in as guests, and gets this device into the ring. */
 export function makeLinking(
   calls: SealingCalls,
@@ -49,11 +66,12 @@ export function makeLinking(
   function admit(view: SignInRequestView, keys: PublicKeys, access: Access): Promise<Keyring> {
     const { device_id, device_type } = view;
     const { enc, sig } = keys;
+    const check = (keyring: Keyring): void => checkPlace(keyring, view, keys);
     if (isMemberBy(access)) {
-      return rings.change({ add: [{ device_id, kind: KIND_OF[device_type] ?? 'cli', enc, sig }] });
+      return rings.change({ add: [{ device_id, kind: KIND_OF[device_type] ?? 'cli', enc, sig }] }, check);
     }
     const until = calls.trustedNow() + (access.persist === 'once' ? ONCE_MS : RENEWED_MS);
-    return rings.guests.add({ device_id, enc, sig, until });
+    return rings.guests.add({ device_id, enc, sig, until }, check);
   }
 
   return {
