@@ -23,13 +23,13 @@ export function noteListed(store: KeyStore, keyring: Keyring, devices: Listed, n
   const gone = goneMembers(keyring, devices);
   return store.lock(async () => {
     const record = await store.load();
-    const before = record?.away ?? {};
-    const away = Object.fromEntries(gone.map((id) => [id, Math.min(now, before[id] ?? now)]));
-    const isSame = JSON.stringify(away) === JSON.stringify(before);
-    if (record !== null && !isSame) await store.save({ ...record, away });
+    const before = new Map(Object.entries(record?.away ?? {}));
+    const since = new Map(gone.map((id) => [id, Math.min(now, before.get(id) ?? now)]));
+    const isSame = since.size === before.size && gone.every((id) => before.get(id) === since.get(id));
+    if (record !== null && !isSame) await store.save({ ...record, away: Object.fromEntries(since) });
     return keyring.ring.body.members
       .map(({ device_id }) => device_id)
       .filter((id) => id !== keyring.device_id)
-      .filter((id) => keyring.removed.has(id) || now - (away[id] ?? now) > AWAY_MS);
+      .filter((id) => keyring.removed.has(id) || now - (since.get(id) ?? now) > AWAY_MS);
   });
 }

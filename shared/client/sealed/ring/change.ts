@@ -38,9 +38,9 @@ async function wrapsFor(
   account: Account,
   key: AccountKey,
   members: readonly Member[],
-): Promise<Record<string, string>> {
+): Promise<ReadonlyMap<string, string>> {
   const wraps = members.map(async (member) => [member.device_id, await wrapFor(account, key, member)] as const);
-  return Object.fromEntries(await Promise.all(wraps));
+  return new Map(await Promise.all(wraps));
 }
 
 /** Makes the first ring of an account, with this device alone and a new account key. */
@@ -50,7 +50,8 @@ export async function makeFirstRing(account: Account, { keys, ...own }: Signer &
   const members = [{ device_id, kind, ...(await publicKeysOf(keys)), since: 1 }];
   const { service, user_id } = account;
   const head = { v: 1, service, user_id, n: 1, prev_hash: '', epoch: 1, key_id: await keyIdOf(key.key) } as const;
-  return signRing({ ...head, members, wraps: await wrapsFor(account, key, members), older: '' }, keys);
+  const wraps = Object.fromEntries(await wrapsFor(account, key, members));
+  return signRing({ ...head, members, wraps, older: '' }, keys);
 }
 
 function membersAfter({ body }: Ring, { add = [], remove = [] }: RingChange): Member[] {
@@ -102,7 +103,7 @@ export async function makeNextRing(before: Ring, signer: Signer, change: RingCha
   // A member that stays under the same key keeps its wrap.
   const fresh = members.filter(({ since }) => rotates || since > n);
   const made = await wrapsFor(before.body, key, fresh);
-  const wrapOf = ({ device_id }: Member) => [device_id, made[device_id] ?? wraps[device_id] ?? ''] as const;
+  const wrapOf = ({ device_id }: Member) => [device_id, made.get(device_id) ?? wraps[device_id] ?? ''] as const;
   const head = { v: 1, service, user_id, n: n + 1, prev_hash: hashOf(before) } as const;
   const tail = {
     ...{ wraps: Object.fromEntries(members.map(wrapOf)), older: await sealOlder(before.body, key, replaced) },

@@ -23,6 +23,17 @@ beforeAll(async () => {
 
 const said = (n: number) => ({ n, signature: String(n).repeat(86) });
 
+test('a device whose id is a word of the language stays in the ring like any other', async () => {
+  let ring = first;
+  for (const id of ['constructor', '__proto__', 'valueOf']) {
+    const person = await makePerson(id);
+    ring = await next(ring, { add: [person.asks] });
+    const later = await next(ring, { add: [asksOf(b)] });
+    expect(await openAccountKeys(later, person.signer, NOW)).toHaveLength(1);
+    expect(later.body.wraps[id]).toBe(ring.body.wraps[id]);
+  }
+});
+
 describe('what recovery words have said', () => {
   test('comes with them, stays with them, and goes with them', async () => {
     const made = await next(first, { add: [asksOf(words)], words: said(1) });
