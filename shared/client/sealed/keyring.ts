@@ -62,8 +62,7 @@ async function keyringOf(
 
 /** Loads what the device knew last. Throws `unkeyed` where it is not linked yet, and `keys_lost` where its keys are gone. */
 export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring> {
-  const record = await store.load();
-  if (record === null) throw sealedError('keys_lost');
+  const record = await getRecord(store);
   const { account } = record;
   if (account === null) throw sealedError('unkeyed');
   const rings = await Promise.all(record.rings.map((text) => readRing(text, account)));
@@ -74,24 +73,68 @@ export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring
 const stillMembers = ({ removed = [], removedGuests = [] }: KeyRecord, ring: Ring): string[] =>
   [...new Set([...removed, ...removedGuests])].filter((id) => memberOf(ring, id) !== null);
 
-/** Saves the rings of this account that the device uses from now on. */
-async function keep(store: KeyStore, record: KeyRecord, rings: readonly Ring[], now: number): Promise<Keyring> {
+/** Notes that a store could not save. They count as long as the program runs. */
+const unsaved = new WeakMap<KeyStore, Pick<KeyRecord, 'seen' | 'removed' | 'removedGuests'>>();
+
+/** Loads the record, with the notes that the store could not save; null without one. */
+async function findRecord(store: KeyStore): Promise<KeyRecord | null> {
+  const [record, notes] = [await store.load(), unsaved.get(store)];
+  if (record === null || record.account === null || notes === undefined) return record;
+  const both = (field: 'removed' | 'removedGuests') => [
+    ...new Set([...(record[field] ?? []), ...(notes[field] ?? [])]),
+  ];
+  const seen = Math.max(record.seen, notes.seen);
+  return { ...record, seen, removed: both('removed'), removedGuests: both('removedGuests') };
+}
+
+async function getRecord(store: KeyStore): Promise<KeyRecord> {
+  const record = await findRecord(store);
+  if (record === null) throw sealedError('keys_lost');
+  return record;
+}
+
+/** Saves a note of the record. A full disk, or a browser without room, does not undo it for this program. */
+async function saveNote(store: KeyStore, record: KeyRecord): Promise<void> {
+  try {
+    await store.save(record);
+    unsaved.delete(store);
+  } catch {
+    const { seen, removed, removedGuests } = record;
+    unsaved.set(store, { seen, removed, removedGuests });
+  }
+}
+
+/** Returns the content of a record beside the keys, which do not change. */
+const contentOf = (record: KeyRecord): string => JSON.stringify({ ...record, keys: null });
+
+/** Keeps the rings of this account that the device uses from now on, and other changes with them. */
+async function keep(
+  store: KeyStore,
+  record: KeyRecord,
+  { rings, ...more }: Partial<Omit<KeyRecord, 'rings'>> & { rings: readonly Ring[] },
+  now: number,
+): Promise<Keyring> {
   const kept = rings.slice(-KEPT_RINGS);
   const newest = kept.at(-1);
-  const seen = Math.max(record.seen, newest?.body.n ?? 0);
-  const removed = newest === undefined ? [] : stillMembers(record, newest);
-  const next = { ...record, rings: kept.map(({ text }) => text), seen, removed };
+  const all = { ...record, ...more };
+  const seen = Math.max(all.seen, newest?.body.n ?? 0);
+  const removed = newest === undefined ? [] : stillMembers(all, newest);
+  const next = { ...all, rings: kept.map(({ text }) => text), seen, removed };
   const keyring = await keyringOf(store, next, kept, now);
-  await store.save(next);
+  // While there is nothing new, a store without room keeps nobody from reading and sealing.
+  if (contentOf(record) !== contentOf(next)) {
+    await store.save(next);
+    unsaved.delete(store);
+  } else if (unsaved.has(store)) await saveNote(store, next);
   return keyring;
 }
 
 /** Begins with the first ring of an account, which this device has made and the service has accepted. */
 export function adoptFirstRing(store: KeyStore, account: KeyedAccount, text: string, now: number): Promise<Keyring> {
   return store.lock(async () => {
-    const record = await store.load();
-    if (record === null) throw sealedError('keys_lost');
-    return keep(store, { ...record, account, seen: 0, guestPin: undefined }, await walkChain([], [text], account), now);
+    const record = await getRecord(store);
+    const rings = await walkChain([], [text], account);
+    return keep(store, record, { rings, account, seen: 0, guestPin: undefined }, now);
   });
 }
 
@@ -103,11 +146,10 @@ export function adoptRing(
   now: number,
 ): Promise<Keyring> {
   return store.lock(async () => {
-    const record = await store.load();
-    if (record === null) throw sealedError('keys_lost');
+    const record = await getRecord(store);
     const { service, user_id } = account;
     const rings = await pinRing(texts, { service, user_id, n, hash });
-    return keep(store, { ...record, account, seen: 0, guestPin: undefined }, rings, now);
+    return keep(store, record, { rings, account, seen: 0, guestPin: undefined }, now);
   });
 }
 
@@ -128,8 +170,7 @@ export interface Taken {
  */
 export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Promise<Taken> {
   return store.lock(async () => {
-    const record = await store.load();
-    if (record === null) throw sealedError('keys_lost');
+    const record = await getRecord(store);
     const { account } = record;
     if (account === null) throw sealedError('unkeyed');
     const known = await Promise.all(record.rings.map((text) => readRing(text, account)));
@@ -140,10 +181,10 @@ export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Prom
     const hasMore = answer.n > newest;
     const ring = rings.at(-1);
     if (hasMore || ring === undefined) {
-      return { keyring: await keep(store, record, rings, now), putBack, hasMore, listProblem: null };
+      return { keyring: await keep(store, record, { rings }, now), putBack, hasMore, listProblem: null };
     }
     const { guests, pin, problem } = await newestGuests(record.guestPin, answer.guests, rings, account);
-    const keyring = await keep(store, { ...record, guestPin: pin }, rings, now);
+    const keyring = await keep(store, record, { rings, guestPin: pin }, now);
     return { keyring: { ...keyring, guests }, putBack, hasMore, listProblem: problem };
   });
 }
@@ -162,8 +203,8 @@ export function keysOf(keyring: Keyring, id: string, now: number): Pick<Guest, '
 export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<Keyring> {
   if (n <= keyring.seen) return Promise.resolve(keyring);
   return store.lock(async () => {
-    const record = await store.load();
-    if (record !== null && n > record.seen) await store.save({ ...record, seen: n });
+    const record = await findRecord(store);
+    if (record !== null && n > record.seen) await saveNote(store, { ...record, seen: n });
     return { ...keyring, seen: n };
   });
 }
@@ -177,9 +218,9 @@ export function noteRemoved(store: KeyStore, keyring: Keyring, deviceId: string)
   const field = memberOf(keyring.ring, deviceId) === null ? 'removedGuests' : 'removed';
   if (keyring[field]?.has(deviceId) === true) return Promise.resolve(keyring);
   return store.lock(async () => {
-    const record = await store.load();
+    const record = await findRecord(store);
     const all = [...new Set([...(record?.[field] ?? []), ...(keyring[field] ?? []), deviceId])].slice(-MOST_REMOVED);
-    if (record !== null) await store.save({ ...record, [field]: all });
+    if (record !== null) await saveNote(store, { ...record, [field]: all });
     return { ...keyring, [field]: new Set(all) };
   });
 }
