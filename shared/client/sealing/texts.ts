@@ -23,10 +23,13 @@ async function bodyIdOf({ account, device_id }: Keyring, to: string, id: string)
 }
 
 /**
- * The most by which this device's idea of the service's time goes back while it learns. The next clipboard gets a later time
- * all the same: other devices refuse what is older than the newest one.
+ * How far ahead of the service's time a clipboard may be dated. Other devices refuse what is older than the newest one, so a
+ * clipboard is later than the one before it, also where the known time went back: this machine's clock may have been set. They
+ * refuse what is an hour ahead as well.
  */
-const CORRECTED_MS = 60_000;
+const AHEAD_MS = 3_000_000;
+/** The known time of the service moves by less than this, unless a clock was set. */
+const CLOCK_SET_MS = 60_000;
 
 /** The beginning of an envelope under the key of the account, as base64url. */
 const UNDER_ACCOUNT_KEY = 'AQ';
@@ -51,6 +54,13 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
   let clipboardAt = 0;
   /** The ids in messages that were opened, so that they are not opened again to be noted. */
   const ids = new WeakMap<Message, { sealed: string; id: string; n: number }>();
+
+  /** Asks for the service's time. Tells whether this machine's clock was set since the last response. */
+  async function wasClockSet(): Promise<boolean> {
+    const before = serverNow() - Date.now();
+    await rings.current().catch(() => null);
+    return Math.abs(serverNow() - Date.now() - before) > CLOCK_SET_MS;
+  }
 
   async function post(id: string, body: { content: string } | { sealed: string }, settings: OnceSettings) {
     const sent = await caller.call('sendMessage', { body: { to_device_id: id, ...body }, ...settings });
@@ -179,12 +189,15 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
     async setClipboard(keyring, text, settings = {}) {
       checkReady(keyring, trustedNow());
       if (memberOf(keyring.ring, keyring.device_id) === null) throw sealingError('guest_clipboard');
-      const now = serverNow();
-      const t = clipboardAt - now < CORRECTED_MS ? Math.max(now, clipboardAt + 1) : now;
-      clipboardAt = t;
-      const sealed = await sealClipboard(keyring, { text, t });
-      const body = { sealed, content_type: 'text/plain' };
-      return (await caller.call('setClipboard', { body, ...settings })).body;
+      const put = async () => {
+        const now = serverNow();
+        clipboardAt = clipboardAt - now < AHEAD_MS ? Math.max(now, clipboardAt + 1) : now;
+        const sealed = await sealClipboard(keyring, { text, t: clipboardAt });
+        return (await caller.call('setClipboard', { body: { sealed, content_type: 'text/plain' }, ...settings })).body;
+      };
+      const done = await put();
+      // The response has told that this machine's clock is wrong by more than what the other devices take.
+      return Math.abs(clipboardAt - serverNow()) < AHEAD_MS ? done : put();
     },
 
     async openClipboard(keyring, entry) {
@@ -195,7 +208,11 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
         if (from === null) throw sealedError('wrong_signer');
         if (memberOf(keyring.ring, keyring.device_id) === null) throw sealingError('guest_clipboard');
         const newest = await taken.clipboardOf(from);
-        const { text, t, sender } = await openClipboard(keyring, { sealed, from, now: serverNow(), newest });
+        const open = () => openClipboard(keyring, { sealed, from, now: serverNow(), newest });
+        const { text, t, sender } = await open().catch(async (error: unknown) => {
+          if (problemOf(error).code !== 'too_old' || !(await wasClockSet())) throw error;
+          return open();
+        });
         if (sender.kind === 'guest') throw sealingError('guest_clipboard');
         if (t > newest) await taken.addClipboard(from, t);
         return { kind: 'opened', text, t, sender };

@@ -1,3 +1,4 @@
+import { sealClipboard } from '../../../../shared/client/sealed/content/clipboard.ts';
 import { sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
 import { noteRemoved, takeKeys } from '../../../../shared/client/sealed/keyring.ts';
 import { placeOf, signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
@@ -215,6 +216,57 @@ test('a clipboard is never older than the one before it, where the known time of
   await laptop.setClipboard(own, 'now');
   const { t } = (await laptop.openClipboard(own, entry(sent.at(-1)?.sealed))) as { t: number };
   expect(t).toBe(NOW);
+});
+
+describe('where the clock of this machine is set', () => {
+  const entry = (sealed: string | undefined) =>
+    ({ content: '', content_type: 'text/plain', sealed, source_device_id: 'laptop-1' }) as never;
+  /** A service tells its time with each response. The clock of the device is this far from it until then. */
+  async function withClock() {
+    const { own, theirs, laptop: writer, sent } = await makePair();
+    const clock = { off: 0 };
+    const hear = () => void (clock.off = 0);
+    const call = async (_: string, { body }: { body: Sent }) => {
+      sent.push(body);
+      hear();
+      return { status: 201, body };
+    };
+    const calls = { caller: { call }, serverNow: () => NOW + clock.off, trustedNow: () => NOW } as never;
+    const rings = { current: async () => (hear(), null) };
+    const { store } = await makePerson('any');
+    return { own, theirs, writer, sent, clock, texts: makeTexts(calls, { store, taken: memoryTaken(), rings }) };
+  }
+  const DAY = 86_400_000;
+
+  test.each([DAY, -DAY])('by %d ms, a clipboard is dated by the time of the service all the same', async (by) => {
+    const { own, theirs, sent, clock, texts, writer } = await withClock();
+    await texts.setClipboard(own, 'before');
+    clock.off = by;
+    await texts.setClipboard(own, 'after');
+    expect(await writer.openClipboard(theirs, entry(sent.at(-1)?.sealed))).toMatchObject({ text: 'after' });
+  });
+
+  test('back by half an hour, a clipboard is newer than the one before it', async () => {
+    const { own, theirs, sent, clock, texts, writer } = await withClock();
+    clock.off = 1_800_000;
+    await texts.setClipboard(own, 'before');
+    clock.off = 0;
+    await texts.setClipboard(own, 'after');
+    for (const { sealed } of sent.slice(-2)) {
+      expect(await writer.openClipboard(theirs, entry(sealed))).toMatchObject({ kind: 'opened' });
+    }
+  });
+
+  test.each([DAY, -DAY])('by %d ms, a genuine clipboard is opened, and one from before an hour is not', async (by) => {
+    const { own, theirs, clock, texts, writer, sent } = await withClock();
+    const old = await sealClipboard(own, { text: 'old', t: NOW - 3_700_000 });
+    await texts.setClipboard(own, 'genuine');
+    await writer.setClipboard(own, 'genuine');
+    clock.off = by;
+    expect(await texts.openClipboard(theirs, entry(sent.at(-1)?.sealed))).toMatchObject({ text: 'genuine' });
+    clock.off = by;
+    expect(await texts.openClipboard(theirs, entry(old))).toMatchObject({ problem: { code: 'too_old' } });
+  });
 });
 
 describe('a text that names a newer ring', () => {
