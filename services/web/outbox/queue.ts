@@ -19,6 +19,8 @@ const MOST_EARLY = 200;
 interface Envelope {
   readonly epoch: number;
   readonly sealed: string;
+  /** The public key of the receiver at that time. */
+  readonly enc?: string | undefined;
   /** The key of sealed files, and the digest of what it was made for. */
   readonly key?: string;
   readonly of?: string;

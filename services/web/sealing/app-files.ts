@@ -20,6 +20,7 @@ interface FilesEnvelope {
   readonly key: string;
   /** The digest of the names, sizes and digests. */
   readonly of: string;
+  readonly enc?: string | undefined;
 }
 
 interface FileParts {
@@ -65,15 +66,16 @@ const makeSending = ({ client, isOpenTo }: FileParts, ring: OwnRing) => ({
   async sealOffer({ to, envelope, unknownSince }: Waiting, sources: readonly FileSource[]): Promise<FilesEnvelope> {
     const keyring = await ring.current();
     const { epoch } = keyring.ring.body;
-    const of = await digestOfAll(sources);
+    const [of, enc] = [await digestOfAll(sources), keysOf(keyring, to, Date.now())?.enc];
     if (envelope?.key !== undefined && envelope.of === of) {
       // Sealed anew, an offer that has arrived would stand there twice. Only its receiver opens it, also after a rotation.
-      if (envelope.epoch === epoch || unknownSince !== null) return { ...envelope, key: envelope.key, of };
+      const isSame = envelope.epoch === epoch && enc !== undefined && (envelope.enc ?? enc) === enc;
+      if (isSame || unknownSince !== null) return { ...envelope, key: envelope.key, of };
     } else if (envelope !== undefined && unknownSince !== null) {
       throw new BatonClientError('idempotency_key_reused', 'The files have changed', { action: 'tell-user' });
     }
     const { sealed, key } = await ring.sealing().files.seal(keyring, { to, files: sources });
-    return { epoch, sealed, key, of };
+    return { epoch, enc, sealed, key, of };
   },
 
   sealedBytesOf: (sources: readonly FileSource[]): number =>
