@@ -46,6 +46,7 @@ export {
   type GuestList,
   hashOfGuests,
   type ListPlace,
+  type ListProblem,
   placeOf,
   readGuests,
   signGuests,
