@@ -177,7 +177,7 @@ export function makeRings(
   function leaving(
     { ring, guests }: Keyring,
     { remove = [] }: RingChange,
-  ): Required<Pick<RingChange, 'remove' | 'removeGuests'>> {
+  ): Required<Pick<RingChange, 'remove' | 'removeGuests' | 'rotate'>> {
     const now = trustedNow();
     const others = remove.filter((id) => memberOf(ring, id) === null && !isGone(ring, id));
     // A service that hides the list now may show it later, so a device that is on no list is noted too.
@@ -186,6 +186,8 @@ export function makeRings(
     return {
       remove: remove.filter((id) => memberOf(ring, id) !== null),
       removeGuests: removeGuests.filter(({ until }) => until > now),
+      // Whoever is on no list may be a member of a ring that the service keeps back.
+      rotate: others.some((id) => !ends.has(id)),
     };
   }
 
@@ -201,12 +203,12 @@ export function makeRings(
       const keyring = await current();
       if (keyring === null) throw sealedError('unkeyed');
       check?.(keyring);
-      const { remove, removeGuests } = leaving(keyring, wanted);
+      const { remove, removeGuests, rotate } = leaving(keyring, wanted);
       const changes = remove.length + removeGuests.length + (wanted.add ?? []).length;
       if (changes === 0 && wanted.words === undefined) return keyring;
       const without = keysLeaving(keyring, wanted, remove);
       if (without.length > 0) await guestList.keepWithout(keyring, without);
-      const next = await makeNextRing(keyring.ring, keyring, { ...wanted, remove, removeGuests }, serverNow());
+      const next = await makeNextRing(keyring.ring, keyring, { ...wanted, remove, removeGuests, rotate }, serverNow());
       const { n } = next.body;
       try {
         await put(next.text, n);

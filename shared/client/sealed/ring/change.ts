@@ -28,6 +28,8 @@ export interface RingChange {
   readonly remove?: readonly string[];
   /** Guests to remove before their time is over. They have no account key, so it stays. */
   readonly removeGuests?: readonly GoneGuest[];
+  /** Replaces the account key although nobody leaves whom this device knows: a device that was removed may have it. */
+  readonly rotate?: boolean;
   /** What new recovery words have signed. */
   readonly words?: WordsSaid;
   /** With `words`: the words that have signed again, by their key. Where others are in the ring by now, it stays as it is. */
@@ -97,7 +99,7 @@ export async function makeNextRing(before: Ring, signer: Signer, change: RingCha
   const [inForce, ...older] = await openAccountKeys(before, signer, now);
   if (inForce === undefined || change.remove?.includes(signer.device_id) === true) throw sealedError('not_a_member');
   const members = membersAfter(before, change);
-  const rotates = hasLost(before, members);
+  const rotates = change.rotate === true || hasLost(before, members);
   const key = rotates ? { epoch: epoch + 1, key: randomBytes(32), until: null } : inForce;
   const replaced = rotates ? [...older, { ...inForce, until: now + OLDER_MS }] : older;
   // A member that stays under the same key keeps its wrap.
