@@ -36,31 +36,36 @@ async function sendOne(
   await queue.sent(id, message_id, created_at, sealing === null ? undefined : isSealed ? 'sealed' : 'open');
 }
 
+/** Makes whole lines wait, each of them the messages to one receiver. */
+function makeLines(queue: Queue) {
+  const patience = makePatience(queue);
+  const idsOf = async (to: string): Promise<string[]> => (await messagesTo(queue, to)).map(({ id }) => id);
+  return {
+    worked: patience.worked,
+    /** Makes a line wait for the reason of its first item. */
+    async wait(to: string, reason: string, retryAfterMs: number | null = null): Promise<number> {
+      return patience.wait(to, await idsOf(to), reason, retryAfterMs);
+    },
+    /** Makes a line wait on where it was too fast; null where it was not. */
+    async stayLimited(to: string): Promise<number | null> {
+      const ms = patience.limitedMs(to);
+      if (ms !== null) await queue.tell(await idsOf(to), 'rate_limited');
+      return ms;
+    },
+  };
+}
+
 /** Sends the waiting messages: to one receiver one at a time, the next when the one before has a response. */
 export function makeSendingMessages(parts: Parts) {
   const { entry, history, queue, readiness } = parts;
-  const patience = makePatience(queue);
-
-  const lineOf = (to: string): Promise<Waiting[]> => messagesTo(queue, to);
-  const idsOf = async (to: string): Promise<string[]> => (await lineOf(to)).map(({ id }) => id);
-  /** Makes the whole line wait for the reason of its first item. */
-  async function wait(to: string, reason: string, retryAfterMs: number | null = null): Promise<number> {
-    return patience.wait(to, await idsOf(to), reason, retryAfterMs);
-  }
-
-  /** Makes the whole line wait on where it was too fast; null where it was not. */
-  async function stayLimited(to: string): Promise<number | null> {
-    const ms = patience.limitedMs(to);
-    if (ms !== null) await queue.tell(await idsOf(to), 'rate_limited');
-    return ms;
-  }
+  const { wait, stayLimited, worked } = makeLines(queue);
 
   /** Makes an attempt; null when the next one of the line may follow at once. */
   async function attempt(waiting: Waiting, text: string): Promise<number | null> {
     const { id, to } = waiting;
     try {
       await sendOne(parts, waiting, text);
-      patience.worked(to);
+      worked(to);
       return null;
     } catch (error) {
       const failure = failureOf(error);
@@ -98,7 +103,7 @@ export function makeSendingMessages(parts: Parts) {
 
   async function work(to: string): Promise<number | null> {
     for (;;) {
-      const [first] = await lineOf(to);
+      const [first] = await messagesTo(queue, to);
       if (first === undefined) return null;
       const waitMs = await step(first);
       if (waitMs !== null) return waitMs;
