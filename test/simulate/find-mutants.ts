@@ -27,7 +27,7 @@ async function find({ file, from, to, breaks, firstSeed = 1 }: Mutant, minutes: 
       const [, found = ''] = /^FAIL {2}seed (\d+):/m.exec(output) ?? [];
       if (found !== '' && output.includes(`FAIL  ${breaks}`)) return { seed: found, seconds: seconds() };
       if (found === '') continue;
-      // `test/gates/simulation.test.ts` takes the first seed that fails.
+      // `test/gates/planted-simulation.ts` takes the first seed that fails.
       process.stderr.write(`seed ${found} fails, and keeps the promise: ${breaks}\n`);
       seed = Number(found) + 1 - SEEDS_AT_ONCE;
     }

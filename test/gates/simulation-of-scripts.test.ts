@@ -1,0 +1,3 @@
+import { testFindings } from './planted-simulation.ts';
+
+testFindings(({ file }) => file.endsWith('.lua'));
