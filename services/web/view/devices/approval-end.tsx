@@ -18,12 +18,7 @@ export function Ended({ end, isInvited, deviceId }: { end: End; isInvited: boole
   const isThere = end.isGood && findPeer(deviceId)?.kind === 'device';
   return (
     <div role="status">
-      <Empty
-        node={end.isGood ? CircleCheck : ShieldAlert}
-        title={end.title}
-        // That it will come is true only until then.
-        {...(!isThere && { why: end.why })}
-      >
+      <Empty node={end.isGood ? CircleCheck : ShieldAlert} title={end.title} why={end.why}>
         <div class="row">
           {!end.isGood && isInvited && (
             <a class="button primary" href={hrefOf('add')}>
