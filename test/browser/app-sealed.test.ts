@@ -100,7 +100,10 @@ withChromium.describe('encrypted content in the app', () => {
     const { transfer_id } = offered.body.transfer;
     await inThread(page).locator('.item').getByText('no key that opens these encrypted files').waitFor();
     expect(await inThread(page).getByRole('button', { name: 'Accept' }).count()).toBe(0);
-    expect((await calls.call('getTransfer', { params: { transfer_id } })).body.transfer).toMatchObject({
+    const ended = async () => (await calls.call('getTransfer', { params: { transfer_id } })).body.transfer;
+    // The page says it before its request has arrived.
+    while ((await ended()).state === 'PENDING');
+    expect(await ended()).toMatchObject({
       ...{ state: 'CANCELLED', error: { code: 'cannot_open', by_device_id: id } },
     });
     await look(page, `sealed-offer-${size}`);
