@@ -31,6 +31,13 @@ export function makeLists({ server, account }: { server: HostileServer; account:
   const isGenuine = (text: string, { ring }: Keyring): boolean =>
     ring.body.members.some(({ sig }) => isSignedBy(sig, 'baton/1 guests', account, text));
 
+  /** Returns the genuine lists that the device was shown, and that are newer than this one. */
+  const shownAfter = (id: string, list: List | undefined): List[] =>
+    [...(server.listsOf.get(id) ?? [])]
+      .filter((text) => server.lists.includes(text))
+      .map(listOf)
+      .filter((each) => isNewer(each, list));
+
   return {
     /** Notes what a device was shown that has its keys in use now. */
     note({ id }: Party, keyring: Keyring): void {
@@ -57,12 +64,17 @@ export function makeLists({ server, account }: { server: HostileServer; account:
 
     /**
      * Returns the guest, if any, whose end a device puts off with this list: the newest list that it has taken has the same
-     * keys with an earlier end. Only its user lets a guest in for longer.
+     * keys with an earlier end, and so has each newer one that it was shown. Only its user lets a guest in for longer.
      */
     prolonged({ id }: Pick<Party, 'id'>, text: string): string | null {
-      const known = newest.get(id)?.guests ?? [];
-      const isLater = ({ device_id, enc, until }: Guest) =>
-        known.some((each) => each.device_id === device_id && each.enc === enc && each.until < until);
+      const list = newest.get(id);
+      const known = list?.guests ?? [];
+      const others = shownAfter(id, list).flatMap(({ guests }) => guests);
+      const isLater = ({ device_id, enc, until }: Guest) => {
+        const isSame = (each: Guest) => each.device_id === device_id && each.enc === enc;
+        const hasSaid = others.some((each) => isSame(each) && each.until >= until);
+        return !hasSaid && known.some((each) => isSame(each) && each.until < until);
+      };
       return listOf(text).guests.find(isLater)?.device_id ?? null;
     },
 
