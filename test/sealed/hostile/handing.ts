@@ -43,7 +43,7 @@ export function makeHanding(run: Run) {
     return { from, sealed, isOfGuest: true };
   }
 
-  /** What the server hands to a device as a message. */
+  /** Returns the item that the server hands to a device as a message. */
   async function messageFor(by: Party): Promise<Handed> {
     const item = chance.pick(server.posted);
     const act = item.kind === 'message' ? actOf(item, by) : null;

@@ -31,12 +31,9 @@ export function makeLists({ server, account }: { server: HostileServer; account:
   const isGenuine = (text: string, { ring }: Keyring): boolean =>
     ring.body.members.some(({ sig }) => isSignedBy(sig, 'baton/1 guests', account, text));
 
-  /** Returns the genuine lists that the device was shown, and that are newer than this one. */
-  const shownAfter = (id: string, list: List | undefined): List[] =>
-    [...(server.listsOf.get(id) ?? [])]
-      .filter((text) => server.lists.includes(text))
-      .map(listOf)
-      .filter((each) => isNewer(each, list));
+  /** Returns the genuine lists that a device was shown. */
+  const shownTo = (id: string): List[] =>
+    [...(server.listsOf.get(id) ?? [])].filter((text) => server.lists.includes(text)).map(listOf);
 
   return {
     /** Notes what a device was shown that has its keys in use now. */
@@ -56,20 +53,21 @@ export function makeLists({ server, account }: { server: HostileServer; account:
     entriesOf({ id }: Party, keyring: Keyring, guest: string): (Guest | null)[] {
       const list = newest.get(id);
       if (list === undefined || !isGenuine(list.text, keyring) || memberOf(keyring.ring, guest) !== null) return [];
-      const shown = [...(server.listsOf.get(id) ?? [])].filter((text) => server.lists.includes(text)).map(listOf);
-      return [list, ...shown.filter((each) => !isNewer(list, each))].map(
+      return [list, ...shownTo(id).filter((each) => !isNewer(list, each))].map(
         ({ guests }) => guests.find(({ device_id }) => device_id === guest) ?? null,
       );
     },
 
     /**
-     * Returns the guest, if any, whose end a device puts off with this list: the newest list that it has taken has the same
-     * keys with an earlier end, and so has each newer one that it was shown. Only its user lets a guest in for longer.
+     * Returns the guest, if any, whose end a device puts off with this list. The newest list that the device has taken has the
+     * same keys with an earlier end, and no newer list that it was shown has this end: only a user lets a guest in for longer.
      */
     prolonged({ id }: Pick<Party, 'id'>, text: string): string | null {
       const list = newest.get(id);
       const known = list?.guests ?? [];
-      const others = shownAfter(id, list).flatMap(({ guests }) => guests);
+      const others = shownTo(id)
+        .filter((each) => isNewer(each, list))
+        .flatMap(({ guests }) => guests);
       const isLater = ({ device_id, enc, until }: Guest) => {
         const isSame = (each: Guest) => each.device_id === device_id && each.enc === enc;
         const hasSaid = others.some((each) => isSame(each) && each.until >= until);

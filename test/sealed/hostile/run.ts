@@ -10,7 +10,7 @@ import { makeLists } from './lists.ts';
 import { currentOf, makeParty, type Party } from './party.ts';
 import { makeHostileServer } from './server.ts';
 
-/** What was seen in one run. */
+/** Counts of what happened in one run. */
 export interface Seen {
   opened: number;
   waits: number;
@@ -58,7 +58,7 @@ export async function makeRun(seed: number, replica: ReplicaProcess) {
     ...{ opened: 0, waits: 0, refused: 0, stopped: 0, sent: 0, healed: 0, disagreed: 0 },
     ...{ toGuests: 0, fromGuests: 0, rekeyed: 0, olderLists: 0, endsHidden: 0 },
   };
-  /** What the removed device took along. */
+  /** The keys that the removed device took along. */
   const stolen: { keyring: Keyring | null } = { keyring: null };
 
   return {
@@ -68,7 +68,7 @@ export async function makeRun(seed: number, replica: ReplicaProcess) {
     members: [ann, bob, mallory],
     /** All texts that devices have written, oldest first, and those that the server made with stolen keys. */
     acts: [] as Act[],
-    /** What was found while the server answered. */
+    /** Faults that were found while the server answered. */
     faults: [] as string[],
     /** The act of each envelope. */
     written: new Map<string, Act>(),

@@ -9,7 +9,7 @@ import { type Party, unlessRefused } from './party.ts';
 import { check, type Run } from './run.ts';
 import type { Posted } from './server.ts';
 
-/** Has devices write, and checks for whom they have sealed. */
+/** Lets devices write, and checks for whom they have sealed. */
 export function makeWriting(run: Run) {
   const { seed, chance, server, attacker, guests, mallory, members, acts, written, seen, stolen, known } = run;
   const listed = (): Device[] =>
