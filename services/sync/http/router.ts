@@ -133,8 +133,8 @@ const expressPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
  */
 function rowsByPath(rows: readonly Row[]): Map<string, Row[]> {
   const byPath = new Map<string, Row[]>();
-  const isOpen = ([, { path }]: Row): number => Number(path.includes('{'));
-  for (const row of [...rows].sort((a, b) => isOpen(a) - isOpen(b))) {
+  const hasParameter = ([, { path }]: Row): number => Number(path.includes('{'));
+  for (const row of [...rows].sort((a, b) => hasParameter(a) - hasParameter(b))) {
     const path = expressPath(row[1].path);
     byPath.set(path, [...(byPath.get(path) ?? []), row]);
   }

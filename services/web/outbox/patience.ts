@@ -4,7 +4,7 @@ import { pauseMs } from './verdict.ts';
 /** Decides how long an item waits for its next try: longer with each failure. */
 export function makePatience(queue: Pick<Queue, 'tell'>) {
   const failures = new Map<string, number>();
-  /** When the lines may go on that the service has found too fast, by `performance.now()`. */
+  /** The time by `performance.now()` until which the service limits the rate of each line. */
   const limitedUntil = new Map<string, number>();
   return {
     /** Notes why these items wait, and returns the time until the next try of this line. */
@@ -17,8 +17,8 @@ export function makePatience(queue: Pick<Queue, 'tell'>) {
       return ms;
     },
     /**
-     * Returns how long a line still waits because it was too fast; null where it does not. Each item that is written
-     * meanwhile would be another request that is refused.
+     * Returns how long the service still limits the rate of a line; null when it does not. Without this pause each item that
+     * is written meanwhile would make another request, which is refused.
      */
     limitedMs(line: string): number | null {
       const leftMs = (limitedUntil.get(line) ?? 0) - performance.now();

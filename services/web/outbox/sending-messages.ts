@@ -46,7 +46,7 @@ function makeLines(queue: Queue) {
     async wait(to: string, reason: string, retryAfterMs: number | null = null): Promise<number> {
       return patience.wait(to, await idsOf(to), reason, retryAfterMs);
     },
-    /** Makes a line wait on where it was too fast; null where it was not. */
+    /** Lets a line wait while its rate is limited, and returns how long; null when it is not limited. */
     async stayLimited(to: string): Promise<number | null> {
       const ms = patience.limitedMs(to);
       if (ms !== null) await queue.tell(await idsOf(to), 'rate_limited');

@@ -88,6 +88,6 @@ export const isGuest = computed(
 );
 
 export const others = computed(() => peers.value.filter(({ isCurrent }) => !isCurrent));
-/** True: nothing else belongs to the account now, whatever devices have left it. */
+/** True: the account has no other device now. Former devices do not count. */
 export const isAlone = computed(() => others.value.every(({ kind }) => kind === 'past'));
 export const findPeer = (id: string): Peer | undefined => peers.value.find((peer) => peer.id === id);

@@ -32,7 +32,7 @@ function leave(): boolean {
   return true;
 }
 
-/** Moves the focus to the field of the thread, which then gets the key. A space scrolls. */
+/** Moves the focus to the field of the thread, which then gets the key. A space scrolls the page instead. */
 function writeWith(key: string): void {
   if (Array.from(key).length === 1 && key !== ' ') document.querySelector<HTMLElement>('.composer textarea')?.focus();
 }

@@ -41,8 +41,8 @@ const ONCE_MS = 3_720_000;
 const RENEWED_MS = 90 * 86_400_000;
 
 /**
- * Throws `other_keys` where the service names the place of somebody else. A new device has a new id, and only a device that
- * asks for keys anew replaces its own. Nobody replaces this device, or the recovery words.
+ * Throws `other_keys` where another device already has the id that the service names. A new device has a new id. Only a
+ * device that asks for keys anew replaces its own keys. Nothing replaces this device or the recovery words.
  */
 function checkPlace(
   { ring, guests, device_id: own }: Keyring,

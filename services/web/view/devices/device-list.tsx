@@ -121,7 +121,7 @@ function FormerDevices({ past }: { past: readonly Peer[] }) {
   );
 }
 
-/** Invites somebody whose device is the only one to add another. */
+/** Invites the user of the account's only device to add another one. */
 function Alone() {
   const { devices } = texts.value;
   return (

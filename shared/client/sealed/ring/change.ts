@@ -28,7 +28,7 @@ export interface RingChange {
   readonly remove?: readonly string[];
   /** Guests to remove before their time is over. They have no account key, so it stays. */
   readonly removeGuests?: readonly GoneGuest[];
-  /** Replaces the account key although nobody leaves whom this device knows: a device that was removed may have it. */
+  /** Replaces the account key even if no known member leaves, because a removed device may have it. */
   readonly rotate?: boolean;
   /** What new recovery words have signed. */
   readonly words?: WordsSaid;
