@@ -3,6 +3,7 @@ import { makeVapidKeys } from '../../services/sync/push/senders/web-push/vapid.t
 import type { PushSubscription } from '../../shared/contract/modules/push.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { keysUnder, randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { startReplica } from '../support/replicas.ts';
 import { keysHolding } from '../support/redis/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
@@ -243,21 +244,30 @@ describe('subscribing', () => {
 });
 
 describe('a rotated key', () => {
-  test('goes on signing for the subscriptions that were made with it, and new ones get the new key', async () => {
-    const { site, service, env } = push;
+  /** An installation of its own, whose replicas have these keys, with three devices of one account. */
+  async function makeScene() {
+    const keyPrefix = randomPrefix();
+    const user = randomUser();
     const [before, after] = [makeVapidKeys(), makeVapidKeys()];
     const start = (keys: { publicKey: string; privateKey: string }[]) =>
       startReplica({
-        redisUrl: sharedRedisUrl(),
-        keyPrefix: site.prefix,
+        ...{ redisUrl: sharedRedisUrl(), keyPrefix },
         env: {
-          ...env,
+          ...push.env,
           APP_VAPID_PUBLIC_KEY: keys.map(({ publicKey }) => publicKey).join(),
           APP_VAPID_PRIVATE_KEY: keys.map(({ privateKey }) => privateKey).join(),
         },
       });
-    const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet');
+    const [laptop, phone, tablet] = ['Laptop', 'Phone', 'Tablet'].map((name) => makeDevice({ user, name }));
+    if (!laptop || !phone || !tablet) throw new Error('no devices');
     const old = await start([before]);
+    for (const device of [laptop, phone, tablet]) await device.on(old).call('getMe');
+    return { before, after, start, old, laptop, phone, tablet };
+  }
+
+  test('goes on signing for the subscriptions that were made with it, and new ones get the new key', async () => {
+    const { service } = push;
+    const { before, after, start, old, laptop, phone, tablet } = await makeScene();
     const subscription = await push.subscribe(phone, { on: old });
     await old.stop();
     const rotated = await start([after, before]);
@@ -270,6 +280,24 @@ describe('a rotated key', () => {
     await tell(laptop, tablet, rotated);
     expect(await service.received(1, subscription)).toMatchObject([{ status: 201, vapidKey: before.publicKey }]);
     expect(await service.received(1, newer)).toMatchObject([{ status: 201, vapidKey: after.publicKey }]);
+  });
+
+  test('loses no push while some replicas do not have the new key yet', async () => {
+    const { service } = push;
+    const { before, after, start, old, laptop, tablet } = await makeScene();
+    const rotated = await start([after, before]);
+    const newer = await push.subscribe(tablet, { on: rotated });
+    // Only the old one serves, so it takes the push.
+    await rotated.stop();
+    const { message_id: id } = await tell(laptop, tablet, old);
+    const metrics = async () => (await fetch(`${old.adminUrl}/metrics`)).text();
+    const isLeft = (text: string) => /^baton_push_retries_total\{.*reason="key_unknown"\} 1$/m.test(text);
+    await until(metrics, isLeft, 'the old replica leaves the push to others');
+    await old.stop();
+    const next = await start([after, before]);
+    expect(await service.received(1, newer)).toMatchObject([{ status: 201, payload: { id } }]);
+    const [listed] = (await tablet.on(next).call('listPushSubscriptions')).body.subscriptions;
+    expect(listed).toMatchObject({ state: 'active' });
   });
 });
 

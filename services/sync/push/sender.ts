@@ -27,12 +27,14 @@ export interface PushNotice {
 
 /**
  * What to do next. `failed` ends this push and leaves the registration. `gone` ends both, unless the registration was
- * renewed after `asOfMs`, the time of the provider's knowledge, if the provider gives one.
+ * renewed after `asOfMs`, the time of the provider's knowledge, if the provider gives one. `not_here`: the settings of
+ * this replica do not allow the push. During a rollout of new settings those of another replica may.
  */
 export type PushOutcome =
   | { readonly outcome: 'delivered' }
   | { readonly outcome: 'gone'; readonly asOfMs?: number }
   | { readonly outcome: 'retry'; readonly afterMs: number | null; readonly reason: string }
+  | { readonly outcome: 'not_here'; readonly reason: string }
   | { readonly outcome: 'failed'; readonly reason: string };
 
 export interface PushSender {

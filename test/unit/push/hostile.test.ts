@@ -259,7 +259,7 @@ describe('an endpoint that is connected to', () => {
   test('is judged again before each push, by the rules of now', async () => {
     const sender = makeSender({ vapid: { keys: [VAPID], subject: SUBJECT }, endpointRules: KNOWN });
     await expect(sender.send(targetOf({ endpoint: `https://${NAME}/up`, keys }), noticeOf())).resolves.toEqual({
-      outcome: 'failed',
+      outcome: 'not_here',
       reason: 'endpoint_not_allowed',
     });
   });

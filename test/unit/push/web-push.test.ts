@@ -112,8 +112,8 @@ describe('web push', () => {
     await expect(sender.send(targetOf(before, 'old'), noticeOf())).resolves.toEqual({ outcome: 'delivered' });
     await expect(sender.send(targetOf(after, 'new'), noticeOf())).resolves.toEqual({ outcome: 'delivered' });
     await expect(sender.send(targetOf(before, 'older'), noticeOf())).resolves.toEqual({
-      outcome: 'failed',
-      reason: 'key_retired',
+      outcome: 'not_here',
+      reason: 'key_unknown',
     });
     expect(service.pushes).toHaveLength(2);
   });
@@ -297,7 +297,7 @@ describe('web push', () => {
       { kind: 'fcm', token: 't' },
       { kind: 'apns', token: 't' },
     ] as const)
-      await expect(sender.send(target, noticeOf())).resolves.toEqual({ outcome: 'failed', reason: 'not_configured' });
+      await expect(sender.send(target, noticeOf())).resolves.toEqual({ outcome: 'not_here', reason: 'not_configured' });
   });
 
   test('pushes are counted by the host and port of their provider', () => {

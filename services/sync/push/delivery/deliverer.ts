@@ -28,8 +28,20 @@ const TOO_BIG = 'status 413';
 /** The TTL of the push ended before a push service took it. */
 const EXPIRED = 'expired';
 
-/** A `gone` from before the registration is about an older one, so it becomes a `retry`. */
-function judged(answer: PushOutcome, { fence }: Registration): PushOutcome {
+/** After so many tries, in some fifteen minutes, no rollout is under way any more: no replica can send this push. */
+const MOST_NOT_HERE = 8;
+
+type Judged = Exclude<PushOutcome, { outcome: 'not_here' }>;
+
+/**
+ * A `gone` from before the registration is about an older one, so it becomes a `retry`. So does a push that
+ * this replica has no settings for, as long as another replica may have them.
+ */
+export function judged(answer: PushOutcome, { registration: { fence }, attempts }: Taken): Judged {
+  if (answer.outcome === 'not_here') {
+    const { reason } = answer;
+    return attempts < MOST_NOT_HERE ? { outcome: 'retry', afterMs: null, reason } : { outcome: 'failed', reason };
+  }
   const isStale = answer.outcome === 'gone' && answer.asOfMs !== undefined && answer.asOfMs < Number(fence);
   return isStale ? { outcome: 'retry', afterMs: null, reason: 'renewed_since' } : answer;
 }
@@ -138,7 +150,7 @@ export class Deliverer {
     if (leftMs <= 0) return this.#giveUp(account, job, taken, EXPIRED);
     const notice = notices.noticeOf(account, job, taken, leftMs);
     await this.#pace();
-    const answer = judged(await sender.send(registration.target, notice), registration);
+    const answer = judged(await sender.send(registration.target, notice), taken);
     metrics.push_sent_total.inc({ platform: job.platform, outcome: answer.outcome });
     if (answer.outcome === 'delivered' && job.kind === 'message') metrics.messages_unacked_pushed_total.inc();
     if (answer.outcome === 'delivered' && taken.attempts === 0) {
@@ -157,7 +169,7 @@ export class Deliverer {
     account: string,
     job: PushJob,
     { taken, leftMs }: { taken: Taken; leftMs: number },
-    answer: PushOutcome,
+    answer: Judged,
   ): Promise<void> {
     const { store, scheduleDue, metrics } = this.#parts;
     if (answer.outcome === 'retry') {

@@ -12,6 +12,7 @@ const LONGEST_WAIT_MS = 86_400_000;
 
 const DELIVERED: PushOutcome = { outcome: 'delivered' };
 export const GONE = { outcome: 'gone' } as const satisfies PushOutcome;
+export const notHere = (reason: string): PushOutcome => ({ outcome: 'not_here', reason });
 export const failed = (reason: string): PushOutcome => ({ outcome: 'failed', reason });
 export const retry = (reason: string, afterMs: number | null = null): PushOutcome => ({
   outcome: 'retry',

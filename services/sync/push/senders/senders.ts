@@ -3,7 +3,7 @@ import type { Resolve } from '../guard/guarded-agent.ts';
 import type { PushNotice, PushOutcome, PushSender, PushTarget, SharedTexts } from '../sender.ts';
 import { type ApnsOptions, makeApns } from './apns/apns.ts';
 import { type FcmOptions, makeFcm } from './fcm/fcm.ts';
-import { failed, outcomeOfError } from './outcomes.ts';
+import { notHere, outcomeOfError } from './outcomes.ts';
 import type { VapidOptions } from './web-push/vapid.ts';
 import { makeWebPush } from './web-push/web-push.ts';
 
@@ -11,7 +11,7 @@ import { makeWebPush } from './web-push/web-push.ts';
 const SEND_MS = 10_000;
 
 export interface PushSenderParts {
-  /** Null, here and below, means that this kind is not configured, and its pushes fail. */
+  /** Null, here and below, means that this kind is not configured, and its pushes are left to other replicas. */
   vapid: VapidOptions | null;
   fcm: FcmOptions | null;
   apns: ApnsOptions | null;
@@ -54,7 +54,7 @@ export function makePushSender(parts: PushSenderParts): PushSender {
 
     async send(target, notice) {
       const sender = kindOf(target);
-      if (sender === null) return failed('not_configured');
+      if (sender === null) return notHere('not_configured');
       const signal = AbortSignal.timeout(sendMs);
       try {
         return await Promise.race([sender.send(target, notice, signal), expiry(signal)]);

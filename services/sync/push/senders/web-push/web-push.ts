@@ -2,7 +2,7 @@ import webPush from 'web-push';
 import { checkEndpoint, checkKeys } from '../../guard/endpoint.ts';
 import { type GuardedAgentParts, makeGuardedAgent } from '../../guard/guarded-agent.ts';
 import type { PushNotice, PushOutcome, PushTarget } from '../../sender.ts';
-import { failed, GONE, outcomeOfStatus } from '../outcomes.ts';
+import { failed, GONE, notHere, outcomeOfStatus } from '../outcomes.ts';
 import { webPayload } from '../payload.ts';
 import { post } from '../post.ts';
 import { checkSubject, checkVapidKey, type VapidOptions } from './vapid.ts';
@@ -49,9 +49,9 @@ export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
     providerOf: ({ endpoint }: WebTarget): string => (URL.canParse(endpoint) ? new URL(endpoint).host : 'invalid'),
 
     async send(target: WebTarget, notice: PushNotice, signal: AbortSignal): Promise<PushOutcome> {
-      if (checkEndpoint(target.endpoint, rules) !== null) return failed('endpoint_not_allowed');
+      if (checkEndpoint(target.endpoint, rules) !== null) return notHere('endpoint_not_allowed');
       const key = vapid.keys.find(({ id }) => id === target.keyId);
-      if (key === undefined) return failed('key_retired');
+      if (key === undefined) return notHere('key_unknown');
       const { origin } = new URL(target.endpoint);
       const attempt = async (withPreview: boolean) => {
         const { headers, body } = sealed(target, notice, withPreview);
