@@ -1,6 +1,7 @@
 import { BatonError } from '../../shared/contract/errors.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
+import type { StreamState } from '../../shared/client/stream/stream-state.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 
 /** Enough for the primaries of a cluster to have some each, though by chance one of them has none now and then. */
@@ -16,6 +17,8 @@ interface Pair {
   laptop: TestDevice;
   phone: TestDevice;
   onPhone: Recorder;
+  /** How many states its stream had until its first `ready`. */
+  statesBefore: number;
   acknowledged: { id: string; content: string; askedAt: number; at: number }[];
   refused: { code: string; tookMs: number; at: number }[];
 }
@@ -33,6 +36,8 @@ export interface Traffic {
   finish(): Promise<void>;
   /** What went wrong, as sentences: nothing, if all is well. */
   violations(): string[];
+  /** How streams that were open have closed. */
+  closings(): StreamState[];
   /** The longest that an accepted message took to its stream. */
   slowestMs(): number;
   /** Reasons with which streams were reset. */
@@ -61,7 +66,8 @@ export async function startTraffic(
       const phone = makeDevice({ user, name: 'Phone' });
       const onPhone = phone.listen(to);
       await onPhone.next('ready');
-      return { user, laptop, phone, onPhone, acknowledged: [], refused: [] };
+      // A stream that opens while the store is still coming back from the fault before is sent away for a moment.
+      return { user, laptop, phone, onPhone, statesBefore: onPhone.states.length, acknowledged: [], refused: [] };
     }),
   );
 
@@ -95,7 +101,11 @@ export async function startTraffic(
   }
   let probes = 0;
 
-  function violationsOf({ user, onPhone, acknowledged, refused }: Pair): string[] {
+  const closingsOf = ({ onPhone, statesBefore }: Pair) =>
+    onPhone.states.slice(statesBefore).filter(({ state }) => state === 'waiting' || state === 'refused');
+
+  function violationsOf(pair: Pair): string[] {
+    const { user, onPhone, acknowledged, refused } = pair;
     const events = onPhone.events;
     const seen = new Set(events.filter(({ name }) => name === 'message').map(({ data }) => (data as Shown).message_id));
     const resets = events.filter(({ name, data }) => name === 'ready' && !(data as { resumed: boolean }).resumed);
@@ -110,7 +120,7 @@ export async function startTraffic(
     const accepted = new Map(oneAtATime.map(({ id }, index) => [id, index]));
     const order = live.map(({ data }) => accepted.get((data as Shown).message_id)).filter((n) => n !== undefined);
     const contents = live.map(({ data }) => (data as Shown).content);
-    const closed = onPhone.states.filter(({ state }) => state === 'waiting' || state === 'refused');
+    const closed = closingsOf(pair);
     return [
       ...lost.map(({ content, at }) => `${user}: message ${content}, accepted at ${Math.round(at)}, was never seen`),
       ...(new Set(ids).size < ids.length ? [`${user}: an event came twice`] : []),
@@ -144,6 +154,7 @@ export async function startTraffic(
       await Promise.all(pairs.map((pair) => received(pair, 'the last one')));
     },
     violations: () => pairs.flatMap(violationsOf),
+    closings: () => pairs.flatMap(closingsOf),
     slowestMs: () =>
       Math.max(
         ...pairs.flatMap(({ onPhone, acknowledged }) => {
