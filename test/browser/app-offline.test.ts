@@ -91,6 +91,20 @@ withChromium.describe('the app without network', () => {
     await page.getByText('Former devices').waitFor();
   }, 120_000);
 
+  test('no device is called online while this one has no connection', async () => {
+    const { page, context, phone } = await scene();
+    const onPhone = phone.listen(site.one);
+    const head = page.locator('.main .pane-head h1');
+    await head.getByText('Online', { exact: true }).waitFor();
+    await context.setOffline(true);
+    await page.getByText('You are offline').waitFor();
+    await page.waitForFunction(() => document.querySelector('.is-online') === null);
+    expect(await head.innerText()).not.toMatch(/online|offline|seen/i);
+    await context.setOffline(false);
+    await head.getByText('Online', { exact: true }).waitFor(WITHIN);
+    await onPhone.stop();
+  }, 120_000);
+
   test('files chosen without network wait, survive a reload, and are offered once, in their order', async () => {
     const { page, context, phone } = await scene();
     // A browser that takes its time: what is said to wait is kept by then.

@@ -4,6 +4,7 @@ import { useContext } from 'preact/hooks';
 import type { App } from '../engine/app.ts';
 import { type Shared, shared } from '../engine/shared-state.ts';
 import type { Thread } from '../history/database.ts';
+import { isCutOff } from './cut-off.ts';
 
 export const AppContext = createContext<App | null>(null);
 
@@ -39,7 +40,10 @@ const byUse = (one: Peer, other: Peer): number =>
 export const kindOfUnlisted = (id: string, listed: Shared['listed']): Peer['kind'] =>
   listed === 'never' && !id.startsWith('name:') ? 'device' : 'past';
 
-/** The peers that this device can reach, and those of earlier threads. */
+/**
+ * The peers that this device can reach, and those of earlier threads. Without a connection none is called online, and all
+ * keep their places.
+ */
 export const peers = computed<readonly Peer[]>(() => {
   const { devices, presence, listed } = shared.value;
   const heard = new Map(presence.map((entry) => [entry.device_id ?? `name:${entry.name}`, entry]));
@@ -76,7 +80,8 @@ export const peers = computed<readonly Peer[]>(() => {
       const thread = threads.value.get(peer.id);
       return { ...peer, unread: thread?.unread ?? 0, lastAt: thread?.lastAt ?? 0 };
     })
-    .sort(byUse);
+    .sort(byUse)
+    .map((peer) => (isCutOff.value && peer.isOnline ? { ...peer, isOnline: false, lastSeenAt: null } : peer));
 });
 
 /** When the session of a guest ends, as stored in this browser: known before the service describes this device. */

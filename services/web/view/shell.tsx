@@ -22,6 +22,7 @@ import { ConfirmDialog } from './parts/dialog.tsx';
 import { chooseFiles } from './send/file-input.ts';
 import { Icon } from './parts/icon.tsx';
 import { showsKeys, useKeyboard } from './keyboard.ts';
+import { isCutOff } from './cut-off.ts';
 import { useLanding } from './landing.ts';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
@@ -31,26 +32,14 @@ import { pending } from './send/sending.ts';
 import { later } from './parts/later.tsx';
 import { UnderWayLink } from './under-way-link.tsx';
 
-/** How long a connection may take before the user is told. */
-const PATIENCE_MS = 1_500;
-
 function ConnectionBar() {
   const { client } = useApp();
-  const isLate = useSignal(false);
   const { connection, isDegraded } = shared.value;
   const { connection: words } = texts.value;
-  useEffect(() => {
-    isLate.value = false;
-    const timer = setTimeout(() => {
-      isLate.value = true;
-    }, PATIENCE_MS);
-    return () => clearTimeout(timer);
-  }, [connection]);
-  const isDown = connection === 'offline' || connection === 'connecting' || connection === 'stopped';
   const said = useComputed(() => {
     if (isOffline.value) return words.noNetwork;
     if (shared.value.connection === 'superseded') return words.superseded;
-    if (isDown && isLate.value) return shared.value.connection === 'offline' ? words.offline : words.connecting;
+    if (isCutOff.value) return shared.value.connection === 'offline' ? words.offline : words.connecting;
     return isDegraded ? words.degraded : '';
   }).value;
   return (

@@ -64,8 +64,8 @@ export function AboutPane({ id }: { id: string }) {
   const rows = [
     [about.kind, kinds[peer.type ?? ''] ?? ''],
     [about.presence, presenceText(peer)],
-    ...(stay === undefined ? [] : [[about.access, stayText(stay)]]),
-  ];
+    [about.access, stay === undefined ? '' : stayText(stay)],
+  ].filter(([, value]) => value !== '');
   return (
     <Pane title={peer.name} before={<DevicePicture peer={peer} />}>
       <div class="pane-body">

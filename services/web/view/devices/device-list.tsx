@@ -4,6 +4,7 @@ import { shared } from '../../engine/shared-state.ts';
 import { texts } from '../../texts/texts.ts';
 import { agoText, whenText } from '../../texts/quantities.ts';
 import { isAlone, isGuest, others, type Peer, threads, useApp } from '../app-context.ts';
+import { isCutOff } from '../cut-off.ts';
 import { Icon } from '../parts/icon.tsx';
 import { go, hrefOf, place } from '../navigation.ts';
 import { attempt } from '../parts/notices.ts';
@@ -14,13 +15,14 @@ import { isUnsent, lastText } from '../item-words.ts';
 import { lastItems } from './last-items.ts';
 import { StayLeft, stayOf } from './stays.tsx';
 
-/** Says whether a device can be reached. */
+/** Says whether a device can be reached; '' where nobody knows. */
 export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
   const { devices } = texts.value;
   if (kind === 'past') return devices.gone;
   if (kind === 'live') return devices.live;
   if (isOnline) return devices.online;
   if (lastSeenAt !== null) return devices.seen(agoText(lastSeenAt));
+  if (isCutOff.value) return '';
   return shared.value.connection === 'online' ? devices.never : devices.offline;
 }
 

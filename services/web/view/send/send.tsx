@@ -78,7 +78,7 @@ function What() {
 export function SendPane() {
   const app = useApp();
   const chosen = useSignal<readonly string[]>([]);
-  const { send, devices } = texts.value;
+  const { send } = texts.value;
   const what = pending.value;
   const all = others.value.filter(({ kind }) => kind === 'device');
   const toggle = (id: string, isOn: boolean) => {
@@ -122,7 +122,7 @@ export function SendPane() {
                     <span class="device-name" dir="auto">
                       {peer.name}
                     </span>
-                    <small>{peer.isOnline ? devices.online : presenceText(peer)}</small>
+                    <small>{presenceText(peer)}</small>
                   </span>
                 </label>
               ))}

@@ -149,7 +149,7 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
   const peer = findPeer(id) ?? { ...unlisted, name: threads.value.get(id)?.name ?? id };
   const takesFiles = peer.kind === 'device';
   const stay = stayOf(id);
-  const said = [presenceText(peer), ...(stay === undefined ? [] : [stayText(stay)])].join(' · ');
+  const said = [presenceText(peer), stay === undefined ? '' : stayText(stay)].filter(Boolean).join(' · ');
   const drop = (event: DragEvent) => {
     event.preventDefault();
     isOver.value = false;
