@@ -4,7 +4,7 @@
  */
 const awaited = (find: string, withinMs: number): string => `new Promise((resolve, reject) => {
   const find = ${find};
-  const late = setTimeout(() => reject(new Error(document.body.innerText)), ${withinMs});
+  const late = setTimeout(() => reject(new Error(document.body?.innerText)), ${withinMs});
   const look = () => {
     const one = find();
     if (one === undefined) return;
@@ -29,7 +29,7 @@ export const there = (selector: string, withinMs: number): string =>
 
 /** Resolves to true when the page has this text somewhere. */
 export const said = (text: string, withinMs: number): string =>
-  awaited(`() => document.body.innerText.includes(${JSON.stringify(text)}) || undefined`, withinMs);
+  awaited(`() => document.body?.innerText.includes(${JSON.stringify(text)}) || undefined`, withinMs);
 
 /**
  * Resolves to the share of the only transfer that has moved, when it is more than this. It is 1 when the transfer is over, or
