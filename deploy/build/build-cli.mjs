@@ -3,6 +3,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } fro
 import { join } from 'node:path';
 import { isStarted } from '../local/setup/command.mjs';
 import { installPackages, requireNode } from '../local/setup/setup.mjs';
+import { takeTurn } from '../local/setup/turn.mjs';
 import { ROOT } from '../local/setup/tree.mjs';
 import { buildClient } from './build-client.mjs';
 import { licencesOf } from './licences.mjs';
@@ -13,6 +14,15 @@ import { licencesOf } from './licences.mjs';
  */
 export async function buildCli() {
   await buildClient();
+  const endTurn = takeTurn();
+  try {
+    await bundle();
+  } finally {
+    endTurn();
+  }
+}
+
+async function bundle() {
   const out = join(ROOT, 'services/cli/dist');
   const { version } = JSON.parse(readFileSync(join(ROOT, 'services/cli/package.json'), 'utf8'));
   rmSync(out, { recursive: true, force: true });

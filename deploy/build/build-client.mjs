@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { isStarted, runTool } from '../local/setup/command.mjs';
 import { installPackages, requireNode } from '../local/setup/setup.mjs';
+import { takeTurn } from '../local/setup/turn.mjs';
 import { ROOT } from '../local/setup/tree.mjs';
 import { buildOrExit } from './build.mjs';
 import { slimContract } from './slim-contract.mjs';
@@ -82,12 +83,17 @@ async function writeTypes() {
 
 export async function buildClient() {
   await buildOrExit();
-  rmSync(OUT, { recursive: true, force: true });
-  mkdirSync(OUT, { recursive: true });
-  await bundle();
-  await writeTypes();
-  for (const name of ['sealed', 'sealing']) await saySize(name);
-  if (existsSync(join(ROOT, 'LICENSE'))) cpSync(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'));
+  const endTurn = takeTurn();
+  try {
+    rmSync(OUT, { recursive: true, force: true });
+    mkdirSync(OUT, { recursive: true });
+    await bundle();
+    await writeTypes();
+    for (const name of ['sealed', 'sealing']) await saySize(name);
+    if (existsSync(join(ROOT, 'LICENSE'))) cpSync(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'));
+  } finally {
+    endTurn();
+  }
 }
 
 if (isStarted(import.meta.url)) {
