@@ -76,16 +76,16 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   const keeper: SessionKeeper | null =
     store === undefined ? null : makeSessionKeeper({ store, baseUrl, headers, fetch, clock, onEnded, onProblem });
   const caller: Caller = makeCaller({ baseUrl, headers, fetch, clock, keeper, signal: () => session.signal });
-  const devices = makeDevices(caller, emitter, onProblem);
-  const clipboard = makeClipboardNews(caller, emitter, onProblem);
+  const repeated = { clock, life: () => life.signal, onProblem };
+  const devices = makeDevices(caller, emitter, repeated);
+  const clipboard = makeClipboardNews(caller, emitter, repeated);
   const messages = makeMessages({
-    ...{ caller, clock, life: () => life.signal, onProblem },
+    ...{ caller, repeated },
     isOnline: () => state === 'online',
     deviceNamed: (wanted) => devices.api.known.find(({ name }) => looksOf(name) === looksOf(wanted))?.device_id,
   });
   const transfers = makeTransfers({
-    ...{ options, caller, clock, emitter, start, onProblem },
-    life: () => life.signal,
+    ...{ ...repeated, options, caller, emitter, start },
     presence: () => devices.api.presence,
     deviceId: () => deviceId,
   });

@@ -105,6 +105,19 @@ withChromium.describe('the app without network', () => {
     await onPhone.stop();
   }, 120_000);
 
+  test('a list that could not be read after a change is read again', async () => {
+    const { page, context, user } = await scene();
+    // As often as one reading asks.
+    let refusals = 3;
+    await context.route('**/api/devices', (route) => {
+      refusals -= 1;
+      return refusals < 0 ? route.continue() : route.fulfill({ status: 503, body: 'no server is there' });
+    });
+    await makeDevice({ user, name: 'Tablet' }).on(site.one).call('getMe');
+    await deviceRow(page, 'Tablet').waitFor(WITHIN);
+    expect(refusals).toBe(-1);
+  }, 120_000);
+
   test('files chosen without network wait, survive a reload, and are offered once, in their order', async () => {
     const { page, context, phone } = await scene();
     // A browser that takes its time: what is said to wait is kept by then.

@@ -112,7 +112,7 @@ test('what goes into a pipe comes out of one, and neither end holds it in memory
   expect(got.digest('hex')).toBe(hash.digest('hex'));
   expect(Math.max(peaks.sending, peaks.taking)).toBeLessThan(150);
   expect(readdirSync(join(laptop.config, 'sends'))).toEqual([]);
-});
+}, 240_000);
 
 describe('a big file', () => {
   const SIZE = 160 * MIB;

@@ -5,6 +5,7 @@ import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
 import type { Parts } from './parts.ts';
+import { repeated } from './repeated.ts';
 import { requested, type Shared, shared } from './shared-state.ts';
 import { watchStays } from './stays.ts';
 
@@ -61,12 +62,10 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     if (!(await received(parts, message))) throw staysThere();
   });
   client.start();
-  client
-    .untilOnline()
-    .then(async () => {
-      if (shared.value.me === null) tell({ me: await client.me() });
-      void mendPush(parts).catch(() => {});
-      await files.goOn();
-    })
-    .catch(() => {});
+  const goOn = repeated(async () => {
+    if (shared.value.me === null) tell({ me: await client.me() });
+    void mendPush(parts).catch(() => {});
+    await files.goOn();
+  });
+  client.untilOnline().then(goOn, () => {});
 }

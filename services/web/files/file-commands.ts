@@ -103,7 +103,8 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
     try {
       await onTransfer(await client.transfers.get(ref));
     } catch (error) {
-      if (codeOf(error) === 'not_found') await end('transfer_gone');
+      if (codeOf(error) !== 'not_found') throw error;
+      await end('transfer_gone');
     }
   }
 
@@ -146,8 +147,12 @@ export function makeFileCommands(parts: Parts) {
       await onTransfer(transfer);
     },
 
-    /** Resumes what this browser was sending when it was closed, as far as it still has the files. */
+    /**
+     * Resumes what this browser was sending when it was closed, as far as it still has the files. Rejects when the service
+     * could not be asked about one of them; the next call goes on with that one.
+     */
     async goOn(): Promise<void> {
+      const failures: unknown[] = [];
       for (const transferId of await history.sources.all()) {
         const files = await history.sources.of(transferId);
         // The page was closed before it put the item into the outbox.
@@ -160,11 +165,16 @@ export function makeFileCommands(parts: Parts) {
         if (here.length === 0 || here.length !== files?.length) continue;
         await sending.goOn(transferId, here).catch(async (error: unknown) => {
           if (error instanceof BatonClientError && error.action !== 'retry') await history.sources.forget(transferId);
+          else failures.push(error);
         });
       }
-      for (const item of await history.unfinished()) await lookAgain(item);
+      for (const item of await history.unfinished()) {
+        await lookAgain(item).catch((error: unknown) => void failures.push(error));
+      }
       const taken = (await history.withBytes(null)).map(({ ref }) => ref);
       await dropArchives(parts.entry.userId, taken);
+      const passing = failures.find((one) => one instanceof BatonClientError && one.action === 'retry');
+      if (passing instanceof Error) throw passing;
     },
   };
 }

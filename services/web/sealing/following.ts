@@ -1,5 +1,6 @@
 import type { Device } from '../../../shared/client/index.ts';
 import type { Parts } from '../engine/parts.ts';
+import { repeated } from '../engine/repeated.ts';
 import { type Shared, shared } from '../engine/shared-state.ts';
 import { keyState } from './key-state.ts';
 
@@ -16,16 +17,15 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
       () => {},
     );
   };
-  const openKept = async (): Promise<void> => {
+  const openSoon = repeated(async () => {
     if (isKeyed()) await (await keys.open()).openKept();
-  };
-  const openSoon = (): void => void openKept().catch(() => {});
+  });
+  let hasHeard = false;
   /** A browser without keys is told too, once it hears of keys. */
-  const readDeletions = async (hasHeard: boolean): Promise<void> => {
+  const readDeletionsSoon = repeated(async () => {
     const sealing = hasHeard ? await keys.open() : await keys.ifKeyed();
     if (sealing !== null) tell({ deletions: await sealing.pendingDeletions() });
-  };
-  const readDeletionsSoon = (hasHeard: boolean): void => void readDeletions(hasHeard).catch(() => {});
+  });
   const noteRemoved = async (deviceId: string): Promise<void> => {
     if (!isKeyed()) return;
     await (await keys.open()).noteRemoved(deviceId);
@@ -39,7 +39,8 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
       openSoon();
       // The ring may have a device that was removed before it came.
       takeOutSoon();
-      readDeletionsSoon(true);
+      hasHeard = true;
+      readDeletionsSoon();
     }
     // A device whose session expired keeps its place, because it cannot fetch anything meanwhile.
     if (name === 'device:removed' && device_id !== undefined && reason !== 'expired') {
@@ -53,7 +54,7 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
   client.on('state', (state) => {
     if (state !== 'online') return;
     openSoon();
-    readDeletionsSoon(false);
+    readDeletionsSoon();
     takeOutSoon();
   });
   keyState.subscribe(openSoon);

@@ -4,26 +4,21 @@ import type { Caller } from '../http/caller.ts';
 import type { Emitter } from '../emitter.ts';
 import { isAmong, ownInvite } from '../session/service.ts';
 import { readSignInLink } from '../session/sign-in-link.ts';
+import { makeRepeated, type RepeatedParts } from '../time/repeated.ts';
 import type { Device, PresenceEntry, SignInLink } from '../wire.ts';
 import { targetOf } from './target.ts';
 
 export interface DeviceModule {
   readonly api: Devices;
   onPresence(entries: readonly PresenceEntry[]): void;
-  /** Reads the list again, once for changes that come together. */
+  /** Reads the list again. */
   refetch(): void;
 }
 
 /** The devices of the account, as last heard. */
-export function makeDevices(
-  caller: Caller,
-  emitter: Emitter<ClientEvents>,
-  onProblem: (error: unknown) => void,
-): DeviceModule {
+export function makeDevices(caller: Caller, emitter: Emitter<ClientEvents>, repeated: RepeatedParts): DeviceModule {
   let known: readonly Device[] = [];
   let presence: readonly PresenceEntry[] = [];
-  let isFetching = false;
-  let isStale = false;
 
   function overlay(devices: readonly Device[]): readonly Device[] {
     const byId = new Map(presence.map((entry) => [entry.device_id, entry]));
@@ -34,53 +29,42 @@ export function makeDevices(
     });
   }
 
-  async function fetchAll(): Promise<void> {
-    do {
-      isStale = false;
-      known = overlay((await caller.call('listDevices')).body.devices);
-    } while (isStale);
+  function learn(devices: readonly Device[]): void {
+    known = overlay(devices);
     emitter.emit('devices', known);
   }
 
-  return {
-    api: {
-      get known() {
-        return known;
-      },
-      get presence() {
-        return presence;
-      },
-      async list(settings) {
-        return (await caller.call('listDevices', settings)).body.devices;
-      },
-      async listPresence(settings) {
-        return (await caller.call('getPresence', settings)).body.devices;
-      },
-      async rename(deviceId, name, settings) {
-        const params = { device_id: deviceId };
-        return (await caller.call('renameDevice', { params, body: { name }, ...settings })).body.device;
-      },
-      async remove(deviceId, settings) {
-        return (await caller.call('removeDevice', { params: { device_id: deviceId }, ...settings })).status === 204;
-      },
+  const api: Devices = {
+    get known() {
+      return known;
     },
+    get presence() {
+      return presence;
+    },
+    async list(settings) {
+      return (await caller.call('listDevices', settings)).body.devices;
+    },
+    async listPresence(settings) {
+      return (await caller.call('getPresence', settings)).body.devices;
+    },
+    async rename(deviceId, name, settings) {
+      const params = { device_id: deviceId };
+      return (await caller.call('renameDevice', { params, body: { name }, ...settings })).body.device;
+    },
+    async remove(deviceId, settings) {
+      return (await caller.call('removeDevice', { params: { device_id: deviceId }, ...settings })).status === 204;
+    },
+  };
+
+  return {
+    api,
     onPresence(entries) {
       presence = entries;
       emitter.emit('presence', entries);
       if (known.length === 0) return;
-      known = overlay(known);
-      emitter.emit('devices', known);
+      learn(known);
     },
-    refetch() {
-      isStale = true;
-      if (isFetching) return;
-      isFetching = true;
-      fetchAll()
-        .catch(onProblem)
-        .finally(() => {
-          isFetching = false;
-        });
-    },
+    refetch: makeRepeated(repeated, async () => learn(await api.list())),
   };
 }
 

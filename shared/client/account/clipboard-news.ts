@@ -1,6 +1,7 @@
 import type { ClientEvents } from '../api.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Emitter } from '../emitter.ts';
+import { makeRepeated, type RepeatedParts } from '../time/repeated.ts';
 import type { ClipboardChange } from '../wire.ts';
 
 /** Reports each change of the clipboard once, including a change that was missed while there was no stream. */
@@ -14,7 +15,7 @@ export interface ClipboardNews {
 export function makeClipboardNews(
   caller: Caller,
   emitter: Emitter<ClientEvents>,
-  onProblem: (error: unknown) => void,
+  repeated: RepeatedParts,
 ): ClipboardNews {
   let toldAt: number | null = null;
 
@@ -23,18 +24,19 @@ export function makeClipboardNews(
     emitter.emit('clipboard', change);
   }
 
-  async function refetch(): Promise<void> {
-    const { content, updated_at, expires_at, ...source } = (await caller.call('getClipboard')).body;
+  const refetch = makeRepeated(repeated, async () => {
+    const { content, updated_at, expires_at, source_device_id, source_device_name } = (
+      await caller.call('getClipboard')
+    ).body;
     if (updated_at === null || expires_at === null || updated_at === toldAt) return;
-    const { source_device_id, source_device_name } = source;
-    const bytes = new TextEncoder().encode(content).length;
-    onChange({ source_device_id, source_device_name: source_device_name ?? '', updated_at, expires_at, bytes });
-  }
+    const source = { source_device_id, source_device_name: source_device_name ?? '' };
+    onChange({ ...source, updated_at, expires_at, bytes: new Blob([content]).size });
+  });
 
   return {
     onChange,
     onReady(found) {
-      if (found !== null && found.updated_at !== toldAt) refetch().catch(onProblem);
+      if (found !== null && found.updated_at !== toldAt) refetch();
       else if (found === null && toldAt !== null) onChange(null);
     },
   };

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../contract/limits.ts';
 import type { Messages } from '../api.ts';
 import type { Caller } from '../http/caller.ts';
-import type { Clock } from '../time/clock.ts';
+import { makeRepeated, type RepeatedParts } from '../time/repeated.ts';
 import { failureOf } from '../errors/failure.ts';
 import { makeRecent } from '../stream/recent.ts';
 import { makeSendOrder } from './send-order.ts';
@@ -12,18 +12,12 @@ import type { Message } from '../wire.ts';
 /** The number of taken messages that are remembered: twice as many as a mailbox holds. */
 const TAKEN = 1_024;
 
-/** The pause after a failed acknowledgement. Until it succeeds the sender sees the message as not delivered. */
-const ACKNOWLEDGE_AGAIN_MS = 2_000;
-
 interface Parts {
   caller: Caller;
-  clock: Clock;
-  /** Aborted when the client is closed. */
-  life: () => AbortSignal;
+  repeated: RepeatedParts;
   isOnline: () => boolean;
   /** The device whose name looks like this one, as far as it is known. */
   deviceNamed: (name: string) => string | undefined;
-  onProblem: (error: unknown) => void;
 }
 
 export interface MessageModule {
@@ -32,49 +26,32 @@ export interface MessageModule {
   onMessage(message: Message): void;
 }
 
-export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onProblem }: Parts): MessageModule {
+export function makeMessages({ caller, repeated, isOnline, deviceNamed }: Parts): MessageModule {
   const inOrder = makeSendOrder();
   const taken = makeRecent(TAKEN);
   const taking = new Set<string>();
   const toAcknowledge = new Set<string>();
-  let isAcknowledging = false;
-  let forgetAgain = (): void => {};
   let receiver: ((message: Message) => void | Promise<void>) | null = null;
 
-  /** Sends one request at a time, with every message that was taken meanwhile. */
-  async function acknowledge(): Promise<void> {
-    if (isAcknowledging) return;
-    isAcknowledging = true;
-    forgetAgain();
-    try {
-      // Messages that are taken in this moment go with it.
-      await Promise.resolve();
-      while (toAcknowledge.size > 0) {
-        const ids = [...toAcknowledge].slice(0, LIMITS.ackIds);
-        await caller.call('ackMessages', { body: { message_ids: ids } });
-        for (const id of ids) toAcknowledge.delete(id);
+  /** Acknowledges every message that was taken meanwhile. Until then the sender sees it as not delivered. */
+  const acknowledgeSoon = makeRepeated(repeated, async () => {
+    // Messages that are taken in this moment go with it.
+    await Promise.resolve();
+    while (toAcknowledge.size > 0) {
+      const ids = [...toAcknowledge];
+      try {
+        await api.acknowledge(ids);
+      } catch (error) {
+        // A message that is not acknowledged comes again with the next stream.
+        if (failureOf(error).action !== 'retry') toAcknowledge.clear();
+        throw error;
       }
-    } finally {
-      isAcknowledging = false;
+      for (const id of ids) toAcknowledge.delete(id);
     }
-  }
+  });
 
-  function acknowledgeSoon(): void {
-    acknowledge().catch((error: unknown) => {
-      onProblem(error);
-      const { action, retryAfterMs } = failureOf(error);
-      // A message that is not acknowledged comes again with the next stream.
-      if (action !== 'retry' || life().aborted) return toAcknowledge.clear();
-      const cancel = clock.after(Math.max(ACKNOWLEDGE_AGAIN_MS, retryAfterMs ?? 0), acknowledgeSoon);
-      const signal = life();
-      forgetAgain();
-      forgetAgain = () => {
-        cancel();
-        signal.removeEventListener('abort', forgetAgain);
-      };
-      signal.addEventListener('abort', forgetAgain);
-    });
-  }
+  /** Hands over the messages that came while nobody took them. */
+  const handWaiting = makeRepeated(repeated, async () => (await api.list()).forEach(onMessage));
 
   async function hand(message: Message): Promise<void> {
     const id = message.message_id;
@@ -100,10 +77,7 @@ export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onPro
     },
     receive(take) {
       receiver = take;
-      // Hands over the messages that came while nobody took them.
-      if (isOnline()) {
-        api.list().then((messages) => messages.forEach(onMessage), onProblem);
-      }
+      if (isOnline()) handWaiting();
       return () => {
         if (receiver === take) receiver = null;
       };
@@ -122,7 +96,7 @@ export function makeMessages({ caller, clock, life, isOnline, deviceNamed, onPro
   };
 
   function onMessage(message: Message): void {
-    hand(message).catch(onProblem);
+    hand(message).catch(repeated.onProblem);
   }
 
   return { api, onMessage };

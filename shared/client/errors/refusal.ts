@@ -1,4 +1,5 @@
 import { BatonError, type ErrorCode, type ErrorExtras, isErrorCode } from '../../contract/errors.ts';
+import { parseJson } from '../http/parse-json.ts';
 
 /** The limit of a refusal's text. A problem document is far below it; the page of a proxy is cut. */
 const MAX_CHARS = 65_536;
@@ -49,12 +50,9 @@ function secondsOf(header: string | null): number | undefined {
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null; // a proxy's page, or nothing at all
-  }
+  // Also a proxy's page, or nothing at all.
+  const value = parseJson(text);
+  return typeof value === 'object' ? (value as Record<string, unknown> | null) : null;
 }
 
 /** Returns the text of a response, cut after `mostChars` characters. Rejects only when it breaks off. */

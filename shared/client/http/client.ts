@@ -9,6 +9,7 @@ import { NoAnswerError } from '../errors/no-answer.ts';
 import { noteUnknown, outcomeOf } from '../errors/outcome.ts';
 import { readRefusal, readText } from '../errors/refusal.ts';
 import { misfit } from './misfit.ts';
+import { parseJson } from './parse-json.ts';
 import { type BaseUrl, baseOf, type Fetch, type HeaderSource, headersOf, platformFetch, urlOf } from './request.ts';
 
 /** Far more than the longest response, a list of transfers with their files. */
@@ -172,17 +173,13 @@ async function readBody({ answers }: Route, response: Response): Promise<unknown
   const isJson = (response.headers.get('content-type') ?? '').includes('json');
   if (expected === null) return null;
   if (typeof expected === 'string' || (expected === undefined && !isJson)) return text;
-  const members = { status: response.status };
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (cause) {
-    throw new BatonError('internal', 'The answer is not what the contract says', { cause, members });
-  }
+  const body = parseJson(text);
   const schema = expected ?? Object.values(answers).find(isSchema);
   const flaw = schema === undefined ? null : misfit(formOf(schema), body);
-  if (flaw !== null)
+  if (flaw !== null) {
+    const members = { status: response.status };
     throw new BatonError('internal', `The answer is not what the contract says at ${flaw}`, { members });
+  }
   return body;
 }
 

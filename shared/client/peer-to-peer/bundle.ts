@@ -1,3 +1,4 @@
+import { parseJson } from '../http/parse-json.ts';
 import { limitsOf, type Pipe } from './pipe.ts';
 import { MOST_MESSAGE_BYTES, WINDOW_BYTES } from './words.ts';
 
@@ -58,14 +59,6 @@ interface Early {
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
-}
 
 export function makeBundle({ messageBytes, onSignal, onMisbehaved, onSent }: BundleParts): Bundle {
   const channels = new Set<RTCDataChannel>();
@@ -137,7 +130,7 @@ export function makeBundle({ messageBytes, onSignal, onMisbehaved, onSent }: Bun
   function handOn({ kind, content }: Early): void {
     if (kind === BYTES) take(content);
     else if (kind === WORD) take(decoder.decode(content));
-    else onSignal(parseText(decoder.decode(content)));
+    else onSignal(parseJson(decoder.decode(content)));
   }
 
   /** Takes a frame. False: an honest side does not send it. */

@@ -1,5 +1,6 @@
 import type { Form } from '../../contract/forms.ts';
 import { misfit } from '../http/misfit.ts';
+import { parseJson } from '../http/parse-json.ts';
 import type { DeviceRef, Persist, Scope, User } from '../wire.ts';
 
 /** A session as it is kept: plain JSON. In a browser the secret is in the cookie, which no script can read. */
@@ -45,12 +46,8 @@ const KEPT: Form = {
 
 /** Parses a kept session; null where the text is not one. */
 export function sessionIn(text: string): Session | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return misfit(KEPT, value) === null ? (value as Session) : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(text);
+  return misfit(KEPT, value) === null ? (value as Session) : null;
 }
 
 /** Where a session is kept between two runs. Everything may be asynchronous. */

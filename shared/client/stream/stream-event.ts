@@ -2,6 +2,7 @@ import type { EventSourceMessage } from 'eventsource-parser';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { formOf } from '../../contract/forms.ts';
 import { misfit } from '../http/misfit.ts';
+import { parseJson } from '../http/parse-json.ts';
 import { EVENTS, type EventData, type EventName } from '../../contract/events.ts';
 
 /** One event of the catalogue as the application gets it. */
@@ -28,12 +29,4 @@ export function parseEvent(frame: EventSourceMessage): StreamEvent | null {
     throw new BatonClientError('unexpected_answer', message);
   }
   return { name: frame.event, data, id: frame.id || null, duplicate: false } as StreamEvent;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // a damaged frame is dropped, so that the later ones arrive
-  }
 }

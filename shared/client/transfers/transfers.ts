@@ -16,7 +16,6 @@ import type { Caller } from '../http/caller.ts';
 import type { Clock } from '../time/clock.ts';
 import { digestsOf } from '../files/digest.ts';
 import type { Emitter } from '../emitter.ts';
-import { failureOf } from '../errors/failure.ts';
 import type { FileSource, OpenSink } from '../files/files.ts';
 import { mayGoDirect, type PeerModule, type PeerReceiving, type PeerSide } from './peer-module.ts';
 import type { Measured } from './progress.ts';
@@ -26,6 +25,7 @@ import { makeRelaySender, type RelaySender } from './sending.ts';
 import { targetOf } from '../account/target.ts';
 import { hasEnded, makeRun, type Run, type Side } from './transfer-run.ts';
 import { waitForReceiver } from './waiting-receiver.ts';
+import { makeRepeated } from '../time/repeated.ts';
 import type { PresenceEntry, Transfer, TransferPhase } from '../wire.ts';
 
 /** Higher for a receiver, which stores some files while others come. */
@@ -200,7 +200,6 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       const whole = transfer.files === undefined ? await api.get(id) : transfer;
       if (!hasEnded(whole)) emitter.emit('incoming', makeIncoming(whole));
     } catch (error) {
-      // The transfer is announced again with the next stream.
       announced.delete(id);
       throw error;
     }
@@ -213,17 +212,17 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   }
 
   /** Fetches the transfers of this device that are not over, offered and accepted, and announces them again. */
-  async function refetch(): Promise<void> {
-    for (let cursor: string | undefined; ; ) {
-      const page = await api.list(cursor === undefined ? {} : { cursor });
-      for (const transfer of page.transfers.filter((one) => !hasEnded(one))) {
+  const refetch = makeRepeated({ clock, life: parts.life, onProblem }, async () => {
+    for (let page = {}; ; ) {
+      const { transfers, next_cursor: cursor } = await api.list(page);
+      for (const transfer of transfers.filter((one) => !hasEnded(one))) {
         onUpdated({ transfer });
         if (transfer.receiver.device_id === parts.deviceId()) await announce(transfer);
       }
-      if (page.next_cursor === null) return;
-      cursor = page.next_cursor;
+      if (cursor === null) return;
+      page = { cursor };
     }
-  }
+  });
 
   const api: Transfers = {
     async send(to: Target, files, settings = {}) {
@@ -280,7 +279,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
 
   return {
     api,
-    onIncoming: ({ transfer }) => void announce(transfer).catch(onProblem),
+    onIncoming: ({ transfer }) => void announce(transfer).catch(refetch),
     onUpdated,
     onRewind({ transfer_id, index, upload_url, offset }) {
       running.get(transfer_id)?.sender?.rewind(index, upload_url, offset);
@@ -294,13 +293,13 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       caller.call('sendSignal', { body }).catch(onProblem);
     },
     onReady(anew) {
-      if (anew) void refetch().catch(onProblem);
+      if (anew) refetch();
       for (const { run, sender, receiver, peer } of running.values()) {
         sender?.nudge();
         receiver?.nudge();
         peer?.nudge();
         run.refresh().catch((error: unknown) => {
-          if (!run.signal.aborted) onProblem(failureOf(error));
+          if (!run.signal.aborted) onProblem(error);
         });
       }
     },

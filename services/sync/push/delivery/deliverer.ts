@@ -4,7 +4,7 @@ import { parseJob, type PushJob } from './jobs.ts';
 import { type Lanes, makeLanes } from '../../lanes.ts';
 import type { Notices } from './notice.ts';
 import type { PushOutcome, PushSender } from '../sender.ts';
-import type { Finish, PushStore, Registration, Taken } from '../store.ts';
+import type { Finish, PushStore, Taken } from '../store.ts';
 
 /**
  * How many pushes may wait for one push service, as a multiple of those under way there. The first is what is sent in the

