@@ -32,6 +32,18 @@ function listenForReports(page: Page, reports: string[]): void {
   });
 }
 
+const opened = new Set<Page>();
+const SCENE_CHARS = 600;
+
+/** Returns what each open page shows, for the error of a test that fails. */
+async function tellScene(): Promise<string> {
+  const all = [...opened].map(async (page) => {
+    const text = await page.locator('body').innerText({ timeout: 2_000 });
+    return `${page.url()} shows: ${text.replace(/\s*\n\s*/g, ' | ').slice(-SCENE_CHARS)}`;
+  });
+  return (await Promise.allSettled(all)).map((one) => (one.status === 'fulfilled' ? one.value : '')).join('\n');
+}
+
 export async function openApp(browser: Browser, opening: Opening): Promise<AppPage> {
   const { url, user, name, at = '', direct = false, ...options } = opening;
   const context = await browser.newContext({
@@ -68,6 +80,9 @@ export async function openApp(browser: Browser, opening: Opening): Promise<AppPa
     Object.assign(window, { showSaveFilePicker: undefined, showDirectoryPicker: undefined });
   });
   const page = await context.newPage();
+  opened.add(page);
+  page.once('close', () => opened.delete(page));
+  Object.assign(globalThis, { tellScene });
   await page.goto(`${url}/${at === '' ? '' : `#/${at}`}`);
   return { page, context, reports };
 }

@@ -31,15 +31,23 @@ function newSince(before) {
   return extra;
 }
 
+/** Adds to an error what the test saw when it failed, where its file has set `globalThis.tellScene` to tell that. */
+async function addScene(error, tellScene) {
+  const scene = await tellScene?.();
+  if (scene && typeof error?.stack === 'string')
+    error.stack = error.stack.replace(/\n\s+at |$/, (at) => `\n${scene}${at}`);
+}
+
 /**
  * Fails a file that leaves something behind that keeps a process alive: a listening server, a socket, a child, a timer.
- * Its worker goes on with the next file, so nothing else would notice.
+ * Its worker goes on with the next file, so nothing else would notice. A test that fails shows what it saw.
  */
 export default class LeakFreeEnvironment extends TestEnvironment {
   #before = new Map();
   #failed = false;
 
   async handleTestEvent(event) {
+    if (event.name === 'test_fn_failure') await addScene(event.error, this.global.tellScene);
     if (event.name === 'test_fn_failure' || event.name === 'hook_failure') this.#failed = true;
     if (event.name === 'setup') this.#before = countHandles();
     // A test that fails in the middle leaves things behind, and its own error says more.
