@@ -83,7 +83,7 @@ async function openIn(browser: BareFirefox, url: string): Promise<FirefoxPage> {
     async choose(selector, text, path) {
       // Without a screen the picker closes at once, and the app hears that nothing was chosen.
       await run(`void (globalThis.asked = new Promise((resolve) => {
-        HTMLInputElement.prototype.click = function () { this.hidden = true; document.body.append(this); resolve(); };
+        HTMLInputElement.prototype.click = resolve;
       }))`);
       await click(selector, text);
       await run('asked');
@@ -92,7 +92,6 @@ async function openIn(browser: BareFirefox, url: string): Promise<FirefoxPage> {
         nodes: unknown[];
       };
       await browser.send('input.setFiles', { context, element: nodes[0], files: [path] });
-      await run(`document.querySelector('${locator.value}').remove()`);
     },
     async save(selector, text) {
       const saved = next('browsingContext.downloadEnd');

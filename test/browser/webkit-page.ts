@@ -76,13 +76,12 @@ export async function openWebKitPage(url: string): Promise<WebKitPage> {
     async choose(selector, text, path) {
       // The picker is a window of the system, which WebDriver does not reach.
       await run(`void (globalThis.asked = new Promise((resolve) => {
-        HTMLInputElement.prototype.click = function () { document.body.append(this); resolve(); };
+        HTMLInputElement.prototype.click = function () { this.hidden = false; resolve(); };
       }))`);
       await click(selector, text);
       await run('asked');
       const id = await element(`document.querySelector('body > input[type=file]')`);
       await browser.send(`element/${id}/value`, { text: path });
-      await run(`document.querySelector('body > input[type=file]').remove()`);
     },
     reload: go,
     back: async () => void (await browser.send('back', {})),

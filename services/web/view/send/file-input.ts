@@ -6,9 +6,12 @@ export function chooseFiles({ isFolder = false } = {}): Promise<ChosenFile[]> {
   input.type = 'file';
   input.multiple = true;
   input.webkitdirectory = isFolder;
-  return new Promise((resolve) => {
+  input.hidden = true;
+  // A browser may collect an input that is nowhere in the page, and its choice with it.
+  document.body.append(input);
+  return new Promise<ChosenFile[]>((resolve) => {
     input.addEventListener('change', () => resolve(chosenOf(input.files ?? [])), { once: true });
     input.addEventListener('cancel', () => resolve([]), { once: true });
     input.click();
-  });
+  }).finally(() => input.remove());
 }
