@@ -1,8 +1,8 @@
 import type { Texts } from './english.ts';
 
 export const germanErrors: Texts['errors'] = {
-  network: 'Der Dienst ist nicht erreichbar. Prüfe das Netz und versuche es noch einmal.',
-  timeout: 'Der Dienst hat zu lange gebraucht. Versuche es noch einmal.',
+  network: 'Der Dienst ist nicht erreichbar. Prüfe das Netz und versuch es noch einmal.',
+  timeout: 'Der Dienst hat zu lange gebraucht. Versuch es noch einmal.',
   store_unavailable: 'Der Dienst ist gestört. Versuch es gleich noch einmal.',
   store_full: 'Der Dienst hat keinen Platz mehr. Lesen und Entfernen geht, bis wieder Platz ist.',
   broker_unavailable: 'Der Anmeldedienst ist gerade nicht erreichbar. Versuch es gleich noch einmal.',
@@ -10,7 +10,7 @@ export const germanErrors: Texts['errors'] = {
     'Der Dienst hat nicht geantwortet. Das kann angekommen sein; noch einmal gesendet, kommt es vielleicht zweimal an.',
   idempotency_key_reused: 'Die Dateien haben sich geändert, seit sie angeboten wurden. Sende sie neu.',
   draining: 'Der Dienst startet neu. Versuch es gleich noch einmal.',
-  rate_limited: 'Zu viel auf einmal. Versuch es gleich noch einmal.',
+  rate_limited: 'Zu viele Anfragen. Versuch es gleich noch einmal.',
   guest_forbidden: 'Gäste dürfen das nicht. Benutze eines deiner eigenen Geräte.',
   tier_exceeded: 'Du kannst nicht mehr erlauben, als du selbst darfst. Wähle weniger.',
   name_taken: 'Ein anderes Gerät hat diesen Namen. Wähle einen anderen.',
@@ -50,12 +50,12 @@ export const germanErrors: Texts['errors'] = {
   account_refused:
     'Dieses Konto darf sich hier nicht anmelden. Nimm ein anderes oder frage, wer diesen Dienst betreibt.',
   relay_busy: 'Der Dienst leitet zu viele Dateien auf einmal weiter. Versuch es gleich noch einmal.',
-  internal: 'Der Dienst hat einen Fehler gemacht. Versuch es gleich noch einmal.',
+  internal: 'Im Dienst ist ein Fehler aufgetreten. Versuch es gleich noch einmal.',
   cross_site:
     'Von der Adresse aus, unter der diese Seite geöffnet ist, geht das nicht. Öffne Baton unter seiner Hauptadresse.',
   unexpected_answer:
     'Statt des Dienstes hat ein Proxy oder die Anmeldeseite eines Netzes geantwortet. Prüfe das Netz und lade die Seite neu.',
   broker_contract:
     'Der Anmeldedienst hat eine unbrauchbare Antwort gegeben. Versuch es noch einmal, oder frage, wer diesen Dienst betreibt.',
-  unexpected: 'Baton ist auf einen unbekannten Fehler gestoßen. Lade die Seite neu und versuche es noch einmal.',
+  unexpected: 'Baton ist auf einen unbekannten Fehler gestoßen. Lade die Seite neu und versuch es noch einmal.',
 };

@@ -16,7 +16,7 @@ export const germanKeys: KeyTexts = {
   noKey:
     'Dieses Konto ist verschlüsselt, aber dieser Browser hat keinen Schlüssel. Was er sendet, ist unverschlüsselt.',
   get: 'Schlüssel holen',
-  how: 'Scanne diesen Code auf einem Gerät mit Schlüsseln, oder gib ihm den Link: „Gerät hinzufügen“ oder „baton approve“.',
+  how: 'Wähle auf einem Gerät mit Schlüsseln „Gerät hinzufügen“ und scanne diesen Code, oder gib seinen Link an „baton approve“.',
   noneGiven: 'Das Gerät, das zugestimmt hat, hat keine Schlüssel gegeben. Stimme auf einem Gerät mit Schlüsseln zu.',
   lost: 'Die Schlüssel dieses Browsers sind weg. Was er sendet, wartet, bis du den Schlüssel wieder holst oder ohne weitermachst.',
   without: 'Ohne weitermachen',
@@ -83,21 +83,21 @@ export const germanKeys: KeyTexts = {
   startAnewWhy: (names) =>
     `Dieser Browser erstellt einen neuen Schlüssel. ${
       names === '' ? '' : `Verbinde diese neu, denn sie verlieren ihren: ${names}. `
-    }Was verschlüsselt auf ein Gerät wartet, kann niemand mehr öffnen.`,
+    }Verschlüsselte Nachrichten und Dateien, die noch warten, kann niemand mehr öffnen.`,
   startAnewLater:
-    'Tu das nur, wenn es kein Gerät mit Schlüsseln mehr gibt. Alle Geräte erfahren es. Die Schlüssel werden in 24 Stunden entfernt, wenn kein Gerät mit Schlüsseln widerspricht. Was verschlüsselt wartet, kann niemand mehr öffnen.',
+    'Tu das nur, wenn es kein Gerät mit Schlüsseln mehr gibt. Alle Geräte erfahren es. Die Schlüssel werden in 24 Stunden entfernt, wenn kein Gerät mit Schlüsseln das abbricht. Verschlüsselte Nachrichten und Dateien, die noch warten, kann niemand mehr öffnen.',
   announced: (when) =>
     `Alle Schlüssel dieses Kontos werden entfernt: ${when}. Ein Gerät ohne Schlüssel hat das verlangt.`,
   announcedErase: (when) => `Dieses Konto wird gelöscht: ${when}. Ein Gerät ohne Schlüssel hat das verlangt.`,
-  keep: 'Behalten',
+  keep: 'Entfernen abbrechen',
   kept: 'Nichts wird entfernt.',
-  firstByItself: 'Das verschlüsselt das Konto: beide Geräte haben dann Schlüssel, und ein anderes gibt es nicht.',
+  firstByItself: 'Das verschlüsselt das Konto: Beide Geräte haben dann Schlüssel, und ein anderes gibt es nicht.',
   protection: {
     title: 'Was geschützt ist, und was nicht',
     isProtected: 'Geschützt',
     protectedList: [
       'Niemand außer den Geräten mit Schlüsseln liest Nachrichten, Dateien und Zwischenablage: nicht in der Datenbank des Dienstes, ihren Dateien und Sicherungen, nicht in seinem Speicher und seinen Protokollen, nicht im Netz.',
-      'Niemand sonst kann im Namen eines deiner Geräte schreiben. Was nicht verschlüsselt ist, wird so genannt.',
+      'Niemand sonst kann im Namen eines deiner Geräte schreiben. Was nicht verschlüsselt ist, ist gekennzeichnet.',
       'Ein Gerät, das du entfernst, liest nichts, was danach gesendet wird.',
     ],
     isNot: 'Nicht geschützt',
@@ -118,28 +118,28 @@ export const germanKeys: KeyTexts = {
   differNew: 'Sie sind anders: abmelden',
   otherDevice: 'Das andere Gerät',
   sealed: 'Verschlüsselt',
-  open: 'Nicht verschlüsselt: der Dienst könnte das geschrieben haben',
-  openMine: 'Nicht verschlüsselt: der Dienst kann das lesen',
+  open: 'Nicht verschlüsselt: Der Dienst könnte das geschrieben haben',
+  openMine: 'Nicht verschlüsselt: Der Dienst kann das lesen',
   openThread: 'Nicht verschlüsselt',
   sendOpen: 'Unverschlüsselt senden',
   gives: 'Es bekommt den Schlüssel dieses Kontos und kann lesen, was ab jetzt verschlüsselt wird und was jetzt wartet.',
   givesGuest:
     'Es bekommt keinen Schlüssel dieses Kontos. Es kann nur die Nachrichten und Dateien lesen, die man ihm schickt, und die sind nur für es verschlüsselt. Die Zwischenablage kann es nur lesen, wenn sie nicht verschlüsselt ist.',
-  givesNone: 'Es bekommt keinen Schlüssel: was es sendet und bekommt, ist nicht verschlüsselt.',
+  givesNone: 'Es bekommt keinen Schlüssel: Was es sendet und bekommt, ist nicht verschlüsselt.',
   checkCode: (code) => `Prüfziffern ${code}. Das neue Gerät zeigt dieselben.`,
   failed: 'Die Schlüssel sind, wie sie waren.',
   waiting: {
     unkeyed: 'Wartet, bis du die Ziffern verglichen hast.',
-    keys_lost: 'Wartet: die Schlüssel dieses Browsers sind weg. Die Einstellungen sagen, was zu tun ist.',
-    keys_gone: 'Wartet: der Dienst hat keine Schlüssel dieses Kontos mehr.',
+    keys_lost: 'Wartet: Die Schlüssel dieses Browsers sind weg. Die Einstellungen sagen, was zu tun ist.',
+    keys_gone: 'Wartet: Der Dienst hat keine Schlüssel dieses Kontos mehr.',
     rotation_due: 'Wartet, bis der Schlüssel des Kontos ersetzt ist.',
-    ring_moved: 'Wartet: die Geräte mit Schlüsseln ändern sich gerade.',
+    ring_moved: 'Wartet: Die Geräte mit Schlüsseln ändern sich gerade.',
     unknown_key: 'Wartet auf den neuen Schlüssel des Kontos.',
     devices_disagree:
-      'Wartet: deine Geräte sind sich nicht einig, wer Schlüssel hat. Hole den Schlüssel in den Einstellungen neu.',
-    link_again: 'Wartet: dieser Browser war zu lange weg. Hole den Schlüssel in den Einstellungen neu.',
-    bad_ring: 'Wartet: der Dienst zeigt eine Geräteliste, die niemand in diesem Konto unterschrieben hat.',
-    bad_guests: 'Wartet: der Dienst zeigt eine Gästeliste, die niemand in diesem Konto unterschrieben hat.',
+      'Wartet: Deine Geräte sind sich nicht einig, wer Schlüssel hat. Hole den Schlüssel in den Einstellungen neu.',
+    link_again: 'Wartet: Dieser Browser war zu lange weg. Hole den Schlüssel in den Einstellungen neu.',
+    bad_ring: 'Wartet: Der Dienst zeigt eine Geräteliste, die niemand in diesem Konto unterschrieben hat.',
+    bad_guests: 'Wartet: Der Dienst zeigt eine Gästeliste, die niemand in diesem Konto unterschrieben hat.',
   },
   errors: {
     unkeyed: 'Vergleiche zuerst die Ziffern.',
@@ -148,10 +148,10 @@ export const germanKeys: KeyTexts = {
     keys_exist: 'Das Konto ist schon verschlüsselt. Hole den Schlüssel von einem Gerät, das ihn hat.',
     keys_unusable:
       'Dieser Browser kann keine Schlüssel aufbewahren. Nimm ein anderes Fenster oder einen anderen Browser.',
-    keys_not_supported: 'Dieser Dienst gibt Verschlüsseltes nicht weiter.',
-    not_lasting: 'Nur dein eigenes Gerät, das angemeldet bleibt, macht Schlüssel.',
+    keys_not_supported: 'Dieser Dienst unterstützt keine Verschlüsselung.',
+    not_lasting: 'Nur dein eigenes Gerät, das angemeldet bleibt, kann Schlüssel erstellen.',
     rotation_due: 'Der Schlüssel des Kontos muss zuerst ersetzt werden. Das geht in den Einstellungen.',
-    ring_moved: 'Ein anderes Gerät hat die Schlüssel gleichzeitig geändert. Versuche es noch einmal.',
+    ring_moved: 'Ein anderes Gerät hat die Schlüssel gleichzeitig geändert. Versuch es noch einmal.',
     ring_full: 'Das Konto hat so viele Geräte mit Schlüsseln, wie es haben kann. Melde zuerst eines ab.',
     guest_clipboard: 'Gäste können die verschlüsselte Zwischenablage nicht benutzen.',
     unkeyed_receiver: 'Das andere Gerät hat keinen Schlüssel, also könnte der Dienst das lesen.',
@@ -160,12 +160,12 @@ export const germanKeys: KeyTexts = {
     devices_disagree:
       'Deine Geräte sind sich nicht einig, wer Schlüssel hat. Hole den Schlüssel in den Einstellungen neu.',
     link_again: 'Dieser Browser war zu lange weg. Hole den Schlüssel in den Einstellungen neu.',
-    unknown_key: 'Dieser Browser hat den neuesten Schlüssel noch nicht. Versuche es gleich noch einmal.',
+    unknown_key: 'Dieser Browser hat den neuesten Schlüssel noch nicht. Versuch es gleich noch einmal.',
     record_damaged:
       'Ein Teil der Dateien wurde unterwegs oder während des Sendens verändert. Nichts davon bleibt. Sende sie noch einmal.',
     wrong_signer: 'Diese Dateien kommen nicht von dem Gerät, das sie nennen. Sie wurden abgelehnt.',
     not_a_member: 'Das Gerät, das diese Dateien gesendet hat, gehört nicht zum Konto. Sie wurden abgelehnt.',
-    sent_before: 'Jemand hat diese Dateien unterwegs wiederholt. Sie wurden abgelehnt.',
+    sent_before: 'Jemand hat diese Dateien unterwegs noch einmal gesendet. Sie wurden abgelehnt.',
     key_retired: 'Diese Dateien wurden vor zu langer Zeit verschlüsselt. Lass sie noch einmal senden.',
     newer_version: 'Eine neuere Version von Baton hat das verschlüsselt. Lade die Seite neu.',
     bad_words: 'Das sind nicht die Wiederherstellungswörter dieses Kontos.',

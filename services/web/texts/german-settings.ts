@@ -13,8 +13,8 @@ export const germanSettings: Pick<Texts, 'settings'> = {
     pushOff: 'Melde mir Nachrichten und Dateien, auch wenn Baton geschlossen ist.',
     pushOn: 'Mitteilungen sind an.',
     pushWaiting: 'Warte auf diesen Browser und seinen Push-Dienst …',
-    pushDenied: 'Dieser Browser blockiert Mitteilungen dieser Seite. Das lässt sich in seinen Einstellungen ändern.',
-    pushAsks: 'Mitteilungen sind aus: Dieser Browser will noch einmal gefragt werden, ob Baton sie zeigen darf.',
+    pushDenied: 'Dieser Browser blockiert Mitteilungen von Baton. Erlaube sie in seinen Einstellungen.',
+    pushAsks: 'Mitteilungen sind aus. Dieser Browser muss dich noch einmal fragen, ob Baton sie zeigen darf.',
     pushBroken: 'Mitteilungen kommen nicht mehr an und ließen sich nicht von selbst wieder einschalten.',
     pushUnknown: 'Der Dienst kann gerade nicht gefragt werden, ob Mitteilungen an sind.',
     pushImpossible: 'In diesem Browser oder unter dieser Adresse nicht möglich.',
@@ -36,7 +36,7 @@ export const germanSettings: Pick<Texts, 'settings'> = {
     current: 'Dieses Gerät',
     remove: 'Abmelden',
     removeTitle: (name) => `${name} abmelden?`,
-    removeWhy: 'Es verliert sofort den Zugang, und was auf es wartet, wird verworfen.',
+    removeWhy: 'Es verliert sofort den Zugang. Was auf das Gerät wartet, wird gelöscht.',
     others: 'Alle anderen abmelden',
     othersTitle: 'Alle anderen Geräte abmelden?',
     othersWhy: 'Jedes Gerät außer diesem verliert sofort den Zugang.',
@@ -59,7 +59,7 @@ export const germanSettings: Pick<Texts, 'settings'> = {
     signedInAs: (name) => `Angemeldet als ${name}`,
     about: 'Für Programme',
     insecure:
-      'Diese Adresse ist nicht https. Nachrichten und die Zwischenablage gehen; Dateien können nicht empfangen werden, und es gibt keine Benachrichtigungen.',
+      'Diese Adresse ist nicht https. Nachrichten und die Zwischenablage gehen; Dateien können nicht empfangen werden, und es gibt keine Mitteilungen.',
     api: 'API-Referenz',
   },
 };

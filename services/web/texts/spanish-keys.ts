@@ -15,7 +15,7 @@ export const spanishKeys: KeyTexts = {
   created: 'Los mensajes, los archivos y el portapapeles se cifran desde ahora.',
   noKey: 'Esta cuenta está cifrada, pero este navegador no tiene clave. Lo que envía no se cifra.',
   get: 'Obtener la clave',
-  how: 'Escanea este código en un dispositivo con clave, o dale el enlace: «Añadir un dispositivo» o «baton approve».',
+  how: 'En un dispositivo con clave, elige «Añadir un dispositivo» y escanea este código, o pasa su enlace a «baton approve».',
   noneGiven: 'El dispositivo que lo aprobó no dio claves. Apruébalo en un dispositivo que las tenga.',
   lost: 'Las claves de este navegador ya no están. Lo que envía espera a que obtengas la clave de nuevo o sigas sin ella.',
   without: 'Seguir sin clave',
@@ -23,7 +23,8 @@ export const spanishKeys: KeyTexts = {
   onGuest:
     'Este navegador es un invitado. Los mensajes y archivos que envía y recibe se cifran. No tiene la clave de la cuenta, así que no puede usar el portapapeles cifrado.',
   guest: 'Invitado: lo que se le envía se cifra solo para él.',
-  trust: 'El servicio entrega esta aplicación, así que solo te protege si confías en el servicio.',
+  trust:
+    'El servicio entrega esta aplicación, así que una aplicación web solo te protege en la medida en que confías en el servicio.',
   noKeys: 'Sin clave. Elige «Obtener la clave» en sus ajustes, o vuelve a iniciar sesión en él, y apruébalo aquí.',
   gone: 'Ya no tiene la sesión iniciada',
   words: 'Palabras de recuperación',
@@ -38,7 +39,7 @@ export const spanishKeys: KeyTexts = {
     use: 'Usar palabras de recuperación',
     what: 'Las palabras de recuperación son 24 palabras que guardas en papel. Si se pierden todos los dispositivos con clave, dan la clave de la cuenta a un navegador con la sesión iniciada en ella.',
     givesAway:
-      'Quien tiene las palabras puede abrir los mensajes y portapapeles que se grabaron desde que se crearon. Quien además puede iniciar sesión en tu cuenta lee lo que leen tus dispositivos. Guárdalas donde nadie más las encuentre.',
+      'Quien tiene las palabras puede abrir los mensajes y portapapeles grabados desde que existen las palabras. Quien además puede iniciar sesión en tu cuenta lee lo que leen tus dispositivos. Guárdalas donde nadie más las encuentre.',
     once: 'Las palabras se muestran una vez y no se guardan en ningún sitio. Solo valen después del último paso.',
     replaces:
       'Las palabras nuevas sustituyen a las actuales y a la clave de la cuenta. Las actuales ya no valen nada después.',
@@ -80,19 +81,19 @@ export const spanishKeys: KeyTexts = {
   startAnewWhy: (names) =>
     `Este navegador crea una clave nueva. ${
       names === '' ? '' : `Enlaza de nuevo estos, porque pierden la suya: ${names}. `
-    }Lo que espera cifrado ya no se podrá abrir.`,
+    }Los mensajes y archivos cifrados que aún esperan ya no se podrán abrir.`,
   startAnewLater:
-    'Hazlo solo si no queda ningún dispositivo con clave. Se avisa a todos los dispositivos. Las claves se quitan en 24 horas, salvo que un dispositivo con clave lo cancele. Lo que espera cifrado ya no se podrá abrir.',
-  announced: (when) => `Se quitan todas las claves de esta cuenta: ${when}. Lo pidió un dispositivo sin clave.`,
-  announcedErase: (when) => `Se borra esta cuenta: ${when}. Lo pidió un dispositivo sin clave.`,
-  keep: 'Conservarlas',
+    'Hazlo solo si no queda ningún dispositivo con clave. Se avisa a todos los dispositivos. Las claves se quitarán dentro de 24 horas, salvo que un dispositivo con clave lo cancele. Los mensajes y archivos cifrados que aún esperan ya no se podrán abrir.',
+  announced: (when) => `Se quitarán todas las claves de esta cuenta: ${when}. Lo pidió un dispositivo sin clave.`,
+  announcedErase: (when) => `Se borrará esta cuenta: ${when}. Lo pidió un dispositivo sin clave.`,
+  keep: 'Cancelar la eliminación',
   kept: 'No se quita nada.',
   firstByItself: 'Esto cifra la cuenta: los dos dispositivos tienen clave entonces, y no hay otro.',
   protection: {
     title: 'Qué está protegido y qué no',
     isProtected: 'Protegido',
     protectedList: [
-      'Solo los dispositivos con clave leen los mensajes, los archivos y el portapapeles: nadie en la base de datos del servicio, sus archivos y copias, ni en su memoria y sus registros, ni en la red.',
+      'Solo los dispositivos con clave leen los mensajes, los archivos y el portapapeles. Nadie más los lee: ni en la base de datos del servicio, sus archivos y copias, ni en su memoria y sus registros, ni en la red.',
       'Nadie más puede escribir en nombre de uno de tus dispositivos. Lo que no está cifrado se indica así.',
       'Un dispositivo que quitas no lee nada de lo que se envía después.',
     ],
@@ -104,7 +105,7 @@ export const spanishKeys: KeyTexts = {
       'Si dejas entrar el dispositivo de otra persona como tuyo, lee lo que leen los tuyos. Mira el nombre y la dirección, y compara las cifras.',
       'Un ordenador cuántico del futuro podría abrir lo que se graba hoy.',
     ],
-    web: 'El servicio entrega esta aplicación. Un servicio que miente podría entregar otra, así que una aplicación web solo te protege si confías en él. La línea de comandos no tiene ese límite.',
+    web: 'El servicio entrega esta aplicación. Un servicio que miente podría entregar otra, así que una aplicación web solo te protege en la medida en que confías en él. La línea de comandos no tiene ese límite.',
   },
   compare: '¿Son iguales las cifras?',
   compareWhy: (name) => `${name} ha dado a este navegador la clave de la cuenta, y muestra cuatro cifras.`,
@@ -143,9 +144,9 @@ export const spanishKeys: KeyTexts = {
     keys_gone: 'El servicio ya no tiene las claves de esta cuenta.',
     keys_exist: 'La cuenta ya está cifrada. Obtén la clave de un dispositivo que la tenga.',
     keys_unusable: 'Este navegador no puede guardar claves. Usa otra ventana u otro navegador.',
-    keys_not_supported: 'Este servicio no transmite lo que está cifrado.',
-    not_lasting: 'Solo tu propio dispositivo que mantiene la sesión crea claves.',
-    rotation_due: 'Antes hay que sustituir la clave de la cuenta. Se hace en los ajustes.',
+    keys_not_supported: 'Este servicio no admite el cifrado.',
+    not_lasting: 'Solo un dispositivo tuyo que mantenga la sesión iniciada puede crear claves.',
+    rotation_due: 'Sustituye antes la clave de la cuenta en los ajustes.',
     ring_moved: 'Otro dispositivo cambió las claves al mismo tiempo. Inténtalo de nuevo.',
     ring_full: 'La cuenta tiene todos los dispositivos con clave que puede tener. Cierra antes la sesión de uno.',
     guest_clipboard: 'Los invitados no pueden usar el portapapeles cifrado.',
@@ -159,7 +160,7 @@ export const spanishKeys: KeyTexts = {
       'Una parte de los archivos se cambió por el camino o durante el envío. No se guarda nada. Envíalos de nuevo.',
     wrong_signer: 'Estos archivos no vienen del dispositivo que nombran. Se han rechazado.',
     not_a_member: 'El dispositivo que envió estos archivos no pertenece a la cuenta. Se han rechazado.',
-    sent_before: 'Alguien repitió estos archivos por el camino. Se han rechazado.',
+    sent_before: 'Alguien volvió a enviar estos archivos por el camino. Se han rechazado.',
     key_retired: 'Estos archivos se cifraron hace demasiado tiempo. Pide que los envíen de nuevo.',
     newer_version: 'Una versión más reciente de Baton cifró esto. Vuelve a cargar la página.',
     bad_words: 'Estas no son las palabras de recuperación de esta cuenta.',
