@@ -64,8 +64,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   /** The stream was refused, and was requested once more at once. */
   let isTriedAgain = false;
 
-  const emitter = makeEmitter<ClientEvents>((error) => onProblem(error));
   /** Ignores what a listener of problems throws, because nobody is left to be told. */
+  const emitter = makeEmitter<ClientEvents>((error, name) => name === 'problem' || onProblem(error));
   function onProblem(error: unknown): void {
     const problem = failureOf(error);
     if (session.signal.aborted || problem.code === 'aborted') return;
@@ -198,6 +198,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     start,
     async close() {
       life.abort(closed());
+      // What failed is not repeated now. A client that starts again reads everything.
+      isFirst = true;
       stopKeeping();
       await stream.stop();
     },
@@ -219,9 +221,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
         const off = emitter.on('state', look);
         look(state);
       });
-      if (signal === undefined) return online;
       await untilAborted(online, signal).catch((error: unknown) => {
-        throw signal.aborted ? abortedBy(signal) : error;
+        throw signal?.aborted ? abortedBy(signal) : error;
       });
     },
     session: async () => keeper?.current() ?? null,

@@ -10,8 +10,8 @@ export interface Emitter<E> {
   emit<N extends keyof E>(name: N, event: E[N]): void;
 }
 
-/** Makes an emitter. `onThrow` gets the error that a listener threw; the other listeners are called all the same. */
-export function makeEmitter<E>(onThrow: (error: unknown) => void): Emitter<E> {
+/** Makes an emitter. `onThrow` gets the error that a listener of `name` threw; the other listeners are called all the same. */
+export function makeEmitter<E>(onThrow: (error: unknown, name: keyof E) => void): Emitter<E> {
   type Entry = { name: keyof E; listener: (event: never) => void; isOnce: boolean };
   const entries = new Set<Entry>();
   const listen = (name: keyof E, listener: Entry['listener'], isOnce = false): Off => {
@@ -33,7 +33,7 @@ export function makeEmitter<E>(onThrow: (error: unknown) => void): Emitter<E> {
         try {
           entry.listener(event as never);
         } catch (error) {
-          onThrow(error);
+          onThrow(error, name);
         }
       }
     },

@@ -5,14 +5,19 @@ import {
   type TransferFile,
 } from '../../../shared/client/index.ts';
 import type { Parts } from '../engine/parts.ts';
+import { isPassing } from '../engine/repeated.ts';
 import type { FilesItem } from '../history/database.ts';
 import { errorOf, stateOf } from '../history/history.ts';
+import { forgetOrphan } from '../outbox/kept-sources.ts';
+import { failureOf, isKeyProblem, verdictOf } from '../outbox/verdict.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { isAlways } from './always.ts';
 import { dropArchives, openKept, removeKept, whyNoFiles } from './kept-files.ts';
 import { makeOpeningFiles } from './opening-files.ts';
 import { codeOf, makeChange, makeRunningFiles, type RunningFiles } from './running-files.ts';
 import { CONCURRENCY, makeSendingFiles } from './sending-files.ts';
+
+const isUnfinished = ({ state }: FilesItem): boolean => ['preparing', 'offered', 'active'].includes(state);
 
 const received = (item: FilesItem): void => {
   Object.assign(item, { state: 'done', kept: 'here' } satisfies Partial<FilesItem>);
@@ -80,7 +85,7 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
     const isOver = !['offered', 'active'].includes(state);
     if (item?.kind !== 'files' || item.state === state || (isOver && running.has(id))) return;
     // The event may have been under way when the transfer ended.
-    if (!isOver && !['preparing', 'offered', 'active'].includes(item.state)) return;
+    if (!isOver && !isUnfinished(item)) return;
     await change(item.id, (one) => {
       one.state = state;
       one.error = errorOf(transfer, one.isMine);
@@ -96,8 +101,8 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
     if (running.has(ref) || (ref === '' && (await sending.isWaiting(id)))) return;
     const end = (error: string) =>
       change(id, (one) => {
-        one.state = 'failed';
-        one.error = error;
+        // It may have been offered, or have ended, meanwhile.
+        if (one.ref === ref && isUnfinished(one)) Object.assign(one, { state: 'failed', error });
       });
     if (ref === '') return end('interrupted');
     try {
@@ -155,16 +160,13 @@ export function makeFileCommands(parts: Parts) {
       const failures: unknown[] = [];
       for (const transferId of await history.sources.all()) {
         const files = await history.sources.of(transferId);
-        // The page was closed before it put the item into the outbox.
-        if (((await history.item(transferId)) ?? (await history.byRef(transferId))) === undefined) {
-          await history.sources.forget(transferId);
-          continue;
-        }
+        if (await forgetOrphan(history, transferId)) continue;
         const here = (files ?? []).flatMap(({ file, name }) => (file === null ? [] : [{ file, name }]));
         // The outbox sends files that are not offered yet.
         if (here.length === 0 || here.length !== files?.length) continue;
         await sending.goOn(transferId, here).catch(async (error: unknown) => {
-          if (error instanceof BatonClientError && error.action !== 'retry') await history.sources.forget(transferId);
+          const failure = failureOf(error);
+          if (verdictOf(failure) === 'refused' && !isKeyProblem(failure)) await history.sources.forget(transferId);
           else failures.push(error);
         });
       }
@@ -173,8 +175,8 @@ export function makeFileCommands(parts: Parts) {
       }
       const taken = (await history.withBytes(null)).map(({ ref }) => ref);
       await dropArchives(parts.entry.userId, taken);
-      const passing = failures.find((one) => one instanceof BatonClientError && one.action === 'retry');
-      if (passing instanceof Error) throw passing;
+      const passing = failures.find(isPassing);
+      if (passing !== undefined) throw passing;
     },
   };
 }

@@ -65,8 +65,9 @@ export function makeOpeningFiles(
     if (found.kind === 'refused') return refuse(offer, found.code);
     waiting.set(offer.id, offer);
     await history.offered(offer.transfer, 'waits');
+    if (!found.isSoon) return;
     clearTimeout(timer);
-    if (found.isSoon) timer = setTimeout(openAgain, RETRY_MS);
+    timer = setTimeout(openAgain, RETRY_MS);
   }
 
   function openAgain(): void {

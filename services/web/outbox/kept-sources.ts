@@ -1,6 +1,7 @@
 import type { ChosenFile } from '../files/choosing.ts';
 import type { FilesItem } from '../history/database.ts';
 import type { History } from '../history/history.ts';
+import { inLock } from '../locks.ts';
 
 /** The most bytes that are copied for one item, and for all waiting items. A handle takes no space. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -26,6 +27,17 @@ async function hasSpaceFor(history: History, item: FilesItem, waiting: readonly 
   const { quota = 0, usage = 0 } = (await navigator.storage?.estimate?.()) ?? {};
   return quota === 0 || item.totalBytes <= (quota - usage) * SHARE_OF_SPACE;
 }
+
+/** Nobody takes sources for orphans while their item is on its way into the outbox. */
+export const inSources = <T>(work: () => Promise<T>): Promise<T> => inLock('baton-sources', work);
+
+/** Forgets sources that no item belongs to, because the page was closed before it was in the outbox; false: there is one. */
+export const forgetOrphan = (history: History, id: string): Promise<boolean> =>
+  inSources(async () => {
+    if (((await history.item(id)) ?? (await history.byRef(id))) !== undefined) return false;
+    await history.sources.forget(id);
+    return true;
+  });
 
 /** Keeps handles, or copies of small files, to read them from after a reload. Keeps nothing where there is no space. */
 export async function keepSources(

@@ -5,7 +5,7 @@ import type { FilesItem, Item, MessageItem } from '../history/database.ts';
 import { newId } from '../../../shared/client/new-id.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { serverNow } from '../server-time.ts';
-import { allowSources, keepSources } from './kept-sources.ts';
+import { allowSources, inSources, keepSources } from './kept-sources.ts';
 import { isWaitingItem } from './queue.ts';
 import { makeSendingMessages } from './sending-messages.ts';
 
@@ -57,8 +57,7 @@ export function makeOutbox(parts: Parts) {
     const item = filesItem(to, files);
     const waiting = (await queue.all()).filter(({ kind }) => kind === 'files').map(({ id }) => id);
     // Stored before the user sees that the item waits, and may close the page.
-    await keepSources(history, item, files, waiting);
-    await queue.add(item);
+    await inSources(() => keepSources(history, item, files, waiting).then(() => queue.add(item)));
     await history.note(item, name);
     void tabs.ask('send-files', item.id, files).catch(() => {});
     void addPreviews(history, item.id, files).catch(() => {});

@@ -1,4 +1,5 @@
 import type { BatonClient, ClipboardEntry } from '../../../shared/client/index.ts';
+import { isPassing } from '../engine/repeated.ts';
 import type { History } from '../history/history.ts';
 import '../texts/key-texts.ts';
 import { makeAppFiles } from './app-files.ts';
@@ -22,11 +23,16 @@ const makeClipboard = (ring: OwnRing) => ({
     return { ...entry, content: text };
   },
 
-  /** Returns the entry with its content, where this browser can open it. */
+  /** Returns the entry with its content, where this browser can open it. Rejects when the service could not be asked for the ring. */
   async openEntry(entry: ClipboardEntry): Promise<ClipboardEntry> {
     if (entry.sealed === undefined) return entry;
     const { texts } = ring.sealing();
-    const found = await ring.opened((keyring) => texts.openClipboard(keyring, entry)).catch(() => null);
+    const found = await ring
+      .opened((keyring) => texts.openClipboard(keyring, entry))
+      .catch((error: unknown) => {
+        if (isPassing(error)) throw error;
+        return null;
+      });
     return found?.received.kind === 'opened' ? { ...entry, content: found.received.text } : entry;
   },
 });

@@ -5,8 +5,8 @@ import { shared } from '../engine/shared-state.ts';
 /** How long a connection may take before the user is told. */
 const PATIENCE_MS = 1_500;
 
-/** True: no stream is open, or the browser opens one just now. */
-const isDown = computed(() => ['offline', 'connecting', 'stopped'].includes(shared.value.connection));
+/** True: no stream is open. The browser may open one just now. */
+const isDown = computed(() => shared.value.connection !== 'online');
 const isLate = signal(false);
 effect(() => {
   isLate.value = false;

@@ -37,17 +37,15 @@ export function makeMessages({ caller, repeated, isOnline, deviceNamed }: Parts)
   const acknowledgeSoon = makeRepeated(repeated, async () => {
     // Messages that are taken in this moment go with it.
     await Promise.resolve();
-    while (toAcknowledge.size > 0) {
-      const ids = [...toAcknowledge];
-      try {
-        await api.acknowledge(ids);
-      } catch (error) {
-        // A message that is not acknowledged comes again with the next stream.
-        if (failureOf(error).action !== 'retry') toAcknowledge.clear();
-        throw error;
-      }
-      for (const id of ids) toAcknowledge.delete(id);
+    const ids = [...toAcknowledge];
+    try {
+      await api.acknowledge(ids);
+    } catch (error) {
+      // A message that is not acknowledged comes again with the next stream.
+      if (failureOf(error).action !== 'retry') toAcknowledge.clear();
+      throw error;
     }
+    for (const id of ids) toAcknowledge.delete(id);
   });
 
   /** Hands over the messages that came while nobody took them. */

@@ -4,18 +4,12 @@ import { untilAborted } from '../time/clock.ts';
 /** Stands for all other devices: earlier messages leave before a message to all, and later ones wait for it. */
 const EVERYBODY = '*';
 
-const settled = (work: Promise<unknown>): Promise<void> =>
-  work.then(
-    () => {},
-    () => {},
-  );
-
 /**
  * Begins work for one receiver when the work before it has ended, well or not, in the order of the calls. Other receivers do
  * not wait. Work that is aborted while it waits never begins, and rejects at once.
  */
 export function makeSendOrder() {
-  const last = new Map<string, Promise<void>>();
+  const last = new Map<string, Promise<unknown>>();
 
   return function inOrder<T>(receiver: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     const before = (receiver === EVERYBODY ? [...last.keys()] : [receiver, EVERYBODY]).flatMap(
@@ -26,12 +20,11 @@ export function makeSendOrder() {
       if (signal?.aborted === true) throw abortedBy(signal, 'none');
       return work();
     });
-    const end = settled(done);
+    const end = done.catch(() => {});
     last.set(receiver, end);
     void end.then(() => {
       if (last.get(receiver) === end) last.delete(receiver);
     });
-    if (signal === undefined) return done;
     // Once the work has begun, the call itself listens to the signal.
     return untilAborted(turn, signal).then(
       () => done,

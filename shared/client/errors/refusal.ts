@@ -44,9 +44,9 @@ export async function readRefusal(response: Response): Promise<Refusal> {
   return { error, status, byService: true };
 }
 
-/** Reads `Retry-After` in seconds. The service does not use its form as a date. */
+/** Reads `Retry-After` in seconds, at most a day: a timer of many days ends at once. The service does not use its form as a date. */
 function secondsOf(header: string | null): number | undefined {
-  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+  return header !== null && /^\d{1,9}$/.test(header) ? Math.min(Number(header), 86_400) : undefined;
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

@@ -18,20 +18,29 @@ export const systemClock: Clock = {
 };
 
 /** Settles like `work`, or rejects with the signal's reason as soon as it is aborted. `work` itself continues. */
-export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    const abort = () => reject(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', abort));
   });
 }
 
-/** Resolves after `ms`; rejects with the reason of the signal as soon as that is aborted. */
-export function pause(ms: number, signal: AbortSignal | undefined, clock: Clock = systemClock): Promise<void> {
+/**
+ * Resolves after `ms`; rejects with the reason of the signal as soon as that is aborted. `onBegin` gets the function that ends
+ * the pause early.
+ */
+export function pause(
+  ms: number,
+  signal: AbortSignal | undefined,
+  clock: Clock = systemClock,
+  onBegin?: (end: () => void) => unknown,
+): Promise<void> {
   let cancel = () => {};
   const over = new Promise<void>((resolve) => {
     cancel = clock.after(ms, resolve);
+    onBegin?.(resolve);
   });
-  return signal === undefined ? over : untilAborted(over, signal).finally(cancel);
+  return untilAborted(over, signal).finally(cancel);
 }

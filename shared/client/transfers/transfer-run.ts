@@ -2,7 +2,7 @@ import type { Off, Progress, RunningTransfer } from '../api.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { backoffMs } from '../time/backoff.ts';
 import type { Caller } from '../http/caller.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, pause } from '../time/clock.ts';
 import { abortedBy, failureOf } from '../errors/failure.ts';
 import { makeMeter, type Measured, type Meter } from './progress.ts';
 import type { Transfer } from '../wire.ts';
@@ -126,7 +126,6 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
     given.removeEventListener('abort', forget);
     controller.abort(reason);
     wake();
-    nudge();
     meter.end();
     finish();
     onOver();
@@ -181,17 +180,9 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
     rest((atLeastMs ?? 0) + backoffMs(failures, BASE_MS, CAP_MS));
 
   function rest(ms: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const go = () => {
-        resting.delete(go);
-        cancel();
-        if (signal.aborted) reject(signal.reason);
-        else resolve();
-      };
-      const cancel = clock.after(ms, go);
-      resting.add(go);
-      if (signal.aborted) go();
-    });
+    let go = () => {};
+    const begin = (end: () => void) => resting.add((go = end));
+    return pause(ms, signal, clock, begin).finally(() => resting.delete(go));
   }
 
   async function insist<T>(work: () => Promise<T>): Promise<T> {

@@ -237,6 +237,10 @@ test('Retry-After is waited for when it is short, and told to the caller when it
   const long = errorOf(patient.call('getMe'));
   (await server.next()).answer(429, { code: 'rate_limited' }, { 'Retry-After': '6' });
   expect(await long).toMatchObject({ code: 'rate_limited', extras: { retryAfterSeconds: 6 } });
+  // A timer of more than 24 days would end at once.
+  const hostile = errorOf(patient.call('getMe'));
+  (await server.next()).answer(429, { code: 'rate_limited' }, { 'Retry-After': '999999999' });
+  expect(await hostile).toMatchObject({ extras: { retryAfterSeconds: 86_400 } });
 });
 
 test('an answer that does not come in time is given up', async () => {

@@ -58,16 +58,58 @@ describe('work that follows a change', () => {
     await turn();
     expect(runs()).toBe(2);
     await end(away(60_000));
-    // As the service asks, also where something changes meanwhile.
+    // As the service asks, also where something changes meanwhile, and then as after every failure.
     again();
     clock.advance(59_000);
     await turn();
     expect(runs()).toBe(2);
-    clock.advance(1_000);
+    clock.advance(3_000);
     await turn();
     expect(runs()).toBe(3);
     await end();
     expect([runs(), problems.length, clock.pending()]).toEqual([3, 2, 0]);
+  });
+
+  test('that waits for its repetition is run with the next change at once', async () => {
+    const { again, clock, end, runs } = scene();
+    again();
+    await end(away());
+    again();
+    for (let i = 0; i < 5; i += 1) await turn();
+    expect([runs(), clock.pending()]).toEqual([2, 0]);
+    await end();
+    expect(runs()).toBe(2);
+  });
+
+  test('waits no longer than a minute, whatever the service asks for', async () => {
+    const { again, clock, end, runs } = scene();
+    again();
+    await end(away(30 * 86_400_000));
+    clock.advance(59_999);
+    await turn();
+    expect(runs()).toBe(1);
+    clock.advance(2_001);
+    await turn();
+    expect(runs()).toBe(2);
+    await end();
+  });
+
+  test('begins with the shortest pause again after it has succeeded', async () => {
+    const { again, clock, end, runs } = scene();
+    again();
+    for (let failures = 0; failures < 5; failures += 1) {
+      await end(away());
+      clock.advance(10_000);
+      await turn();
+    }
+    // A change comes while it runs, so that one run follows the other.
+    again();
+    await end();
+    await end(away());
+    clock.advance(1_000);
+    await turn();
+    expect(runs()).toBe(8);
+    await end();
   });
 
   test('that fails for good is run with the next change', async () => {
@@ -80,13 +122,23 @@ describe('work that follows a change', () => {
     await end();
   });
 
+  test('that a change asked for during a pause of the service is not wanted once the client is closed', async () => {
+    const { again, clock, end, life, runs } = scene();
+    again();
+    await end(away(5_000));
+    again();
+    life.abort();
+    for (let i = 0; i < 5; i += 1) await turn();
+    expect([runs(), clock.pending()]).toEqual([1, 0]);
+  });
+
   test('is not repeated when the client is closed, and leaves no timer', async () => {
     const { again, clock, end, life, runs } = scene();
     again();
     await end(away());
     expect(clock.pending()).toBe(1);
     life.abort();
-    await turn();
+    for (let i = 0; i < 5; i += 1) await turn();
     expect([runs(), clock.pending()]).toEqual([1, 0]);
     again();
     await end(away());
@@ -94,7 +146,8 @@ describe('work that follows a change', () => {
   });
 });
 
-test('devices, waiting files, the clipboard and messages are read again when the first reading failed', async () => {
+/** The client of a service that is away at first. */
+function clientScene() {
   const device = {
     ...{ device_id: 'desk-0001', name: 'Desk', type: 'linux', online: true, current: true },
     ...{ created_at: 1, last_seen_at: null },
@@ -121,11 +174,11 @@ test('devices, waiting files, the clipboard and messages are read again when the
       ...{ updated_at: 7, expires_at: 9 },
     },
   };
-  let isAway = true;
+  const service = { isAway: true, resumed: false };
   const answer = ({ path }: Asked) => {
     if (path === '/api/hub/events') {
       const ready = {
-        ...{ resumed: false, reason: 'new', device, presence: { version: 1, devices: [] } },
+        ...{ resumed: service.resumed, reason: 'new', device, presence: { version: 1, devices: [] } },
         ...{ clipboard: { updated_at: 7, expires_at: 9 }, pending: { messages: 1, transfers: 1 } },
         ...{ heartbeat_ms: 15_000, server_id: 's' },
       };
@@ -133,7 +186,7 @@ test('devices, waiting files, the clipboard and messages are read again when the
       const body = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(bytes) });
       return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
     }
-    return isAway ? { status: 503, body: { code: 'draining' } } : { body: bodies[path] };
+    return service.isAway ? { status: 503, body: { code: 'draining' } } : { body: bodies[path] };
   };
   const client = makeBatonClient({ baseUrl: 'http://service', fetch: fakeService(answer).fetch });
   const problems = makeInbox<string>(String);
@@ -142,13 +195,33 @@ test('devices, waiting files, the clipboard and messages are read again when the
   client.on('devices', (devices) => told.push(`devices ${devices.map(({ name }) => name).join()}`));
   client.on('incoming', ({ transfer: { transfer_id } }) => told.push(`offer ${transfer_id === uuid(5)}`));
   client.on('clipboard', (change) => told.push(`clipboard ${change?.bytes}`));
+  return { client, problems, service, told };
+}
+
+test('devices, waiting files, the clipboard and messages are read again when the first reading failed', async () => {
+  const { client, problems, service, told } = clientScene();
+  client.on('problem', () => {
+    throw new Error('A listener of problems does not stop them');
+  });
   client.start();
   await client.untilOnline();
   client.messages.receive(({ content }) => told.push(`message ${content}`));
   for (let i = 0; i < 4; i += 1) expect(await problems.next()).toBe('draining');
   expect(told.all).toEqual([]);
-  isAway = false;
+  service.isAway = false;
   for (let i = 0; i < 4; i += 1) await told.next();
   expect([...told.all].sort()).toEqual(['clipboard 4', 'devices Desk', 'message kept', 'offer true']);
+  await client.close();
+});
+
+test('what failed before the client was closed is read once it starts again, although it missed no event', async () => {
+  const { client, problems, service, told } = clientScene();
+  client.start();
+  for (let i = 0; i < 3; i += 1) expect(await problems.next()).toBe('draining');
+  await client.close();
+  Object.assign(service, { isAway: false, resumed: true });
+  client.start();
+  for (let i = 0; i < 3; i += 1) await told.next();
+  expect([...told.all].sort()).toEqual(['clipboard 4', 'devices Desk', 'offer true']);
   await client.close();
 });

@@ -1,6 +1,7 @@
-import type { Message } from '../../../shared/client/index.ts';
+import { BatonClientError, type Message } from '../../../shared/client/index.ts';
 import type { Keyring } from '../../../shared/client/sealed.ts';
 import type { ReceivedText } from '../../../shared/client/sealing.ts';
+import type { MessageItem } from '../../../services/web/history/database.ts';
 import { makeReceiving } from '../../../services/web/sealing/receiving.ts';
 
 const message: Message = {
@@ -36,4 +37,40 @@ test('a message is noted under the ring that opened it, although the next one ca
   expect(used).toEqual([ring]);
   // Without a ring it stays in the mailbox.
   expect(await receiving.receive(message)).toBe(false);
+});
+
+test('a kept message is opened with the next call where the ring or the acknowledgement had no answer', async () => {
+  const away = new BatonClientError('draining', 'away', { action: 'retry' });
+  const kept: MessageItem = {
+    ...{ id: 'm1', ref: 'm1', thread: 'phone', at: 1, isMine: false, kind: 'message', text: '', sealed: 'AQ' },
+    ...{ state: 'delivered', error: null },
+  };
+  const items = [kept];
+  const asked: string[] = [];
+  const answer = (name: string): Promise<void> => {
+    const isFirst = !asked.includes(name);
+    asked.push(name);
+    return isFirst ? Promise.reject(away) : Promise.resolve();
+  };
+  const receiving = makeReceiving({
+    history: {
+      receive: () => Promise.resolve(false),
+      receiveRefused: () => Promise.reject(new Error('It was genuine')),
+      messages: () => Promise.resolve([...items]),
+    },
+    opening: { inOneStep: async () => void items.splice(0) },
+    async opened() {
+      await answer('ring');
+      return { received: opened, keyring: {} as Keyring };
+    },
+    texts: () => ({ open: () => Promise.resolve(opened), shown: () => Promise.resolve() }),
+    isKeyed: () => true,
+    acknowledge: (ids) => answer(`acknowledge ${ids.join()}`),
+  });
+  await expect(receiving.openKept()).rejects.toBe(away);
+  await expect(receiving.openKept()).rejects.toBe(away);
+  await receiving.openKept();
+  // Nothing is left to do.
+  await receiving.openKept();
+  expect(asked).toEqual(['ring', 'ring', 'acknowledge m1', 'acknowledge m1']);
 });

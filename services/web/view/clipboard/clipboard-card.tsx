@@ -20,14 +20,13 @@ import { mayWrite, sendMine } from './send-mine.ts';
 
 /** Shows the remaining time. `isRough`: in whole minutes, where there is little space. */
 function Left({ until, isRough = false }: { until: number; isRough?: boolean }) {
-  const app = useApp();
   return (
     <Countdown
       until={until}
       text={(seconds) =>
         texts.value.clipboard.left(durationText(isRough && seconds > 60 ? Math.ceil(seconds / 60) * 60 : seconds))
       }
-      onOver={() => void readClipboard(app).catch(() => {})}
+      onOver={readClipboard}
     />
   );
 }

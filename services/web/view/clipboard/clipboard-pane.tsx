@@ -124,7 +124,7 @@ export function ClipboardPane() {
   const { clipboard } = texts.value;
   const now = clipboardEntry.value;
   useEffect(() => {
-    if (clipboardEntry.peek() === null) readClipboard(app).catch(() => {});
+    if (clipboardEntry.peek() === null) readClipboard();
   }, []);
   const paste = () => attempt(() => sendMine(app), texts.value.failed.clipboard);
   const copy = () => void copyText(now?.content ?? '');
@@ -153,7 +153,7 @@ export function ClipboardPane() {
                   <Countdown
                     until={now.expires_at}
                     text={(seconds) => clipboard.left(durationText(seconds))}
-                    onOver={() => void readClipboard(app).catch(() => {})}
+                    onOver={readClipboard}
                   />
                 </>
               )}{' '}
@@ -166,7 +166,7 @@ export function ClipboardPane() {
                 onClick={() =>
                   attempt(async () => {
                     await client.clipboard.clear();
-                    await readClipboard(app);
+                    readClipboard();
                   }, texts.value.failed.clipboard)
                 }
               >

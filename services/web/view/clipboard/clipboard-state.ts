@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { BatonClient, ClipboardEntry } from '../../../../shared/client/index.ts';
+import { repeated } from '../../engine/repeated.ts';
 import { shared } from '../../engine/shared-state.ts';
 import type { History } from '../../history/history.ts';
 import { noteClipboard } from '../../history/clipboard-history.ts';
@@ -24,25 +25,36 @@ interface Reading {
   keys: Gate;
 }
 
-export async function readClipboard({ client, keys }: Reading): Promise<void> {
+async function read({ client, keys }: Reading): Promise<void> {
   const entry = await client.clipboard.get();
-  clipboardEntry.value = (await (await keys.ifKeyed())?.openEntry(entry)) ?? entry;
+  try {
+    clipboardEntry.value = (await (await keys.ifKeyed())?.openEntry(entry)) ?? entry;
+  } catch (error) {
+    // Until it can be opened, nobody copies the text before it in its place.
+    clipboardEntry.value = entry;
+    throw error;
+  }
 }
+
+let readAgain = (): void => {};
+/** Reads the clipboard, again while the service does not respond. */
+export const readClipboard = (): void => readAgain();
 
 /**
  * Reads the clipboard when the service reports a change, and when the stream is open again, so that one click copies it. The
  * returned function ends it.
  */
 export function followClipboard(app: Reading & { history: Pick<History, 'settings'> }): () => void {
+  readAgain = repeated(async () => {
+    await read(app);
+    await noteClipboard(app.history, clipboardEntry.peek());
+  });
   let known = '';
   return effect(() => {
     const { clipboard, connection, ringNumber } = shared.value;
     const now = `${clipboard?.updated_at ?? ''} ${connection === 'online'} ${ringNumber} ${keyState.value.kind}`;
     if (now === known) return;
     known = now;
-    if (connection !== 'online') return;
-    readClipboard(app)
-      .then(() => noteClipboard(app.history, clipboardEntry.peek()))
-      .catch(() => {});
+    if (connection === 'online') readClipboard();
   });
 }

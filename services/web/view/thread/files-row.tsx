@@ -9,6 +9,7 @@ import { isRefused, isUnopened } from '../../history/history.ts';
 import { bytesText, durationText } from '../../texts/quantities.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { findPeer, useApp } from '../app-context.ts';
+import { isCutOff } from '../cut-off.ts';
 import { wordsOf } from '../item-words.ts';
 import { ItemLock } from '../keys/locks.tsx';
 import { chooseFiles } from '../send/file-input.ts';
@@ -54,9 +55,10 @@ function useStill(running: Running | null): boolean {
 
 /** Says that a transfer stands still, and for whom it waits. The service does not tell one side that the other has paused. */
 function stillText({ isMine, thread }: FilesItem, { bytes, totalBytes }: Running): string {
-  const { files } = texts.value;
+  const { connection, files } = texts.value;
   // A receiver that has every byte compares digests.
   if (!isMine && bytes === totalBytes) return '';
+  if (isCutOff.value) return connection.offline;
   const peer = findPeer(thread);
   if (peer?.isOnline === true) return files.waitsFor(peer.name);
   return isMine ? files.offeredOffline : files.goesOn;
@@ -65,7 +67,7 @@ function stillText({ isMine, thread }: FilesItem, { bytes, totalBytes }: Running
 /** Says in words what a transfer does at this moment. */
 function stateText(item: FilesItem, running: Running | null, isStill: boolean): string {
   const { files, thread } = texts.value;
-  const isThere = findPeer(item.thread)?.isOnline === true;
+  const isThere = isCutOff.value || findPeer(item.thread)?.isOnline === true;
   if (item.state === 'preparing') return waitingText(item) || files.preparing;
   if (item.state === 'failed' && item.error === 'maybe_sent') return thread.maybe;
   if (item.state === 'offered') return item.isMine ? (isThere ? files.offered : files.offeredOffline) : '';
