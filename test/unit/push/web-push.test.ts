@@ -164,6 +164,11 @@ describe('web push', () => {
       { outcome: 'retry', afterMs: 86_400_000, reason: 'status 429' },
     ],
     [
+      '429 with more digits than a number has',
+      { status: 429, headers: { 'retry-after': '9'.repeat(400) } },
+      { outcome: 'retry', afterMs: 86_400_000, reason: 'status 429' },
+    ],
+    [
       '429 with nonsense',
       { status: 429, headers: { 'retry-after': 'soon -1' } },
       { outcome: 'retry', afterMs: null, reason: 'status 429' },

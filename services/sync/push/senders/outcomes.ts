@@ -24,11 +24,7 @@ export const retry = (reason: string, afterMs: number | null = null): PushOutcom
 function retryAfterMs(value: string | null, nowMs: number): number | null {
   if (value === null) return null;
   const text = value.trim();
-  const ms = /^\d{1,12}$/.test(text)
-    ? Number(text) * 1_000
-    : /^[A-Z]/.test(text)
-      ? Date.parse(text) - nowMs
-      : Number.NaN;
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : /^[A-Z]/.test(text) ? Date.parse(text) - nowMs : Number.NaN;
   return Number.isNaN(ms) ? null : Math.min(Math.max(0, ms), LONGEST_WAIT_MS);
 }
 
