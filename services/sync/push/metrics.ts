@@ -4,11 +4,11 @@ import { counter, gauge, histogram } from '../../../shared/service-kit/telemetry
 const PUSH_BUCKETS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 120];
 
 export const PUSH_METRICS = {
-  push_sent_total: counter('Pushes sent to a push service, by outcome', ['platform', 'outcome']),
+  push_sent_total: counter('Tries to send a push, by outcome', ['platform', 'outcome']),
   push_retries_total: counter('Pushes put off for another try, by reason', ['platform', 'reason']),
   push_dropped_total: counter('Pushes not sent because nobody needed them any more, by reason', ['reason']),
   push_dead_letters_total: counter(
-    'Pushes given up because they were too late or the push service refused them, by its answer',
+    'Pushes given up, by reason: expired, the answer of the push service, or settings that no replica had',
     ['platform', 'reason'],
   ),
   push_delay_seconds: histogram(

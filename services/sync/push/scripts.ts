@@ -95,6 +95,8 @@ export const pushTake = defineScript('push-take', {
     newest: t.text,
     sinceMs: t.number,
     attempts: t.number,
+    /** How many of the last attempts in a row were left to other replicas. */
+    notHere: t.number,
     nowMs: t.number,
     dueAtMs: t.number,
     count: t.number,
@@ -115,8 +117,8 @@ export const pushFinish = defineScript('push-finish', {
     fence: t.text,
     /** Newest item of the job when it was taken. */
     takenNewest: t.text,
-    outcome: t.oneOf('delivered', 'gone', 'retry', 'suspend', 'dropped'),
-    /** Retry: ms until the next try. */
+    outcome: t.oneOf('delivered', 'gone', 'retry', 'not_here', 'suspend', 'dropped'),
+    /** `retry` and `not_here`: ms until the next try. */
     retryMs: t.maybeNumber,
     /** Hash of the target that the push was sent to. */
     hash: t.text,

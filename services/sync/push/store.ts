@@ -38,9 +38,9 @@ export interface Taken extends Omit<ReturnType<typeof pushTake.read>, 'outcome' 
   readonly registration: Registration;
 }
 
-export type Finish =
+type Finish =
   | { readonly outcome: 'delivered' | 'gone' | 'suspend' | 'dropped' }
-  | { readonly outcome: 'retry'; readonly inMs: number };
+  | { readonly outcome: 'retry' | 'not_here'; readonly inMs: number };
 
 function registrationOf(stored: string): Registration {
   const [id = '', hash = '', fence = '', created, ok, suspended, preview, ...target] = stored.split('\n');
@@ -184,7 +184,7 @@ export function makePushStore({ redis, scripts, keys, deadChannels, queue }: Pus
         hash: registration.hash,
         takenNewest: newest,
         outcome: end.outcome,
-        retryMs: end.outcome === 'retry' ? Math.ceil(end.inMs) : null,
+        retryMs: 'inMs' in end ? Math.ceil(end.inMs) : null,
       });
       return deleted.hash === '' ? null : deleted;
     },

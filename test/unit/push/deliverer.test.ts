@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { Deliverer, judged } from '../../../services/sync/push/delivery/deliverer.ts';
+import { Deliverer } from '../../../services/sync/push/delivery/deliverer.ts';
 import { makeNotices } from '../../../services/sync/push/delivery/notice.ts';
 import type { PushSender, PushTarget } from '../../../services/sync/push/sender.ts';
 import type { PushStore, Registration, Taken } from '../../../services/sync/push/store.ts';
@@ -37,7 +37,7 @@ function makeScene() {
     target: (_, { deviceId }) => Promise.resolve(targetAt(deviceId)),
     take: (_, { deviceId }) =>
       Promise.resolve<Taken>({
-        ...{ registration: registrationOf(targetAt(deviceId)), newest: 'n', sinceMs: 0, attempts: 0 },
+        ...{ registration: registrationOf(targetAt(deviceId)), newest: 'n', sinceMs: 0, attempts: 0, notHere: 0 },
         ...{ nowMs: 1, dueAtMs: 0, count: 1, id: 'n', message: '' },
       }),
     owns: () => Promise.resolve(true),
@@ -96,15 +96,4 @@ test('what was delivered because of a message is counted as such, other pushes a
   await deliverer.stop();
   expect((await metrics.push_sent_total.get()).values).toMatchObject([{ value: 2 }]);
   expect((await metrics.messages_unacked_pushed_total.get()).values).toMatchObject([{ value: 1 }]);
-});
-
-test('a push that this replica has no settings for is left to others, and fails when none sent it in eight more tries', () => {
-  const target = targetOf({ endpoint: 'https://quick.example/up', keys });
-  const taken: Taken = {
-    ...{ registration: registrationOf(target), newest: 'n', sinceMs: 0, attempts: 0 },
-    ...{ nowMs: 1, dueAtMs: 0, count: 1, id: 'n', message: '' },
-  };
-  const after = (attempts: number) => judged({ outcome: 'not_here', reason: 'key_unknown' }, { ...taken, attempts });
-  expect(after(7)).toEqual({ outcome: 'retry', afterMs: null, reason: 'key_unknown' });
-  expect(after(8)).toEqual({ outcome: 'failed', reason: 'key_unknown' });
 });

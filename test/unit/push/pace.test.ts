@@ -1,4 +1,4 @@
-import { pauseMs } from '../../../services/sync/push/delivery/deliverer.ts';
+import { pauseMs } from '../../../services/sync/push/delivery/verdict.ts';
 
 describe('the pause before another try', () => {
   const many = (attempts: number, afterMs: number | null) =>

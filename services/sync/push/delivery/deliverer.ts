@@ -3,8 +3,9 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { parseJob, type PushJob } from './jobs.ts';
 import { type Lanes, makeLanes } from '../../lanes.ts';
 import type { Notices } from './notice.ts';
-import type { PushOutcome, PushSender } from '../sender.ts';
-import type { Finish, PushStore, Taken } from '../store.ts';
+import type { PushSender } from '../sender.ts';
+import type { PushStore, Taken } from '../store.ts';
+import { type Verdict, verdictOn, verdictOnLate } from './verdict.ts';
 
 /**
  * How many pushes may wait for one push service, as a multiple of those under way there. The first is what is sent in the
@@ -17,46 +18,20 @@ const MANY_WAITING = 10_000;
 /** The lookups of targets at once, and the pause after each, so that thousands of queued pushes do not come in a burst. */
 const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];
 
-/** The pause between two tries: doubled each time, up to the longest. */
-const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 900_000];
-
 /** The pause between two pushes. Encrypting and sending one takes some 1.4 ms of this process. */
 const PACE_MS = 2;
 
-/** The push is too big for the push service even without its preview. The push ends; its registration stays active. */
-const TOO_BIG = 'status 413';
-/** The TTL of the push ended before a push service took it. */
-const EXPIRED = 'expired';
-
-/** After so many tries, in some fifteen minutes, no rollout is under way any more: no replica can send this push. */
-const MOST_NOT_HERE = 8;
-
-type Judged = Exclude<PushOutcome, { outcome: 'not_here' }>;
-
-/**
- * A `gone` from before the registration is about an older one, so it becomes a `retry`. So does a push that
- * this replica has no settings for, as long as another replica may have them.
- */
-export function judged(answer: PushOutcome, { registration: { fence }, attempts }: Taken): Judged {
-  if (answer.outcome === 'not_here') {
-    const { reason } = answer;
-    return attempts < MOST_NOT_HERE ? { outcome: 'retry', afterMs: null, reason } : { outcome: 'failed', reason };
-  }
-  const isStale = answer.outcome === 'gone' && answer.asOfMs !== undefined && answer.asOfMs < Number(fence);
-  return isStale ? { outcome: 'retry', afterMs: null, reason: 'renewed_since' } : answer;
-}
+/** The outcome of a try in the metrics. */
+const COUNTED_AS = {
+  delivered: 'delivered',
+  gone: 'gone',
+  retry: 'retry',
+  not_here: 'retry',
+  suspend: 'failed',
+  dropped: 'failed',
+} as const satisfies Record<Verdict['outcome'], string>;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-/**
- * Returns the pause before the next try, with jitter, so that pushes that failed together are not tried together. It is
- * never shorter than the push service asked for, nor than our own pause, because a service may say "at once" each time.
- */
-export function pauseMs(attempts: number, afterMs: number | null): number {
-  const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(attempts, 20));
-  const ours = longest * (0.5 + Math.random() / 2);
-  return afterMs === null ? ours : Math.max(ours, afterMs + Math.random() * Math.max(1_000, afterMs / 5));
-}
 
 interface DelivererParts {
   store: PushStore;
@@ -147,16 +122,18 @@ export class Deliverer {
       return;
     }
     const leftMs = notices.leftMs(job, taken);
-    if (leftMs <= 0) return this.#giveUp(account, job, taken, EXPIRED);
+    if (leftMs <= 0) return this.#settle(account, job, taken, verdictOnLate(taken));
     const notice = notices.noticeOf(account, job, taken, leftMs);
     await this.#pace();
-    const answer = judged(await sender.send(registration.target, notice), taken);
-    metrics.push_sent_total.inc({ platform: job.platform, outcome: answer.outcome });
-    if (answer.outcome === 'delivered' && job.kind === 'message') metrics.messages_unacked_pushed_total.inc();
-    if (answer.outcome === 'delivered' && taken.attempts === 0) {
-      metrics.push_delay_seconds.observe((taken.nowMs - taken.dueAtMs + performance.now() - takenAt) / 1_000);
+    const verdict = verdictOn(await sender.send(registration.target, notice), taken, leftMs);
+    metrics.push_sent_total.inc({ platform: job.platform, outcome: COUNTED_AS[verdict.outcome] });
+    if (verdict.outcome === 'delivered') {
+      if (job.kind === 'message') metrics.messages_unacked_pushed_total.inc();
+      if (taken.attempts === 0) {
+        metrics.push_delay_seconds.observe((taken.nowMs - taken.dueAtMs + performance.now() - takenAt) / 1_000);
+      }
     }
-    await this.#settle(account, job, { taken, leftMs }, answer);
+    await this.#settle(account, job, taken, verdict);
   }
 
   /** Spaces pushes out, so that events are delivered in between. */
@@ -165,31 +142,17 @@ export class Deliverer {
     return this.#pacing;
   }
 
-  async #settle(
-    account: string,
-    job: PushJob,
-    { taken, leftMs }: { taken: Taken; leftMs: number },
-    answer: Judged,
-  ): Promise<void> {
+  async #settle(account: string, job: PushJob, taken: Taken, verdict: Verdict): Promise<void> {
     const { store, scheduleDue, metrics } = this.#parts;
-    if (answer.outcome === 'retry') {
-      metrics.push_retries_total.inc({ platform: job.platform, reason: answer.reason });
-      const inMs = pauseMs(taken.attempts, answer.afterMs);
-      if (inMs >= leftMs) return this.#giveUp(account, job, taken, EXPIRED);
-      await scheduleDue(account, inMs);
-      await store.finish(account, job, taken, { outcome: 'retry', inMs });
-    } else if (answer.outcome === 'failed') {
-      await this.#giveUp(account, job, taken, answer.reason);
-    } else {
-      const deleted = await store.finish(account, job, taken, { outcome: answer.outcome });
-      if (deleted !== null) await store.release(deleted);
+    const { platform } = job;
+    if ('inMs' in verdict) {
+      metrics.push_retries_total.inc({ platform, reason: verdict.reason });
+      await scheduleDue(account, verdict.inMs);
     }
-  }
-
-  /** Ends a push that was not delivered. A registration that was refused stays, but gets no pushes for a while. */
-  async #giveUp(account: string, job: PushJob, taken: Taken, reason: string): Promise<void> {
-    const end: Finish = { outcome: reason === EXPIRED || reason === TOO_BIG ? 'dropped' : 'suspend' };
-    await this.#parts.store.finish(account, job, taken, end);
-    this.#parts.metrics.push_dead_letters_total.inc({ platform: job.platform, reason });
+    const deleted = await store.finish(account, job, taken, verdict);
+    if (deleted !== null) await store.release(deleted);
+    if (verdict.outcome === 'suspend' || verdict.outcome === 'dropped') {
+      metrics.push_dead_letters_total.inc({ platform, reason: verdict.reason });
+    }
   }
 }

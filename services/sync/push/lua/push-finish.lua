@@ -14,18 +14,21 @@ if same and (outcome == 'delivered' or outcome == 'suspend') then
   if outcome == 'delivered' then r.ok, r.suspended = int(now), '0' else r.suspended = int(now) end
   write_registration(keys, platform, device, r)
 end
-local newest, since, attempts = read_job(keys, job)
+local newest, since, attempts, left = read_job(keys, job)
 if not newest then return { 'OK', '', '0' } end
 -- A renewed registration of the same target keeps the pause that its push service asked for.
 local is_anew = r and not same and (r.hash ~= hash or outcome == 'gone' or outcome == 'suspend')
 if is_anew and outcome ~= 'delivered' then
   begin_anew(keys, now, job, newest, since)
-elseif outcome == 'retry' then
+elseif retry_ms then
   local next_at = now + retry_ms
-  redis.call('HSET', keys.push, 'j:' .. job, table.concat({ newest, since, int(attempts + 1), int(next_at) }, '\n'))
+  local now_left = outcome == 'not_here' and int((tonumber(left) or 0) + 1) or ''
+  write_job(keys, job, newest, since, int(attempts + 1), now_left, int(next_at))
   -- Another push of the same peer may have brought it forward meanwhile.
   redis.call('ZADD', keys.due, next_at, job)
 elseif newest == taken_newest then
   drop_job(keys, job)
+elseif outcome == 'delivered' then
+  reset_attempts(keys, job, newest, since)
 end
 return { 'OK', '', '0' }

@@ -16,10 +16,13 @@ write_registration(keys, platform, device, {
 if same or not old then return { 'OK', same and old.id or id, '', '0', {} } end
 local jobs = {}
 for _, job in ipairs(jobs_of(keys, platform, device)) do
-  local newest, since, _, not_before = read_job(keys, job)
+  local newest, since, _, _, not_before = read_job(keys, job)
   if newest and tonumber(not_before) > now then
     begin_anew(keys, now, job, newest, since)
     jobs[#jobs + 1] = job
+  elseif newest then
+    -- It is due, or under way to the old target.
+    reset_attempts(keys, job, newest, since)
   end
 end
 return { 'OK', id, old.hash, old.fence, jobs }

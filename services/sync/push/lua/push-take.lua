@@ -5,12 +5,12 @@
 -- Keys and arguments: pushTake in scripts.ts.
 -- uses: clock routes push/push push/queue transfers/offers push/pushable
 -- RETURNS OK, outcome (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, newest
---         item of the job, since, attempts, now, when it was due, count, id, and for a preview the newest message, or who
---         offers or has joined, as JSON without its end; else '']
+--         item of the job, since, attempts, how many of the last were left to other replicas, now, when it was due,
+--         count, id, and for a preview the newest message, or who offers or has joined, as JSON without its end; else '']
 local now = now_ms()
 local at = redis.call('ZSCORE', keys.due, job)
 if not at or tonumber(at) > now then return { 'OK', 'later' } end
-local newest, since, attempts = read_job(keys, job)
+local newest, since, attempts, left = read_job(keys, job)
 local r, why = read_registration(keys, platform, device), nil
 if not newest then why = 'lost' end
 if not r or redis.call('HEXISTS', keys.devices, device) == 0 then why = 'unsubscribed' end
@@ -35,4 +35,5 @@ if waits then
   return { 'OK', 'later' }
 end
 redis.call('ZADD', keys.due, now + LEASE_MS, job)
-return { 'OK', 'taken', r.stored, newest, since, attempts, int(now), int(at), int(count), id, r.preview ~= 'none' and text or '' }
+local message = r.preview ~= 'none' and text or ''
+return { 'OK', 'taken', r.stored, newest, since, attempts, left, int(now), int(at), int(count), id, message }

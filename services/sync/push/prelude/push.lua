@@ -1,6 +1,8 @@
 -- Reads and writes pushes. `{u}:push` holds the registrations and the jobs:
 --   r:<platform>:<device> -> id \n hash of the target \n fence \n created \n last ok \n suspended (0: active) \n preview \n target
---   j:<job> -> newest item \n since \n attempts \n not before
+--   j:<job> -> newest item \n since \n attempts[.left] \n not before
+-- `left`: how many attempts in a row, up to the last, were left to other replicas. It stands behind a point, because
+-- replicas of older versions read the attempts as a number, and drop the fraction.
 -- A job is push:<platform>:<kind>:<device>:<peer>, so that everything of one kind from one peer becomes one push.
 local PUSH_PLATFORMS = { 'web', 'fcm', 'apns' }
 -- How long nothing is sent to a registration that its push service refused. The registration stays.
@@ -24,9 +26,14 @@ local function is_suspended(r, now)
   return r.suspended ~= '0' and tonumber(r.suspended) + SUSPENDED_MS > now
 end
 
--- RETURNS newest item, since, attempts, not before; nil if there is no such job.
+-- RETURNS newest item, since, attempts, left (texts; '' is 0), not before; nil if there is no such job.
 local function read_job(keys, job)
-  return string.match(redis.call('HGET', keys.push, 'j:' .. job) or '', '^(.-)\n(.-)\n(.-)\n(.-)$')
+  return string.match(redis.call('HGET', keys.push, 'j:' .. job) or '', '^(.-)\n(.-)\n(%d+)%.?(%d*)\n(.-)$')
+end
+
+local function write_job(keys, job, newest, since, attempts, left, not_before)
+  local tries = (left == '' or left == '0') and attempts or attempts .. '.' .. left
+  redis.call('HSET', keys.push, 'j:' .. job, table.concat({ newest, since, tries, not_before }, '\n'))
 end
 
 local function drop_job(keys, job)
@@ -44,9 +51,13 @@ local function jobs_of(keys, platform, device)
   return jobs
 end
 
+local function reset_attempts(keys, job, newest, since)
+  write_job(keys, job, newest, since, '0', '', '0')
+end
+
 -- Makes a job due now and resets its attempts, because they were for another registration.
 local function begin_anew(keys, now, job, newest, since)
-  redis.call('HSET', keys.push, 'j:' .. job, table.concat({ newest, since, '0', '0' }, '\n'))
+  reset_attempts(keys, job, newest, since)
   redis.call('ZADD', keys.due, now, job)
 end
 

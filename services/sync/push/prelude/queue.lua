@@ -27,9 +27,9 @@ local function enqueue_push(keys, now, delay, kind, device, peer, id)
     local r = read_registration(keys, platform, device)
     if r and not is_suspended(r, now) then
       local job = table.concat({ 'push', platform, kind, device, peer }, ':')
-      local _, _, attempts, not_before = read_job(keys, job)
+      local _, _, attempts, left, not_before = read_job(keys, job)
       local at = math.max(now + delay, tonumber(not_before or '0'))
-      redis.call('HSET', keys.push, 'j:' .. job, table.concat({ id, int(now), attempts or '0', not_before or '0' }, '\n'))
+      write_job(keys, job, id, int(now), attempts or '0', left or '', not_before or '0')
       redis.call('ZADD', keys.due, 'LT', at, job)
       if at <= now then PUSH_NOW[#PUSH_NOW + 1] = job end
       enqueued = true
