@@ -13,7 +13,7 @@ const registrationOf = (target: PushTarget): Registration => ({
 });
 
 /** Two push services: one that does not answer before it is told to, and one that answers at once. */
-function makeScene() {
+function makeScene(parts: Partial<Taken> = {}) {
   const news = new EventEmitter();
   const sent: string[] = [];
   let release = (): void => undefined;
@@ -38,7 +38,7 @@ function makeScene() {
     take: (_, { deviceId }) =>
       Promise.resolve<Taken>({
         ...{ registration: registrationOf(targetAt(deviceId)), newest: 'n', sinceMs: 0, attempts: 0, notHere: 0 },
-        ...{ nowMs: 1, dueAtMs: 0, count: 1, id: 'n', message: '' },
+        ...{ nowMs: 1, dueAtMs: 0, count: 1, id: 'n', message: '', ...parts },
       }),
     owns: () => Promise.resolve(true),
     finish: () => Promise.resolve(null),
@@ -96,4 +96,24 @@ test('what was delivered because of a message is counted as such, other pushes a
   await deliverer.stop();
   expect((await metrics.push_sent_total.get()).values).toMatchObject([{ value: 2 }]);
   expect((await metrics.messages_unacked_pushed_total.get()).values).toMatchObject([{ value: 1 }]);
+});
+
+test.each([
+  ['the first try counts from when it was due', { attempts: 0, dueAtMs: 1_014_000, nowMs: 1_015_000 }, 1],
+  ['a later try counts from when the message came', { attempts: 2, dueAtMs: 1_014_000, nowMs: 1_015_000 }, 15],
+  [
+    'the try after a replica died counts as if no stream had been waited for longer than 15 s',
+    { dueAtMs: 1_030_000, nowMs: 1_030_000 },
+    15,
+  ],
+])('the delay of a push: %s', async (_, taken, seconds) => {
+  const { deliverer, metrics, answered } = makeScene({ sinceMs: 1_000_000, ...taken });
+  const sent = answered();
+  deliverer.push('ann', jobOf('quick-1'));
+  await sent;
+  await deliverer.stop();
+  const values = (await metrics.push_delay_seconds.get()).values;
+  const valueOf = (end: string) => values.find(({ metricName }) => metricName?.endsWith(end))?.value;
+  expect(valueOf('_count')).toBe(1);
+  expect(Math.floor(valueOf('_sum') ?? 0)).toBe(seconds);
 });

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../../shared/contract/limits.ts';
 import { readWhenScraped } from '../../../../shared/service-kit/telemetry/metrics.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { parseJob, type PushJob } from './jobs.ts';
@@ -30,6 +31,13 @@ const COUNTED_AS = {
   suspend: 'failed',
   dropped: 'failed',
 } as const satisfies Record<Verdict['outcome'], string>;
+
+/**
+ * Returns when the push was due at first. A push that is tried again, or whose replica died, was put off since. The time of
+ * its newest item is known, and nothing waits longer for a stream than `pushSilenceMs`.
+ */
+const firstDueAtMs = ({ attempts, dueAtMs, sinceMs }: Taken): number =>
+  attempts > 0 ? sinceMs : Math.min(dueAtMs, sinceMs + LIMITS.pushSilenceMs);
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -129,9 +137,7 @@ export class Deliverer {
     metrics.push_sent_total.inc({ platform: job.platform, outcome: COUNTED_AS[verdict.outcome] });
     if (verdict.outcome === 'delivered') {
       if (job.kind === 'message') metrics.messages_unacked_pushed_total.inc();
-      if (taken.attempts === 0) {
-        metrics.push_delay_seconds.observe((taken.nowMs - taken.dueAtMs + performance.now() - takenAt) / 1_000);
-      }
+      metrics.push_delay_seconds.observe((taken.nowMs - firstDueAtMs(taken) + performance.now() - takenAt) / 1_000);
     }
     await this.#settle(account, job, taken, verdict);
   }
