@@ -11,13 +11,13 @@ export const italianKeys: KeyTexts = {
   createWhy: (names) =>
     `Da quel momento solo i dispositivi con una chiave leggono messaggi, file e appunti. ${
       names === '' ? '' : `Questi non hanno chiavi finché non li colleghi: ${names}. `
-    }I programmi che inviano all’indirizzo del servizio continuano senza cifratura.`,
+    }I programmi che chiamano direttamente il servizio inviano senza cifratura.`,
   created: 'Da ora messaggi, file e appunti sono cifrati.',
   noKey: 'Questo account è cifrato, ma questo browser non ha la chiave. Ciò che invia non è cifrato.',
   get: 'Ottieni la chiave',
-  how: 'Scansiona questo codice su un dispositivo con una chiave, o dagli il link: «Aggiungi un dispositivo» o «baton approve».',
+  how: 'Su un dispositivo con una chiave scegli «Aggiungi un dispositivo» e scansiona questo codice, oppure passa il suo link a «baton approve».',
   noneGiven: 'Il dispositivo che ha approvato non ha dato chiavi. Approva su un dispositivo che ne ha una.',
-  lost: 'Le chiavi di questo browser sono perse. Ciò che invia aspetta finché non ottieni di nuovo la chiave o continui senza.',
+  lost: 'Le chiavi di questo browser sono andate perse. Ciò che invia aspetta finché non ottieni di nuovo la chiave o continui senza.',
   without: 'Continua senza',
   on: 'Messaggi, file e appunti sono cifrati tra i dispositivi con una chiave.',
   onGuest:
@@ -25,7 +25,8 @@ export const italianKeys: KeyTexts = {
   guest: 'Ospite: ciò che gli si invia è cifrato solo per lui.',
   trust:
     'È il servizio a fornire questa app, quindi un’app web ti protegge solo nella misura in cui ti fidi del servizio.',
-  noKeys: 'Nessuna chiave. Scegli «Ottieni la chiave» nelle sue impostazioni, o accedi di nuovo da lì, e approva qui.',
+  noKeys:
+    'Nessuna chiave. Scegli «Ottieni la chiave» nelle sue impostazioni, oppure accedi di nuovo da lì, e approvalo qui.',
   gone: 'Non è più connesso',
   words: 'Parole di recupero',
   recovery: {
@@ -37,9 +38,9 @@ export const italianKeys: KeyTexts = {
     makeNew: 'Crea nuove parole di recupero',
     renew: 'Rinnova le parole di recupero',
     use: 'Usa le parole di recupero',
-    what: 'Le parole di recupero sono 24 parole che conservi su carta. Se tutti i dispositivi con una chiave vanno persi, danno la chiave dell’account a un browser connesso all’account.',
+    what: 'Le parole di recupero sono 24 parole che conservi su carta. Se tutti i dispositivi con una chiave vanno persi, danno la chiave dell’account a un browser che vi è connesso.',
     givesAway:
-      'Chi ha le parole può aprire i messaggi e gli appunti registrati da quando esistono. Chi può anche accedere al tuo account legge ciò che leggono i tuoi dispositivi. Conservale dove nessun altro le trova.',
+      'Chi ha le parole può aprire i messaggi e gli appunti registrati da quando le parole esistono. Chi può anche accedere al tuo account legge ciò che leggono i tuoi dispositivi. Conservale dove nessun altro possa trovarle.',
     once: 'Le parole vengono mostrate una volta e non sono salvate da nessuna parte. Valgono solo dopo l’ultimo passo.',
     replaces:
       'Le nuove parole sostituiscono quelle attuali e la chiave dell’account. Quelle attuali poi non valgono più nulla.',
@@ -48,7 +49,7 @@ export const italianKeys: KeyTexts = {
     copyRisk: 'Altri programmi su questo dispositivo possono leggere ciò che copi: la carta è più sicura.',
     print: 'Stampa',
     written: 'Le ho scritte',
-    check: 'Scrivi due delle parole, per essere sicuro che la tua lista sia giusta.',
+    check: 'Scrivi due delle parole, per verificare che la tua lista sia giusta.',
     word: (n) => `Parola ${n}`,
     wrong: (n) => `La parola ${n} non è giusta. Guarda la tua lista.`,
     showAgain: 'Mostra di nuovo le parole',
@@ -60,7 +61,7 @@ export const italianKeys: KeyTexts = {
     useWhy: 'Con le parole di recupero questo browser riceve la chiave dell’account.',
     renewWhy:
       'I dispositivi con una chiave sono cambiati spesso da quando queste parole esistono. Scrivile, così continuano a valere. Restano le stesse.',
-    count: (n) => plural(n, { one: 'È 1 parola. Ne servono 24.', other: `Sono ${n} parole. Ne servono 24.` }),
+    count: (n) => plural(n, { one: 'C’è 1 parola. Ne servono 24.', other: `Ci sono ${n} parole. Ne servono 24.` }),
     unknown: (n, word) => `La parola ${n}, ${word}, non è una parola di recupero.`,
     checksum: 'Queste parole non vanno insieme. Una è sbagliata, o due sono scambiate.',
     got: 'Questo browser ha la chiave dell’account.',
@@ -72,20 +73,20 @@ export const italianKeys: KeyTexts = {
   replaced: 'La chiave dell’account è stata sostituita.',
   again: 'Riprova',
   keepsPlace:
-    'Un dispositivo che non è più connesso tiene la sua chiave per 90 giorni, nel caso torni. Se è perso, sostituisci la chiave ora.',
-  writesLost: 'Le chiavi di questo browser sono perse. Ciò che scrivi aspetta.',
+    'Un dispositivo che non è più connesso tiene la sua chiave per 90 giorni, nel caso torni. Se l’hai perso, sostituisci la chiave ora.',
+  writesLost: 'Le chiavi di questo browser sono andate perse. Ciò che scrivi aspetta.',
   makeAnew: 'Crea nuove chiavi',
   makeAnewTitle: 'Creare nuove chiavi per questo account?',
   startAnew: 'Rimuovi tutte le chiavi',
   startAnewTitle: 'Rimuovere tutte le chiavi di questo account?',
   startAnewWhy: (names) =>
-    `Questo browser crea una nuova chiave. ${names === '' ? '' : `Collega di nuovo questi, che perdono la loro: ${names}. `}Ciò che aspetta cifrato per un dispositivo non si potrà più aprire.`,
+    `Questo browser crea una nuova chiave. ${names === '' ? '' : `Questi perdono la loro finché non li colleghi di nuovo: ${names}. `}I messaggi e i file cifrati ancora in attesa non si potranno più aprire.`,
   startAnewLater:
-    'Fallo solo se non resta alcun dispositivo con una chiave. Tutti i dispositivi vengono avvisati. Le chiavi vengono rimosse tra 24 ore, a meno che un dispositivo con una chiave non annulli. Ciò che aspetta cifrato non si potrà più aprire.',
+    'Fallo solo se non resta alcun dispositivo con una chiave. Tutti i dispositivi vengono avvisati. Le chiavi saranno rimosse tra 24 ore, a meno che un dispositivo con una chiave non annulli la rimozione. I messaggi e i file cifrati ancora in attesa non si potranno più aprire.',
   announced: (when) =>
-    `Tutte le chiavi di questo account vengono rimosse: ${when}. Lo ha chiesto un dispositivo senza chiave.`,
-  announcedErase: (when) => `Questo account viene cancellato: ${when}. Lo ha chiesto un dispositivo senza chiave.`,
-  keep: 'Tienile',
+    `Tutte le chiavi di questo account saranno rimosse: ${when}. Lo ha chiesto un dispositivo senza chiave.`,
+  announcedErase: (when) => `Questo account sarà eliminato: ${when}. Lo ha chiesto un dispositivo senza chiave.`,
+  keep: 'Annulla la rimozione',
   kept: 'Non viene rimosso nulla.',
   firstByItself:
     'Così l’account viene cifrato: entrambi i dispositivi hanno allora una chiave, e non ce ne sono altri.',
@@ -93,7 +94,7 @@ export const italianKeys: KeyTexts = {
     title: 'Che cosa è protetto, e che cosa no',
     isProtected: 'Protetto',
     protectedList: [
-      'Solo i dispositivi con una chiave leggono messaggi, file e appunti: nessuno nella banca dati del servizio, nei suoi file e backup, nella sua memoria e nei registri, o sulla rete.',
+      'Solo i dispositivi con una chiave leggono messaggi, file e appunti. Nessun altro li legge: né nel database del servizio, nei suoi file e backup, né nella sua memoria e nei suoi registri, né sulla rete.',
       'Nessun altro può scrivere a nome di uno dei tuoi dispositivi. Ciò che non è cifrato è indicato come tale.',
       'Un dispositivo che rimuovi non legge nulla di ciò che viene inviato dopo.',
     ],
@@ -124,10 +125,10 @@ export const italianKeys: KeyTexts = {
     'Non riceve la chiave di questo account. Può leggere solo i messaggi e i file che gli si inviano, cifrati solo per lui. Può leggere gli appunti solo quando non sono cifrati.',
   givesNone: 'Non riceve chiavi: ciò che invia e riceve non è cifrato.',
   checkCode: (code) => `Codice di controllo ${code}. Il nuovo dispositivo mostra le stesse cifre.`,
-  failed: 'Le chiavi sono come prima.',
+  failed: 'Le chiavi non sono cambiate.',
   waiting: {
     unkeyed: 'Aspetta che tu confronti le cifre.',
-    keys_lost: 'In attesa: le chiavi di questo browser sono perse. Le impostazioni dicono che cosa fare.',
+    keys_lost: 'In attesa: le chiavi di questo browser sono andate perse. Le impostazioni dicono che cosa fare.',
     keys_gone: 'In attesa: il servizio non ha più chiavi di questo account.',
     rotation_due: 'Aspetta che la chiave dell’account sia sostituita.',
     ring_moved: 'In attesa: i dispositivi con una chiave stanno cambiando.',
@@ -141,13 +142,13 @@ export const italianKeys: KeyTexts = {
   },
   errors: {
     unkeyed: 'Prima confronta le cifre.',
-    keys_lost: 'Le chiavi di questo browser sono perse. Ottieni di nuovo la chiave nelle impostazioni.',
+    keys_lost: 'Le chiavi di questo browser sono andate perse. Ottieni di nuovo la chiave nelle impostazioni.',
     keys_gone: 'Il servizio non ha più chiavi di questo account.',
-    keys_exist: 'L’account è già cifrato. Ottieni la chiave da un dispositivo che la ha.',
+    keys_exist: 'L’account è già cifrato. Ottieni la chiave da un dispositivo che ce l’ha.',
     keys_unusable: 'Questo browser non può conservare chiavi. Usa un’altra finestra o un altro browser.',
-    keys_not_supported: 'Questo servizio non trasmette ciò che è cifrato.',
-    not_lasting: 'Solo un tuo dispositivo che resta connesso crea chiavi.',
-    rotation_due: 'Prima va sostituita la chiave dell’account. Lo fanno le impostazioni.',
+    keys_not_supported: 'Questo servizio non supporta la cifratura.',
+    not_lasting: 'Solo un tuo dispositivo che resta connesso può creare chiavi.',
+    rotation_due: 'Prima sostituisci la chiave dell’account nelle impostazioni.',
     ring_moved: 'Un altro dispositivo ha cambiato le chiavi nello stesso momento. Riprova.',
     ring_full: 'L’account ha il massimo di dispositivi con una chiave. Prima disconnettine uno.',
     guest_clipboard: 'Gli ospiti non possono usare gli appunti cifrati.',
@@ -159,11 +160,11 @@ export const italianKeys: KeyTexts = {
     link_again: 'Questo browser è stato assente troppo a lungo. Ottieni di nuovo la chiave nelle impostazioni.',
     unknown_key: 'Questo browser non ha ancora la chiave più recente. Riprova tra un momento.',
     record_damaged:
-      'Una parte dei file è stata cambiata per strada o durante l’invio. Non ne viene tenuto nulla. Inviali di nuovo.',
+      'Una parte dei file è stata modificata lungo il percorso o durante l’invio. Non ne resta nulla. Inviali di nuovo.',
     wrong_signer: 'Questi file non vengono dal dispositivo che indicano. Sono stati rifiutati.',
     not_a_member: 'Il dispositivo che ha inviato questi file non appartiene all’account. Sono stati rifiutati.',
-    sent_before: 'Qualcuno ha ripetuto questi file per strada. Sono stati rifiutati.',
-    key_retired: 'Questi file sono stati cifrati troppo tempo fa. Falli inviare di nuovo.',
+    sent_before: 'Qualcuno ha inviato di nuovo questi file lungo il percorso. Sono stati rifiutati.',
+    key_retired: 'Questi file sono stati cifrati troppo tempo fa. Fatteli inviare di nuovo.',
     newer_version: 'Questo è stato cifrato da una versione più recente di Baton. Ricarica la pagina.',
     bad_words: 'Queste non sono le parole di recupero di questo account.',
     words_over: 'Queste parole di recupero non sono state rinnovate in tempo. Non aprono più nulla.',
