@@ -11,7 +11,7 @@ export const germanKeys: KeyTexts = {
   createWhy: (names) =>
     `Danach lesen nur Geräte mit Schlüsseln Nachrichten, Dateien und Zwischenablage. ${
       names === '' ? '' : `Ohne Schlüssel, bis du sie verbindest: ${names}. `
-    }Programme, die über die Adresse des Dienstes senden, senden weiter unverschlüsselt.`,
+    }Programme, die den Dienst direkt aufrufen, senden unverschlüsselt.`,
   created: 'Nachrichten, Dateien und Zwischenablage sind ab jetzt verschlüsselt.',
   noKey:
     'Dieses Konto ist verschlüsselt, aber dieser Browser hat keinen Schlüssel. Was er sendet, ist unverschlüsselt.',
