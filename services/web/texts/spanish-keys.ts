@@ -11,7 +11,7 @@ export const spanishKeys: KeyTexts = {
   createWhy: (names) =>
     `Desde entonces solo los dispositivos con clave leen los mensajes, los archivos y el portapapeles. ${
       names === '' ? '' : `Sin clave hasta que los enlaces: ${names}. `
-    }Los programas que envían por la dirección del servicio siguen sin cifrar.`,
+    }Los programas que llaman directamente al servicio envían sin cifrar.`,
   created: 'Los mensajes, los archivos y el portapapeles se cifran desde ahora.',
   noKey: 'Esta cuenta está cifrada, pero este navegador no tiene clave. Lo que envía no se cifra.',
   get: 'Obtener la clave',
