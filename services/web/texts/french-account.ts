@@ -57,7 +57,7 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       check: 'Quelqu’un vous a envoyé ce code ? Alors ce n’est pas votre appareil.',
       digits: 'Tapez les six chiffres qu’il affiche',
       wrongDigits: (left) =>
-        `Ce ne sont pas ses chiffres. ${plural(left, { one: 'Il reste un essai', other: `Il reste ${left} essais` })}.`,
+        `Ce ne sont pas ses chiffres. ${plural(left, { one: `Il reste ${left} essai`, other: `Il reste ${left} essais` })}.`,
       digitsOver: 'Les chiffres ont été faux trois fois',
       name: 'Nom',
       kind: 'Type',

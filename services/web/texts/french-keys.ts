@@ -11,7 +11,7 @@ export const frenchKeys: KeyTexts = {
   createWhy: (names) =>
     `Ensuite, seuls les appareils avec une clé lisent les messages, les fichiers et le presse-papiers. ${
       names === '' ? '' : `Sans clé tant que vous ne les liez pas : ${names}. `
-    }Les programmes qui envoient par l’adresse du service restent sans chiffrement.`,
+    }Les programmes qui appellent directement le service envoient sans chiffrement.`,
   created: 'Les messages, les fichiers et le presse-papiers sont désormais chiffrés.',
   noKey: 'Ce compte est chiffré, mais ce navigateur n’a pas de clé. Ce qu’il envoie n’est pas chiffré.',
   get: 'Obtenir la clé',
@@ -39,7 +39,7 @@ export const frenchKeys: KeyTexts = {
     use: 'Utiliser les mots de récupération',
     what: 'Les mots de récupération sont 24 mots que vous gardez sur papier. Si tous les appareils avec une clé sont perdus, ils donnent la clé du compte à un navigateur qui y est connecté.',
     givesAway:
-      'Qui a les mots peut ouvrir les messages et presse-papiers enregistrés depuis leur création. Qui peut en plus se connecter à votre compte lit ce que lisent vos appareils. Gardez-les là où personne d’autre ne les trouve.',
+      'Qui a les mots peut ouvrir les messages et presse-papiers enregistrés depuis la création des mots. Qui peut en plus se connecter à votre compte lit ce que lisent vos appareils. Gardez-les là où personne d’autre ne les trouve.',
     once: 'Les mots sont montrés une fois et ne sont conservés nulle part. Ils ne comptent qu’après la dernière étape.',
     replaces:
       'De nouveaux mots remplacent les mots actuels et la clé du compte. Les mots actuels ne valent ensuite plus rien.',
