@@ -94,7 +94,7 @@ export const englishKeys = {
     title: 'What is protected, and what is not',
     isProtected: 'Protected',
     protectedList: [
-      'Nobody but the devices with keys reads messages, files and the clipboard: not in the database of the service, its files and backups, not in its memory and logs, not on the network.',
+      'Only the devices with keys read messages, files and the clipboard. Nobody else reads them: not in the database, memory, files, backups and logs of the service, and not on the network.',
       'Nobody else can write in the name of one of your devices. What is not encrypted is marked.',
       'A device that you remove cannot read what is sent after that.',
     ],
@@ -162,7 +162,7 @@ export const englishKeys = {
       'A part of the files was changed on the way, or while it was sent. Nothing of it is kept. Send them again.',
     wrong_signer: 'These files do not come from the device that they name. They were refused.',
     not_a_member: 'The device that sent these files does not belong to the account. They were refused.',
-    sent_before: 'Somebody on the way repeated these files. They were refused.',
+    sent_before: 'Somebody sent these files again on the way. They were refused.',
     key_retired: 'These files were encrypted too long ago. Have them sent again.',
     newer_version: 'A newer version of Baton encrypted this. Reload the page.',
     bad_words: 'These are not the recovery words of this account.',
