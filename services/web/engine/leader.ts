@@ -4,6 +4,7 @@ import { invitedRequest } from '../../../shared/client/session/invites.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
+import { keyState } from '../sealing/key-state.ts';
 import type { Parts } from './parts.ts';
 import { repeated } from './repeated.ts';
 import { requested, type Shared, shared } from './shared-state.ts';
@@ -25,9 +26,18 @@ async function received({ history, keys }: Parts, message: Message): Promise<boo
   return history.receive(message, sealing === null ? undefined : 'open');
 }
 
-/** Repairs the subscription. Its code is not part of the first load, because nobody waits for it. */
-async function mendPush(parts: Parts): Promise<void> {
-  await (await import('../push/push.ts')).mendPush(parts);
+/**
+ * Repairs the subscription when the stream is open, and again with the next stream where that failed. Its code is not part of
+ * the first load, because nobody waits for it.
+ */
+function keepPush(parts: Parts): void {
+  let isDone = false;
+  const mend = repeated(async () => {
+    if (isDone) return;
+    const { mendPush } = await import('../push/push.ts');
+    isDone = !['unknown', 'broken'].includes(await mendPush(parts));
+  });
+  parts.client.on('state', (state) => state === 'online' && mend());
 }
 
 /** Makes this tab hold the stream: it writes events into the history, and tells all tabs the shared state. */
@@ -56,6 +66,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     if (name === 'restored') tell({ isDegraded: false });
   });
   startKeys(parts, tell);
+  keepPush(parts);
   watchStays(client, tell);
   watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
@@ -64,8 +75,9 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   client.start();
   const goOn = repeated(async () => {
     if (shared.value.me === null) tell({ me: await client.me() });
-    void mendPush(parts).catch(() => {});
     await files.goOn();
   });
   client.untilOnline().then(goOn, () => {});
+  // Files that are sealed wait for keys.
+  keyState.subscribe(() => client.state === 'online' && goOn());
 }

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
 import type { Running, Shared } from './shared-state.ts';
+import { makeRecent } from '../../../shared/client/stream/recent.ts';
 import { newId } from '../../../shared/client/new-id.ts';
 
 /** A message between the tabs of one account. Files and handles pass unchanged. */
@@ -10,9 +11,14 @@ export type TabMessage =
   | { type: 'running'; id: string; running: Running | null }
   | { type: 'changed'; thread: string }
   | { type: 'ask'; id: string; command: string; args: readonly unknown[] }
+  /** From a tab that begins to lead. */
+  | { type: 'leads' }
   | { type: 'told'; id: string; error: { code: string; message: string } | null; value: unknown }
   | { type: 'requested'; request: InvitedRequest }
   | { type: 'signed-out'; reason: string };
+
+/** How many requests the leading tab remembers, so that it runs none twice. */
+const MOST_BEGUN = 256;
 
 /** An error of the leading tab, in the tab that asked. */
 class TabError extends Error {
@@ -41,6 +47,7 @@ type Told = Extract<TabMessage, { type: 'told' }>;
 function makeAsks(post: (message: TabMessage) => void) {
   const waiting = new Map<string, { ask: Ask; resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   const commands = new Map<string, (...args: never[]) => unknown>();
+  const begun = makeRecent(MOST_BEGUN);
 
   function settle(told: Told): void {
     const asker = waiting.get(told.id);
@@ -63,8 +70,9 @@ function makeAsks(post: (message: TabMessage) => void) {
   return {
     settle,
     commands,
-    /** Runs a request of this or another tab. */
+    /** Runs a request of this or another tab, once: it may come again when this tab begins to lead. */
     async run(ask: Ask): Promise<void> {
+      if (!begun.add(ask.id)) return;
       const told = await answerOf(ask);
       if (waiting.has(ask.id)) settle(told);
       else post(told);
@@ -102,6 +110,7 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
 
   channel?.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
     if (data.type === 'told') asks.settle(data);
+    else if (data.type === 'leads') for (const ask of asks.open()) post(ask);
     else if (data.type !== 'ask') onMessage(data);
     else if (isLeading.value) void asks.run(data);
   });
@@ -111,6 +120,8 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
     isLeading.value = true;
     lead();
     for (const ask of asks.open()) void asks.run(ask);
+    // The earlier leader may have ended before it answered the other tabs, too.
+    post({ type: 'leads' });
   }
 
   async function wait(): Promise<void> {

@@ -184,11 +184,7 @@ const itemOf = (message: Message): MessageItem => ({
 type Put = (item: Item, name: string, mark: { key: string; value: unknown } | null) => Promise<void>;
 
 /** Turns each message and transfer of the service into an item, once. */
-const makeArrivals = (
-  byRef: (ref: string) => Promise<Item | undefined>,
-  add: (item: Item, name: string) => Promise<void>,
-  put: Put,
-) => ({
+const makeArrivals = (byRef: (ref: string) => Promise<Item | undefined>, put: Put) => ({
   /**
    * Stores a message safely before it resolves. The same message twice is one item. False: the message is sealed, so it was
    * stored as it came, and must not be acknowledged until a key opens it.
@@ -202,7 +198,7 @@ const makeArrivals = (
       ...(sealed !== undefined && { sealed }),
       ...(lock !== undefined && { lock }),
     };
-    await add(item, message.from_name);
+    await put(item, message.from_name, null);
     return !isSealed(item);
   },
 
@@ -228,8 +224,7 @@ const makeArrivals = (
       ...{ fileCount: transfer.file_count, totalBytes: transfer.total_bytes, kept: 'nothing' },
       ...{ state: stateOf(transfer), error: errorOf(transfer, false), ...(lock !== undefined && { lock }) },
     };
-    if (known === undefined) await add(item, transfer.sender.name);
-    else await put(item, transfer.sender.name, null);
+    await put(item, transfer.sender.name, null);
     return item;
   },
 });
@@ -246,12 +241,33 @@ export function makeTurns(): InTurn {
   };
 }
 
-/** Writes the item and the mark in one transaction. Called in its turn: one that waits without requests ends by itself. */
-async function write(database: Database, item: Item, mark: Parameters<Put>[2]): Promise<void> {
-  const transaction = database.transaction(['items', 'settings'], 'readwrite');
+/** Notes an item in its thread. */
+function noteIn(thread: Thread, item: Item): void {
+  thread.lastAt = Math.max(thread.lastAt, item.at);
+  if (!item.isMine) thread.unread += 1;
+}
+
+/** Returns the thread, or a new one; an empty name changes nothing. */
+const threadFrom = (found: Thread | undefined, id: string, name: string): Thread => ({
+  ...(found ?? { id, name, lastAt: 0, unread: 0 }),
+  ...(name !== '' && { name }),
+});
+
+/**
+ * Writes an item, its thread and the mark in one transaction: a message that is stored without its thread is hidden. Called
+ * in its turn: a transaction that waits without requests ends by itself.
+ */
+async function write(database: Database, item: Item, name: string, mark: Parameters<Put>[2]): Promise<void> {
+  const transaction = database.transaction(['items', 'threads', 'settings'], 'readwrite');
   const work = async (): Promise<void> => {
-    await transaction.objectStore('items').put(item);
+    const [items, threads] = [transaction.objectStore('items'), transaction.objectStore('threads')];
+    const isKnown = (await items.index('ref').get(item.ref)) !== undefined;
+    await items.put(item);
     if (mark !== null) await transaction.objectStore('settings').put(mark.value, mark.key);
+    if (isKnown) return;
+    const thread = threadFrom(await threads.get(item.thread), item.thread, name);
+    noteIn(thread, item);
+    await threads.put(thread);
   };
   await Promise.all([work(), transaction.done]);
 }
@@ -264,8 +280,7 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
     inTurn(async () => {
       const transaction = database.transaction('threads', 'readwrite');
       const work = async (): Promise<void> => {
-        const thread = (await transaction.store.get(id)) ?? { id, name, lastAt: 0, unread: 0 };
-        if (name !== '') thread.name = name;
+        const thread = threadFrom(await transaction.store.get(id), id, name);
         change(thread);
         await transaction.store.put(thread);
       };
@@ -274,22 +289,11 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
     });
 
   /** Adds the item to its thread, so that the thread is shown. */
-  const note = (item: Item, name: string): Promise<void> =>
-    touch(item.thread, name, (thread) => {
-      thread.lastAt = Math.max(thread.lastAt, item.at);
-      if (!item.isMine) thread.unread += 1;
-    });
-
-  async function add(item: Item, name: string): Promise<void> {
-    await database.put('items', item);
-    await note(item, name);
-  }
+  const note = (item: Item, name: string): Promise<void> => touch(item.thread, name, (thread) => noteIn(thread, item));
 
   const put: Put = async (item, name, mark) => {
-    const known = await byRef(item.ref);
-    await inTurn(() => write(database, item, mark));
-    if (known === undefined) await note(item, name);
-    else onChange(item.thread);
+    await inTurn(() => write(database, item, name, mark));
+    onChange(item.thread);
   };
 
   /** Changes an item in one step; `change` must be synchronous. */
@@ -316,7 +320,7 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
 
     ...makeReading(database),
     ...makeThreads(database, touch, onChange),
-    ...makeArrivals(byRef, add, put),
+    ...makeArrivals(byRef, put),
     ...makeKept(database),
     close: () => database.close(),
   };

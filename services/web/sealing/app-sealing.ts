@@ -33,7 +33,8 @@ const makeClipboard = (ring: OwnRing) => ({
         if (isPassing(error)) throw error;
         return null;
       });
-    return found?.received.kind === 'opened' ? { ...entry, content: found.received.text } : entry;
+    // What stands beside it may be anybody's.
+    return { ...entry, content: found?.received.kind === 'opened' ? found.received.text : '' };
   },
 });
 

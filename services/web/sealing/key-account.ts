@@ -9,7 +9,7 @@ import {
   sealedError,
 } from '../../../shared/client/sealed.ts';
 import { type KeyRequest, type LetInSettings, readKeyedLink } from '../../../shared/client/sealing.ts';
-import { keepKeyState, noteWithoutKeys } from './key-state.ts';
+import { keepKeyState, keepLostAfterReload, keyState, noteWithoutKeys } from './key-state.ts';
 import type { OwnRing } from './own-ring.ts';
 import { persistKeys } from './stores.ts';
 
@@ -63,6 +63,19 @@ function makeLettingIn(ring: OwnRing) {
   };
 }
 
+async function createRing(ring: OwnRing, anew: boolean): Promise<void> {
+  const before = keyState.peek();
+  keepLostAfterReload();
+  try {
+    ring.take(await ring.sealing().rings.create({ kind: 'web', anew }));
+  } catch (error) {
+    // It may be there although the response was lost, so that the next message asks.
+    noteWithoutKeys('');
+    keepKeyState(before);
+    throw error;
+  }
+}
+
 /** Changes which devices of the account have keys. */
 export const makeKeyAccount = (ring: OwnRing) => ({
   ...makeLettingIn(ring),
@@ -96,7 +109,7 @@ export const makeKeyAccount = (ring: OwnRing) => ({
     const session = await cookieSession().load();
     // From here on the ring may name this device before its state says so.
     noteWithoutKeys(session?.device?.device_id ?? '');
-    ring.take(await ring.sealing().rings.create({ kind: 'web', anew }));
+    await createRing(ring, anew);
     keepKeyState({ kind: 'keyed' });
   },
 

@@ -43,6 +43,10 @@ export function keepKeyState(state: KeyState): void {
   keyState.value = state;
 }
 
+/** Notes for a reload, and for the other tabs, that what is sent waits: the ring may name this device before this tab knows. */
+export const keepLostAfterReload = (): void =>
+  keptWords.set(STATE, JSON.stringify({ kind: 'lost' } satisfies KeyState));
+
 const WITHOUT = 'baton-without-keys';
 
 /** Notes that this device had no keys when it was asked last. A browser whose storage was cleared does not have the note. */

@@ -64,6 +64,8 @@ export function makeReceiving({ history, opening, opened, texts, isKeyed, acknow
         const from = { from_device_id: thread, from_name: '' };
         const message = { message_id: ref, ...from, content: '', sealed, created_at: at, redelivered: true };
         if (await receive(message, (error) => passing.push(error))) unacknowledged.add(ref);
+        // The next one would ask the same service for the same ring.
+        if (passing.length > 0) break;
       }
       const ids = [...unacknowledged];
       if (ids.length > 0) await acknowledge(ids);

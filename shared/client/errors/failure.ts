@@ -12,7 +12,9 @@ export const SESSION_OVER = {
 
 const actionOf = (code: string, status: number): ErrorAction => {
   if (code === 'unauthenticated' || Object.hasOwn(SESSION_OVER, code)) return 'sign-in';
-  const isLater = status === 429 || status >= 500 || (isErrorCode(code) && ERRORS[code].retry === 'later');
+  // A login page of a network, or a proxy during a change, goes by.
+  const isForeign = code === 'unexpected_answer' && status >= 300;
+  const isLater = isForeign || status === 429 || status >= 500 || (isErrorCode(code) && ERRORS[code].retry === 'later');
   return isLater ? 'retry' : 'tell-user';
 };
 

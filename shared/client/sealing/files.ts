@@ -113,6 +113,8 @@ export function makeSealedFiles({
       () => rings.current(),
       (known) => openTransfer(known, { sealed: sealed ?? '', from: from.device_id }),
     );
+    // Its transfers ended with its removal, unless somebody kept them.
+    if (description.sender.isRemoved) throw sealedError('not_a_member');
     const files = filesIn(description, transfer);
     const before = await taken.messageOf(description.id);
     if (before !== null && before.messageId !== id) throw sealingError('sent_before');

@@ -214,6 +214,7 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
           return open();
         });
         if (sender.kind === 'guest') throw sealingError('guest_clipboard');
+        if (sender.isRemoved) throw sealedError('not_a_member');
         if (t > newest) await taken.addClipboard(from, t);
         return { kind: 'opened', text, t, sender };
       } catch (error) {

@@ -5,7 +5,7 @@ import type { BodyOf } from '../../contract/vocabulary/route.ts';
 import type { SessionAnswer } from '../../contract/modules/sessions.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { type Client, makeClient } from '../http/client.ts';
-import { backoffMs } from '../time/backoff.ts';
+import { pauseMs } from '../time/backoff.ts';
 import { pause } from '../time/clock.ts';
 import { abortedBy, failureOf, SESSION_OVER } from '../errors/failure.ts';
 import { headersOf, platformFetch } from '../http/request.ts';
@@ -165,7 +165,7 @@ async function confirm(options: SignInOptions, made: Made, signal: AbortSignal |
       // An error of this program itself, as of its headers, would come again.
       if (failure.action !== 'retry' && failure.status === null) throw failure;
       // A replica that does not know the key of the new token yet will learn it, and a refusing proxy may be reconfigured.
-      const waitMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(failures, CONFIRM_BASE_MS, CONFIRM_CAP_MS));
+      const waitMs = pauseMs(failures, failure.retryAfterMs, CONFIRM_BASE_MS, CONFIRM_CAP_MS);
       if (Date.now() + waitMs > until) throw notConfirmed(failure);
       await pause(waitMs, signal);
     }

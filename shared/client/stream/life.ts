@@ -32,14 +32,13 @@ export function startLife({ connect, pace, clock, report, before }: Parts): Life
   let over = false;
   let superseded = false;
   let connection: Connection | null = null;
-  let endWait: (() => void) | null = null;
+  let endWait = (): void => {};
 
   /** Waits. Null: until somebody ends the wait. */
   function wait(ms: number | null): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = ms === null ? () => {} : clock.after(ms, () => endWait?.());
+      const cancel = ms === null ? () => {} : clock.after(ms, resolve);
       endWait = () => {
-        endWait = null;
         cancel();
         resolve();
       };
@@ -64,7 +63,7 @@ export function startLife({ connect, pace, clock, report, before }: Parts): Life
   async function run(): Promise<void> {
     const forgetWake = onWake(() => {
       connection?.wake();
-      if (!superseded) endWait?.();
+      if (!superseded) endWait();
     });
     while (!over) await connectOnce();
     forgetWake();
@@ -76,8 +75,8 @@ export function startLife({ connect, pace, clock, report, before }: Parts): Life
     end() {
       over = true;
       connection?.end('stopped');
-      endWait?.();
+      endWait();
     },
-    retryNow: () => endWait?.(),
+    retryNow: () => endWait(),
   };
 }

@@ -6,3 +6,10 @@
 export function backoffMs(failures: number, baseMs: number, capMs: number, random: () => number = Math.random): number {
   return random() * Math.min(capMs, baseMs * 2 ** failures);
 }
+
+/** The longest pause that a service, or a proxy in front of it, can ask for. */
+const MOST_ASKED_MS = 60_000;
+
+/** Returns the milliseconds to wait before the next try: `backoffMs`, after what the service asked for. */
+export const pauseMs = (failures: number, askedMs: number | null, baseMs: number, capMs: number): number =>
+  Math.min(askedMs ?? 0, MOST_ASKED_MS) + backoffMs(failures, baseMs, capMs);

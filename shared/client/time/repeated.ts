@@ -1,11 +1,9 @@
 import { failureOf } from '../errors/failure.ts';
-import { backoffMs } from './backoff.ts';
+import { pauseMs } from './backoff.ts';
 import { type Clock, pause } from './clock.ts';
 
 const BASE_MS = 1_000;
 const CAP_MS = 10_000;
-/** The longest pause that a service can ask for. */
-const MOST_MS = 60_000;
 
 export interface RepeatedParts {
   clock: Clock;
@@ -37,7 +35,7 @@ export function makeRepeated({ clock, life, onProblem }: RepeatedParts, work: ()
         onProblem(error);
         const { action, retryAfterMs } = failureOf(error);
         if (action !== 'retry') continue;
-        const ms = Math.min(retryAfterMs ?? 0, MOST_MS) + backoffMs(failures, BASE_MS, CAP_MS);
+        const ms = pauseMs(failures, retryAfterMs, BASE_MS, CAP_MS);
         failures += 1;
         const keepEnd = (end: () => void) => {
           if (retryAfterMs === null) endPause = end;

@@ -124,7 +124,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       if (place.url === url) moveTo(index, url, offset);
     } catch (error) {
       // A refusal without a body has no code. The transfer names the places too, or the reason why there are none.
-      if (failureOf(error).action === 'retry') throw error;
+      if (failureOf(error).status === null) throw error;
       const { uploads } = await run.refresh();
       note({ uploads: (uploads ?? []).filter((upload) => upload.index === index) });
     }

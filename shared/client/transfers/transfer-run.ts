@@ -1,6 +1,6 @@
 import type { Off, Progress, RunningTransfer } from '../api.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
-import { backoffMs } from '../time/backoff.ts';
+import { pauseMs } from '../time/backoff.ts';
 import type { Caller } from '../http/caller.ts';
 import { type Clock, pause } from '../time/clock.ts';
 import { abortedBy, failureOf } from '../errors/failure.ts';
@@ -177,7 +177,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   }
 
   const backOff = (failures: number, atLeastMs: number | null = null): Promise<void> =>
-    rest((atLeastMs ?? 0) + backoffMs(failures, BASE_MS, CAP_MS));
+    rest(pauseMs(failures, atLeastMs, BASE_MS, CAP_MS));
 
   function rest(ms: number): Promise<void> {
     let go = () => {};

@@ -31,6 +31,8 @@ import type { PresenceEntry, Transfer, TransferPhase } from '../wire.ts';
 /** Higher for a receiver, which stores some files while others come. */
 const SENDING = 4;
 const RECEIVING = 8;
+/** More than a device can have transfers: a cursor that never ends is none. */
+const MOST_PAGES = 64;
 
 interface Parts {
   options: Pick<BatonClientOptions, 'sha256' | 'peerToPeer'>;
@@ -213,7 +215,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
 
   /** Fetches the transfers of this device that are not over, offered and accepted, and announces them again. */
   const refetch = makeRepeated({ clock, life: parts.life, onProblem }, async () => {
-    for (let page = {}; ; ) {
+    for (let page = {}, pages = 0; pages < MOST_PAGES; pages += 1) {
       const { transfers, next_cursor: cursor } = await api.list(page);
       for (const transfer of transfers.filter((one) => !hasEnded(one))) {
         onUpdated({ transfer });

@@ -11,7 +11,6 @@ interface Waiting {
   caller: Caller;
   clock: Clock;
   emitter: Emitter<ClientEvents>;
-  presence: () => readonly PresenceEntry[];
   /** True: the receiver was online when the service took the offer. */
   isThere: boolean;
   offlineMs: number;
@@ -28,7 +27,7 @@ const SEEN_TIMES = 10;
  * seconds after it has left, so a receiver counts as come only when presence showed it away and then back. One that was
  * there for the offer may have left at that moment.
  */
-export function waitForReceiver({ run, caller, clock, emitter, presence, offlineMs, ...parts }: Waiting): void {
+export function waitForReceiver({ run, caller, clock, emitter, offlineMs, ...parts }: Waiting): void {
   const { receiver } = run.transfer;
   let hasSeen = parts.isThere;
   let wasAway = false;
@@ -38,11 +37,13 @@ export function waitForReceiver({ run, caller, clock, emitter, presence, offline
     cancel();
     cancel = clock.after(ms, work);
   };
-  const wait = () =>
-    after(hasSeen ? SEEN_TIMES * offlineMs : offlineMs, () => {
-      isLate = true;
-      look(presence());
-    });
+  /** Asks the service, because what this device heard last may be old: its own stream may have been interrupted. */
+  const lookNow = async () => {
+    const { body } = await run.insist(() => caller.call('getPresence'));
+    isLate = true;
+    look(body.devices);
+  };
+  const wait = () => after(hasSeen ? SEEN_TIMES * offlineMs : offlineMs, () => void lookNow().catch(parts.onProblem));
   const fail = async () => {
     end();
     const request = { params: { transfer_id: run.id }, body: { phase: 'peer_offline' as const } };

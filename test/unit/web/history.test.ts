@@ -53,7 +53,7 @@ test('an opened message opens its transaction in its turn, because one that wait
   expect(asked).toEqual([]);
   release();
   await Promise.all([before, stored]);
-  expect(asked).toContainEqual(['items', 'settings']);
+  expect(asked).toContainEqual(['items', 'threads', 'settings']);
   expect(await history.settings.get('mark', 0)).toBe(1);
 });
 

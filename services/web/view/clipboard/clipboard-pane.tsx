@@ -166,6 +166,7 @@ export function ClipboardPane() {
                 onClick={() =>
                   attempt(async () => {
                     await client.clipboard.clear();
+                    clipboardEntry.value = null;
                     readClipboard();
                   }, texts.value.failed.clipboard)
                 }

@@ -31,7 +31,7 @@ async function read({ client, keys }: Reading): Promise<void> {
     clipboardEntry.value = (await (await keys.ifKeyed())?.openEntry(entry)) ?? entry;
   } catch (error) {
     // Until it can be opened, nobody copies the text before it in its place.
-    clipboardEntry.value = entry;
+    clipboardEntry.value = entry.sealed === undefined ? entry : { ...entry, content: '' };
     throw error;
   }
 }

@@ -58,7 +58,7 @@ function stillText({ isMine, thread }: FilesItem, { bytes, totalBytes }: Running
   const { connection, files } = texts.value;
   // A receiver that has every byte compares digests.
   if (!isMine && bytes === totalBytes) return '';
-  if (isCutOff.value) return connection.offline;
+  if (isCutOff.value) return shared.value.connection === 'superseded' ? connection.superseded : connection.offline;
   const peer = findPeer(thread);
   if (peer?.isOnline === true) return files.waitsFor(peer.name);
   return isMine ? files.offeredOffline : files.goesOn;

@@ -156,6 +156,11 @@ export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes):
     throw sealedError('unknown_key', isGenuine ? new NewerRing(n) : undefined);
   }
   const named = ringNamed(keyring, n, padded.subarray(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES));
+  // What is sealed to one device needs no key of the account, and ends with it all the same. A guest knows none of them.
+  const { accountKeys } = keyring;
+  if (accountKeys.length > 0 && !accountKeys.some(({ epoch }) => epoch === named.body.epoch)) {
+    throw sealedError('key_retired');
+  }
   const { owner, sender } = signerIn(keyring, named, { from: letter.from, t });
   if (!(await isSignedBy(owner))) throw sealedError('wrong_signer');
   const id = toBase64url(padded.subarray(0, ID_BYTES));

@@ -120,6 +120,13 @@ describe('messages', () => {
     expect(await openMessage(rotated, { sealed, from: 'device-b', to: 'device-a' })).toMatchObject({
       sender: { device_id: 'device-b', isRemoved: true },
     });
+    // What is sealed to this device alone needs no key of the account, and ends with it all the same.
+    const late = await loadKeyring(a.store, NOW + 9 * 86_400_000);
+    const alone = await sealMessage({ ...ofB, accountKeys: [] }, { to: 'device-a', text: 'late', t: NOW });
+    expect(await codeOf(openMessage(late, { sealed: alone, from: 'device-b', to: 'device-a' }))).toBe('key_retired');
+    const files = { to: 'device-a', files: [{ name: 'a', type: '', size: 1 }], t: NOW };
+    const { sealed: offer } = await sealTransfer(ofB, files);
+    expect(await codeOf(openTransfer(late, { sealed: offer, from: 'device-b' }))).toBe('key_retired');
   });
 
   test('nothing is sealed under a ring that came after the removal of a device in it', async () => {

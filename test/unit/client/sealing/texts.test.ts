@@ -114,6 +114,25 @@ test('nothing is sealed while a removed device has the key, and a device whose s
   expect(sent).toHaveLength(2);
 });
 
+test('the clipboard of a device that was removed is refused', async () => {
+  const [laptop, phone] = [await makePerson('laptop-1'), await makePerson('phone-1')];
+  const first = await firstRing(laptop);
+  const both = await nextRing(first, laptop, { add: [phone.asks] });
+  const ofPhone = await keyringOf(phone, [both]);
+  const alone = await keyringOf(laptop, [first, both, await nextRing(both, laptop, { remove: ['phone-1'] })]);
+  const calls = { serverNow: () => NOW, trustedNow: () => NOW } as unknown as SealingCalls;
+  const texts = makeTexts(calls, { store: laptop.store, taken: memoryTaken(), rings: NO_RINGS });
+  const entry = {
+    ...{
+      content: '',
+      sealed: await sealClipboard(ofPhone, { text: 'rm', t: NOW }),
+      content_type: 'text/plain' as const,
+    },
+    ...{ source_device_id: 'phone-1', source_device_name: 'Laptop', updated_at: NOW, expires_at: NOW + 1 },
+  };
+  expect(await texts.openClipboard(alone, entry)).toMatchObject({ kind: 'refused', problem: { code: 'not_a_member' } });
+});
+
 test('a member leaves the ring when it was removed, or was not listed for 90 days', async () => {
   const { own, store, devices } = await makePair();
   const [left, day] = [devices.slice(0, 1), 86_400_000];
