@@ -6,6 +6,7 @@ import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
 import { CliError, EXIT } from './failure.ts';
 import type { Settings } from './settings.ts';
+import { forgetWithoutKeys, isKnownWithoutKeys, noteWithoutKeys } from './without-keys.ts';
 
 /* The code that encrypts is loaded only where this device has keys, or gets some. A device without keys works without it. */
 
@@ -17,8 +18,25 @@ interface Own {
   readonly session: SessionStore;
 }
 
-/** Returns the stores of this device's keys. */
-export const sealingFilesOf = ({ settings }: Pick<Own, 'settings'>) => sealingFiles(settings.folder);
+/**
+ * Returns the stores of this device's keys. Before each change they drop the answer that this device has none: a device that
+ * asks for keys is named from its approval on, whether it lives to take the keys or not.
+ */
+export function sealingFilesOf({ settings }: Pick<Own, 'settings'>) {
+  const forgetFirst =
+    <Given extends unknown[]>(work: (...given: Given) => Promise<void>) =>
+    async (...given: Given): Promise<void> => {
+      await forgetWithoutKeys(settings);
+      await work(...given);
+    };
+  const { keys, asking, grant, ...others } = sealingFiles(settings.folder);
+  return {
+    ...others,
+    keys: { ...keys, save: forgetFirst(keys.save), clear: forgetFirst(keys.clear) },
+    asking: { ...asking, save: forgetFirst(asking.save), clear: forgetFirst(asking.clear) },
+    grant: { ...grant, save: forgetFirst(grant.save), clear: forgetFirst(grant.clear) },
+  };
+}
 
 /** Makes sealing for this address, whether this device has keys or not. */
 export async function sealingAt(context: Own, url: string): Promise<Sealing> {
@@ -49,18 +67,42 @@ export async function keyedAt(context: Own, url: string): Promise<Keyed | null> 
   return keyring === null ? null : { sealing, keyring };
 }
 
+const keysLost = (why: string): CliError => {
+  const says = `${why}, so nothing was sent. \`baton keys link\` or \`baton keys recover\` gets new ones`;
+  return new CliError(`${says}; \`--plain\` sends without encryption.`, { status: EXIT.refused, code: 'keys_lost' });
+};
+
+/** Keeps the answer, unless this device has got keys since it was asked for. */
+async function keepWithout(context: Own, deviceId: string): Promise<void> {
+  await sealingFilesOf(context).keys.lock(async () => {
+    if (!hasFiles(context)) await noteWithoutKeys(context.settings, deviceId);
+  });
+}
+
 /**
- * Returns the ring for content that this device sends; null where it never had keys. Throws `keys_lost` where its keys belong
- * to an earlier sign-in, because the user expects encryption.
+ * Throws `keys_lost` where the account names this device among those with keys, because the file of the keys is gone and the
+ * user expects encryption. The service is asked once. Without its answer the error is that of the request.
+ */
+async function checkHadNone(context: Own, url: string): Promise<void> {
+  const deviceId = (await context.session.load())?.device?.device_id;
+  if (deviceId === undefined || (await isKnownWithoutKeys(context.settings, deviceId))) return;
+  const { rings } = await sealingAt(context, url);
+  if (await rings.namesThisDevice()) throw keysLost('The keys of this device are gone');
+  // In a folder that cannot be written the next command asks again.
+  await keepWithout(context, deviceId).catch(() => {});
+}
+
+/**
+ * Returns the ring for content that this device sends; null where it never had keys. Throws `keys_lost` where its keys are
+ * gone or belong to an earlier sign-in, because the user expects encryption.
  */
 export async function keyedToSend(context: Own, url: string): Promise<Keyed | null> {
   const keyed = await keyedAt(context, url);
-  if (keyed !== null || !hasFiles(context)) return keyed;
-  if (((await sealingFilesOf(context).keys.load())?.account ?? null) === null) return null;
-  const says = 'The keys of this device belong to an earlier sign-in, so nothing was sent';
-  throw new CliError(`${says}. \`baton keys link\` gets new ones; \`--plain\` sends without encryption.`, {
-    ...{ status: EXIT.refused, code: 'keys_lost' },
-  });
+  if (keyed !== null) return keyed;
+  const isOfOther = hasFiles(context) && ((await sealingFilesOf(context).keys.load())?.account ?? null) !== null;
+  if (isOfOther) throw keysLost('The keys of this device belong to an earlier sign-in');
+  await checkHadNone(context, url);
+  return null;
 }
 
 /**
@@ -90,6 +132,7 @@ export async function keyedOnly(context: Own, url: string): Promise<Keyed> {
 
 /** Removes the keys of this device, because whoever has them can act as this device. */
 export async function removeKeys(context: Pick<Own, 'settings'>): Promise<void> {
+  await forgetWithoutKeys(context.settings);
   if (!hasFiles(context) && !existsSync(join(context.settings.folder, 'asking-keys.json'))) return;
   const { keys, asking, grant } = sealingFilesOf(context);
   for (const store of [grant, asking, keys]) await store.clear();

@@ -1,6 +1,7 @@
 import { renderUnicodeCompact } from 'uqr';
 import type { Device } from '../../../shared/client/index.ts';
 import type { Keyring } from '../../../shared/client/sealed.ts';
+import type { Rings } from '../../../shared/client/sealing.ts';
 import { askYesNo } from '../ask.ts';
 import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
@@ -71,6 +72,18 @@ function adviceOn(all: readonly KeyedDevice[]): string | null {
   return `Without keys: ${unkeyed.join(', ')}. Run \`baton keys link\` there, or sign it in again, and approve it here.`;
 }
 
+/** Describes a device without keys, and what its user can do. `lost`: it had keys. */
+async function stateWithout(rings: Rings) {
+  const encrypted = await rings.isEncrypted();
+  const lost = encrypted && (await rings.namesThisDevice());
+  const advice = lost
+    ? 'The keys of this device are gone, and it sends nothing without `--plain`. Run `baton keys link`, and approve it on a device that has keys, or `baton keys recover` with the recovery words.'
+    : encrypted
+      ? 'This device has no keys: what it sends is not encrypted. Run `baton keys link`, and approve it on a device that has keys.'
+      : 'This account is not encrypted: the service can read what is sent. `baton keys create` changes that.';
+  return { encrypted, keyed: false, lost, advice };
+}
+
 /** Lists the devices with keys, and the fingerprint of each. */
 async function list(context: Context): Promise<void> {
   const { output, signal } = context;
@@ -78,11 +91,8 @@ async function list(context: Context): Promise<void> {
     const { rings, recovery } = await sealingAt(context, url);
     const [keyring, devices] = [await rings.current(), await baton.devices.list({ signal })];
     if (keyring === null) {
-      const encrypted = await rings.isEncrypted();
-      const advice = encrypted
-        ? 'This device has no keys: what it sends is not encrypted. Run `baton keys link`, and approve it on a device that has keys.'
-        : 'This account is not encrypted: the service can read what is sent. `baton keys create` changes that.';
-      return output.result({ encrypted, keyed: false, advice }, advice);
+      const state = await stateWithout(rings);
+      return output.result(state, state.advice);
     }
     const all = await listed(keyring, devices);
     const areDue = isMember({ keyring }) && (await recovery.areDue(keyring));

@@ -1,0 +1,29 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Settings, writePrivately } from './settings.ts';
+
+/*
+ * What the service has said about a device without keys: that the account does not name it. The answer is kept beside the
+ * session, so that the service is asked once. It lies in another file than the keys, which may get lost alone.
+ */
+
+type Place = Pick<Settings, 'folder'>;
+
+const pathIn = ({ folder }: Place): string => join(folder, 'without-keys.json');
+
+/** Tells whether this device is known to have had no keys. A file that cannot be read does not say so. */
+export async function isKnownWithoutKeys(place: Place, deviceId: string): Promise<boolean> {
+  try {
+    const kept = JSON.parse(await readFile(pathIn(place), 'utf8')) as { device_id?: unknown } | null;
+    return kept?.device_id === deviceId;
+  } catch {
+    return false;
+  }
+}
+
+/** Keeps the answer that this device has no keys. */
+export const noteWithoutKeys = (place: Place, deviceId: string): Promise<void> =>
+  writePrivately(pathIn(place), { device_id: deviceId });
+
+/** Drops the answer, because this device may get keys from now on. */
+export const forgetWithoutKeys = (place: Place): Promise<void> => rm(pathIn(place), { force: true });
