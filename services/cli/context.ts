@@ -9,7 +9,7 @@ import { fileSession, leanFetch, sha256 } from '../../shared/client/node.ts';
 import { looksOf } from '../../shared/contract/vocabulary/device-names.ts';
 import { CliError, EXIT, notSignedIn, usageError } from './failure.ts';
 import { makeOutput, type Output, oneLine } from './output.ts';
-import { noteRemovals } from './sealing.ts';
+import { followAnnounced, noteRemovals } from './sealing.ts';
 import { loadSettings, type Settings } from './settings.ts';
 
 /** The context of every command. */
@@ -86,10 +86,13 @@ export function makeContext({ json, progress }: { json?: boolean; progress?: boo
       const url = urlOf(known, settings);
       checkService(known, url);
       const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch });
-      const noted = noteRemovals({ settings, session }, baton, url);
+      const own = { settings, session, output };
+      const noted = noteRemovals(own, baton, url);
+      const toldAll = followAnnounced(own, baton, url);
       try {
         return await work(baton, url);
       } finally {
+        toldAll();
         await baton.close();
         await noted();
       }

@@ -72,7 +72,10 @@ function addInvite(command: Define): void {
 }
 
 function addKeys(command: Define): void {
-  command('keys [action]', 'the devices with keys, and what is to be done; create, link, rotate, words, renew, recover')
+  command(
+    'keys [action]',
+    'the devices with keys, and what is to be done; create, link, rotate, keep, words, renew, recover',
+  )
     .summary('encrypt the account: which devices have keys')
     .addHelpText(
       'after',
@@ -80,6 +83,7 @@ function addKeys(command: Define): void {
 create   encrypts the account: makes its key, with this device alone
 link     asks a device that has keys to give them to this one, which is signed in already
 rotate   replaces the key of the account, without devices that are not signed in any more
+keep     cancels the removal of all keys that a device without keys has announced
 words    makes 24 recovery words, which replace earlier ones, and shows them once
 renew    has the recovery words, typed or from standard input, prove the present list of devices
 recover  gives this device keys by the recovery words, typed or from standard input`,

@@ -4,7 +4,9 @@ import type { BatonClient, SessionStore } from '../../shared/client/index.ts';
 import { leanFetch, sealingFiles, sha256 } from '../../shared/client/node.ts';
 import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
+import { tellAnnounced, wasAsked } from './announced.ts';
 import { CliError, EXIT } from './failure.ts';
+import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
 import { forgetWithoutKeys, isKnownWithoutKeys, noteWithoutKeys } from './without-keys.ts';
 
@@ -16,6 +18,11 @@ const FILES = ['keys.json', 'grant.json'];
 interface Own {
   readonly settings: Settings;
   readonly session: SessionStore;
+}
+
+/** The same, with the notes to the user. */
+interface Told extends Own {
+  readonly output: Pick<Output, 'note'>;
 }
 
 /**
@@ -59,11 +66,15 @@ export interface Keyed {
 export const isMember = ({ keyring: { ring, device_id: own } }: Pick<Keyed, 'keyring'>): boolean =>
   ring.body.members.some(({ device_id }) => device_id === own);
 
-/** Returns the ring as the service has it now; null where this device has no keys in its account. */
-export async function keyedAt(context: Own, url: string): Promise<Keyed | null> {
+/**
+ * Returns the ring as the service has it now; null where this device has no keys in its account. Tells the user where the keys
+ * are about to be removed.
+ */
+export async function keyedAt(context: Told, url: string): Promise<Keyed | null> {
   if (!hasFiles(context)) return null;
   const sealing = await sealingAt(context, url);
   const keyring = await sealing.rings.current();
+  tellAnnounced(context.output, sealing.deletions.announced());
   return keyring === null ? null : { sealing, keyring };
 }
 
@@ -96,7 +107,7 @@ async function checkHadNone(context: Own, url: string): Promise<void> {
  * Returns the ring for content that this device sends; null where it never had keys. Throws `keys_lost` where its keys are
  * gone or belong to an earlier sign-in, because the user expects encryption.
  */
-export async function keyedToSend(context: Own, url: string): Promise<Keyed | null> {
+export async function keyedToSend(context: Told, url: string): Promise<Keyed | null> {
   const keyed = await keyedAt(context, url);
   if (keyed !== null) return keyed;
   const isOfOther = hasFiles(context) && ((await sealingFilesOf(context).keys.load())?.account ?? null) !== null;
@@ -123,8 +134,30 @@ export function noteRemovals(context: Own, baton: BatonClient, url: string): () 
   return () => noted;
 }
 
+/**
+ * Tells the user of a connected command of keys that are about to be removed: when it is connected, unless that was asked
+ * before, and when the keys of the account have changed. Returns the end of it.
+ */
+export function followAnnounced(context: Told, baton: BatonClient, url: string): () => void {
+  const ends = new AbortController();
+  const tell = async (): Promise<void> => {
+    if (!hasFiles(context)) return;
+    const { deletions } = await sealingAt(context, url);
+    tellAnnounced(context.output, await deletions.pending({ signal: ends.signal }));
+  };
+  // The next change of the keys, and the next command, tell again.
+  const tellSoon = (): void => void tell().catch(() => {});
+  baton.on('state', (state) => {
+    if (state === 'online' && !wasAsked(context.output)) tellSoon();
+  });
+  baton.on('event', ({ name }) => {
+    if (name === 'keys') tellSoon();
+  });
+  return () => ends.abort();
+}
+
 /** Returns the ring as the service has it now. Throws `unkeyed` where this device has no keys. */
-export async function keyedOnly(context: Own, url: string): Promise<Keyed> {
+export async function keyedOnly(context: Told, url: string): Promise<Keyed> {
   const keyed = await keyedAt(context, url);
   if (keyed !== null) return keyed;
   throw new CliError('This device has no keys. `baton keys` says what to do.', { code: 'unkeyed' });

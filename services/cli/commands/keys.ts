@@ -2,6 +2,7 @@ import { renderUnicodeCompact } from 'uqr';
 import type { Device } from '../../../shared/client/index.ts';
 import type { Keyring } from '../../../shared/client/sealed.ts';
 import type { Rings } from '../../../shared/client/sealing.ts';
+import { tellAnnounced } from '../announced.ts';
 import { askYesNo } from '../ask.ts';
 import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
@@ -88,11 +89,12 @@ async function stateWithout(rings: Rings) {
 async function list(context: Context): Promise<void> {
   const { output, signal } = context;
   await context.withClient(async (baton, url) => {
-    const { rings, recovery } = await sealingAt(context, url);
+    const { rings, recovery, deletions } = await sealingAt(context, url);
     const [keyring, devices] = [await rings.current(), await baton.devices.list({ signal })];
     if (keyring === null) {
       const state = await stateWithout(rings);
-      return output.result(state, state.advice);
+      output.result({ ...state, deletions: deletions.announced() }, state.advice);
+      return tellAnnounced(output, deletions.announced());
     }
     const all = await listed(keyring, devices);
     const areDue = isMember({ keyring }) && (await recovery.areDue(keyring));
@@ -104,9 +106,11 @@ async function list(context: Context): Promise<void> {
       each.fingerprint ?? 'no keys',
     ]);
     const { n, epoch } = keyring.ring.body;
-    const result = { encrypted: true, keyed: true, n, epoch, devices: all, advice };
+    const announced = deletions.announced();
+    const result = { encrypted: true, keyed: true, n, epoch, devices: all, deletions: announced, advice };
     output.result(result, tableOf(rows));
     if (advice !== null) output.note(advice);
+    tellAnnounced(output, announced);
   });
 }
 
@@ -206,7 +210,24 @@ async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<voi
   });
 }
 
-const KEY_ACTIONS = ['create', 'link', 'rotate', 'words', 'renew', 'recover'] as const;
+/** Cancels the removal of the keys, or of the account, that a device without keys has announced. */
+async function keep(context: Context): Promise<void> {
+  const { output, signal } = context;
+  await context.withClient(async (_, url) => {
+    const { rings, deletions } = await sealingAt(context, url);
+    const kept = await deletions.pending({ signal });
+    if (kept.length === 0) return output.result({ kept }, 'Nothing is about to be removed.');
+    const keyring = await rings.current();
+    if (keyring !== null && !isMember({ keyring })) {
+      const says = 'Only a device with the key of the account can cancel this.';
+      throw new CliError(says, { status: EXIT.refused, code: 'for_members' });
+    }
+    await deletions.keepKeys();
+    output.result({ kept }, 'The removal is cancelled: the account and its keys stay.');
+  });
+}
+
+const KEY_ACTIONS = ['create', 'link', 'rotate', 'keep', 'words', 'renew', 'recover'] as const;
 
 /** Lists the devices with keys, or makes, gets or replaces keys. */
 export async function keys(context: Context, action: string | undefined, options: { anew?: boolean; yes?: boolean }) {
@@ -214,6 +235,7 @@ export async function keys(context: Context, action: string | undefined, options
   if (action === 'create') return create(context, options);
   if (action === 'link') return link(context);
   if (action === 'rotate') return rotate(context, options);
+  if (action === 'keep') return keep(context);
   if (action === 'words') return makeWords(context, options);
   if (action === 'renew') return renewWords(context);
   if (action === 'recover') return recover(context);

@@ -325,6 +325,8 @@ export interface Deletion {
 export interface Deletions {
   /** Returns what was announced, and can be cancelled until then. */
   pending(settings?: CallSettings): Promise<readonly Deletion[]>;
+  /** Returns the same without a request, as the last answer about the rings had it: call `rings.current` before. */
+  announced(): readonly Deletion[];
   /** Removes all keys at once, as a member. Call `rings.create` with `anew` then. */
   removeKeys(): Promise<void>;
   /**

@@ -16,7 +16,10 @@ interface Proof {
 }
 
 /** Removes the keys of the account, and says what others want to remove. */
-export function makeDeletions({ caller }: SealingCalls, rings: Pick<Rings, 'current'>): Deletions {
+export function makeDeletions(
+  { caller }: SealingCalls,
+  rings: Pick<Rings, 'current'> & Pick<Deletions, 'announced'>,
+): Deletions {
   /** Signs as a member of the ring in force; null where this device is none. */
   async function proofOf(label: string, more: readonly string[] = []): Promise<Proof | null> {
     const keyring = await rings.current();
@@ -50,6 +53,7 @@ export function makeDeletions({ caller }: SealingCalls, rings: Pick<Rings, 'curr
 
   return {
     pending,
+    announced: rings.announced,
 
     removeKeys: () =>
       retried(async () => {

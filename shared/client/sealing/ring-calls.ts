@@ -1,6 +1,7 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { KeyedAccount } from '../sealed/keys/key-store.ts';
 import type { KeysAnswer } from '../sealed/ring/chain.ts';
+import type { Deletion } from './api.ts';
 import type { Session } from '../session/session.ts';
 import { sealingError } from './problem.ts';
 import type { SealingCalls } from './sealing-calls.ts';
@@ -10,19 +11,25 @@ export const isCode = (error: unknown, code: string): boolean =>
 
 /** The calls of the service about rings. */
 export function makeRingCalls({ caller }: Pick<SealingCalls, 'caller'>) {
+  let announced: readonly Deletion[] = [];
+
   /** Fetches the rings; null where the account has none. */
   async function fetchKeys(after: number): Promise<KeysAnswer | null> {
     try {
-      const { rings, n, guests } = (await caller.call('getKeys', { query: { after } })).body;
+      const { rings, n, guests, deletions } = (await caller.call('getKeys', { query: { after } })).body;
+      announced = deletions;
       return { rings, n, guests };
     } catch (error) {
-      if (isCode(error, 'not_found')) return null;
-      throw error;
+      if (!isCode(error, 'not_found')) throw error;
+      announced = [];
+      return null;
     }
   }
 
   return {
     fetchKeys,
+    /** Returns what the last answer about the rings announced. */
+    announced: (): readonly Deletion[] => announced,
 
     /** Returns the newest ring as the service has it; null without one. */
     async fetchNewest(): Promise<string | null> {

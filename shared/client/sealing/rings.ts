@@ -16,7 +16,7 @@ import { makeFirstRing, makeNextRing, type RingChange } from '../sealed/ring/cha
 import { isGone, memberOf, readRing } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Session } from '../session/session.ts';
-import type { Linked, Rings, SealingStores } from './api.ts';
+import type { Deletions, Linked, Rings, SealingStores } from './api.ts';
 import type { Device } from '../wire.ts';
 import { noteListed } from './gone.ts';
 import { type GuestList, makeGuestList } from './guest-list.ts';
@@ -35,10 +35,10 @@ const MOST_PAGES = 200;
 export function makeRings(
   calls: SealingCalls,
   { keys: store, asking, grant: grants }: SealingStores,
-): Rings & { guests: GuestList } {
+): Rings & { guests: GuestList } & Pick<Deletions, 'announced'> {
   const { serverNow, trustedNow } = calls;
   const guestList = makeGuestList(calls, { current, take });
-  const { fetchKeys, fetchNewest, put, accountOf } = makeRingCalls(calls);
+  const { fetchKeys, fetchNewest, put, accountOf, announced } = makeRingCalls(calls);
 
   async function take(answer: KeysAnswer): Promise<Keyring> {
     return (await takeKeys(store, answer, serverNow())).keyring;
@@ -226,6 +226,7 @@ export function makeRings(
     takeGrant,
     current,
     change,
+    announced,
     guests: guestList,
 
     isEncrypted: async (): Promise<boolean> => (await fetchKeys(0)) !== null,

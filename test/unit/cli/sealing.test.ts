@@ -15,7 +15,7 @@ test('a device without keys sends nothing while the service cannot say whether i
   const store = { load: async () => session, save: async () => {}, clear: async () => {} };
   const settings = { folder, sessionPath: '', givenUrl: null, keptUrl: null, url: '', keepUrl: async () => {} };
   try {
-    const asked = keyedToSend({ settings, session: store }, url);
+    const asked = keyedToSend({ settings, session: store, output: { note: () => {} } }, url);
     await expect(asked).rejects.toMatchObject({ code: 'network' });
     expect(readdirSync(folder)).toEqual([]);
   } finally {
