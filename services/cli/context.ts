@@ -1,6 +1,7 @@
 import {
   type BatonClient,
   checkService,
+  type Device,
   makeBatonClient,
   type Session,
   type SessionStore,
@@ -117,8 +118,12 @@ const tooManyPrograms = (): CliError =>
   new CliError('Too many programs run on this device at once: four may be connected.', { code: 'superseded' });
 
 /** Finds the device with that name or id, or with the only name that looks the same. The error lists the others. */
-export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal) {
-  const devices = await baton.devices.list({ signal });
+export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal): Promise<Device> {
+  return deviceIn(await baton.devices.list({ signal }), name);
+}
+
+/** Does the same in a list of devices. */
+export function deviceIn(devices: readonly Device[], name: string): Device {
   const loosely = devices.filter((each) => each.device_id === name || looksOf(each.name) === looksOf(name));
   const named = loosely.filter((each) => each.name === name || each.device_id === name);
   const [device] = [named, loosely].find((found) => found.length === 1) ?? [];

@@ -1,4 +1,5 @@
 import type { BatonClient, Message } from '../../shared/client/index.ts';
+import { comparedWith } from './away.ts';
 import type { Context } from './context.ts';
 import { colours, deviceNameOf, quoted } from './output.ts';
 import { type Keyed, keyedAt, LOCK, NOT_ENCRYPTED } from './sealing.ts';
@@ -104,10 +105,11 @@ export async function makeReader(context: Context, url: string, plain: boolean) 
 export async function sendSealed(
   { output, signal }: Context,
   baton: BatonClient,
-  { sealing, keyring }: Keyed,
+  keyed: Keyed,
   { to, text, plain }: { to: string; text: string; plain: boolean },
 ): Promise<void> {
   const devices = await baton.devices.list({ signal });
+  const { sealing, keyring } = await comparedWith({ output }, keyed, devices);
   const {
     messageIds,
     to: targets,

@@ -1,6 +1,7 @@
 import { BatonClientError } from '../../../shared/client/index.ts';
 import { readInput } from '../ask.ts';
-import { type Context, deviceNamed } from '../context.ts';
+import { comparedWith } from '../away.ts';
+import { type Context, deviceIn, deviceNamed } from '../context.ts';
 import { CliError, EXIT } from '../failure.ts';
 import { deviceNameOf, plain } from '../output.ts';
 import { keyedOnly, LOCK } from '../sealing.ts';
@@ -14,8 +15,10 @@ export async function seal(context: Context, { to }: { to?: string }): Promise<v
   const { output, signal } = context;
   const text = await readInput(MESSAGE_BYTES, 'A sealed text');
   await context.withClient(async (baton, url) => {
-    const { sealing, keyring } = await keyedOnly(context, url);
-    const receiver = to === undefined ? '*' : (await deviceNamed(baton, to, signal)).device_id;
+    const keyed = await keyedOnly(context, url);
+    const devices = await baton.devices.list({ signal });
+    const receiver = to === undefined ? '*' : deviceIn(devices, to).device_id;
+    const { sealing, keyring } = await comparedWith(context, keyed, devices);
     const sealed = await sealing.texts.seal(keyring, { to: receiver, text });
     output.result({ to: receiver, sealed }, sealed);
   });

@@ -4,6 +4,7 @@ import type { Keyring } from '../../../shared/client/sealed.ts';
 import type { Rings } from '../../../shared/client/sealing.ts';
 import { tellAnnounced } from '../announced.ts';
 import { askYesNo } from '../ask.ts';
+import { withoutAway } from '../away.ts';
 import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
@@ -89,13 +90,15 @@ async function stateWithout(rings: Rings) {
 async function list(context: Context): Promise<void> {
   const { output, signal } = context;
   await context.withClient(async (baton, url) => {
-    const { rings, recovery, deletions } = await sealingAt(context, url);
-    const [keyring, devices] = [await rings.current(), await baton.devices.list({ signal })];
-    if (keyring === null) {
+    const sealing = await sealingAt(context, url);
+    const { rings, recovery, deletions } = sealing;
+    const [found, devices] = [await rings.current(), await baton.devices.list({ signal })];
+    if (found === null) {
       const state = await stateWithout(rings);
       output.result({ ...state, deletions: deletions.announced() }, state.advice);
       return tellAnnounced(output, deletions.announced());
     }
+    const { keyring } = await withoutAway(context, { sealing, keyring: found }, devices);
     const all = await listed(keyring, devices);
     const areDue = isMember({ keyring }) && (await recovery.areDue(keyring));
     const advice = adviceOn(all) ?? (areDue ? WORDS_ARE_DUE : null);

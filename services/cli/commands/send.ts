@@ -6,13 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import type { Device } from '../../../shared/client/index.ts';
 import { offeredNames } from '../../../shared/client/files/names.ts';
 import { leanFetch } from '../../../shared/client/node.ts';
-import { type Context, deviceNamed } from '../context.ts';
+import { comparedWith } from '../away.ts';
+import { type Context, deviceIn } from '../context.ts';
 import { usageError } from '../failure.ts';
 import { beginDelivery, clearEarlier, deliver, type Delivery, endDelivery, readyFor } from '../sending/delivering.ts';
 import { makeOnline, type Online } from '../sending/online.ts';
 import { bytesPerSecondOf, limitedFetch } from '../sending/rate.ts';
 import { continueAll, makeFailures } from '../sending/resuming.ts';
 import { type Sealer, sealerFor } from '../sending/sealer.ts';
+import { keyedAt } from '../sealing.ts';
 import { folderOf, sendsOf } from '../sending/sends.ts';
 import { sayOdd } from '../sending/sources.ts';
 import { watchFolder } from '../sending/watching.ts';
@@ -47,29 +49,26 @@ async function spoolInput(context: Context, path: string): Promise<void> {
 /** Gives a further receiver the stored input under a path of its own, which is removed when that receiver has it. */
 const shareInput = (from: string, to: string): Promise<void> => link(from, to).catch(() => copyFile(from, to));
 
-/** Finds the receivers; one that is named twice gets everything once. */
-async function receiversOf(context: Context, { baton }: Online, names: readonly string[]): Promise<Device[]> {
-  const found = new Map<string, Device>();
-  for (const name of names) {
-    const device = await deviceNamed(baton, name, context.signal);
-    found.set(device.device_id, device);
-  }
-  return [...found.values()];
+/** Finds the receivers in this list; one that is named twice gets everything once. */
+function receiversIn(devices: readonly Device[], names: readonly string[]): Device[] {
+  const found = names.map((name) => deviceIn(devices, name));
+  return [...new Map(found.map((device) => [device.device_id, device])).values()];
 }
 
 /** Records what each receiver is to get, before anything is read. */
 async function beginAll(
   context: Context,
   online: Online,
-  { receivers, given, options }: { receivers: readonly Device[]; given: readonly string[]; options: SendOptions },
+  { devices, given, options }: { devices: readonly Device[]; given: readonly string[]; options: SendOptions },
 ): Promise<Delivery[]> {
   const paths = given.filter((path) => path !== '-').map((path) => resolve(path));
   const called = offeredNames([(options.name ?? 'input').split('/')]);
   const { exclude: excludes = [], plain: isPlain = false } = options;
   const sealers: Sealer[] = [];
+  const receivers = receiversIn(devices, options.to ?? []);
   // A receiver without keys is refused before anything is recorded.
-  for (const { device_id: to } of receivers) {
-    sealers.push(await sealerFor(context, online, { to, isPlain }));
+  for (const [index, { device_id: to }] of receivers.entries()) {
+    sealers.push(await sealerFor(context, online, { to, isPlain, ...(index === 0 && { devices }) }));
   }
   const deliveries: Delivery[] = [];
   for (const [index, { device_id: to, name: toName, type }] of receivers.entries()) {
@@ -135,8 +134,8 @@ function checkUse(given: readonly string[], { to = [], watch, leave, name, conti
 
 async function sendOnce(context: Context, online: Online, given: readonly string[], options: SendOptions) {
   // Finds the receivers before a long pipe is read.
-  const receivers = await receiversOf(context, online, options.to ?? []);
-  const deliveries = await beginAll(context, online, { receivers, given, options });
+  const devices = await online.baton.devices.list({ signal: context.signal });
+  const deliveries = await beginAll(context, online, { devices, given, options });
   try {
     await readInputOnce(context, deliveries);
     await deliverAll(context, online, deliveries, options.leave === true);
@@ -154,8 +153,11 @@ export async function send(context: Context, given: readonly string[], options: 
       const online = makeOnline(context, baton, url, rate !== null);
       if (options.continue) return await continueAll(context, online, options.plain === true);
       if (options.watch === undefined) return await sendOnce(context, online, given, options);
-      const receivers = await receiversOf(context, online, options.to ?? []);
+      const devices = await baton.devices.list({ signal: context.signal });
+      const receivers = receiversIn(devices, options.to ?? []);
       const { exclude: excludes = [], plain = false } = options;
+      const keyed = plain ? null : await keyedAt(context, url);
+      if (keyed !== null) await comparedWith(context, keyed, devices);
       await watchFolder(context, online, { dir: resolve(options.watch), receivers, excludes, isPlain: plain });
     },
     rate === null ? leanFetch : limitedFetch(rate),

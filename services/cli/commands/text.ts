@@ -1,6 +1,7 @@
 import clipboard from 'clipboardy';
 import type { BatonClient, ClipboardEntry } from '../../../shared/client/index.ts';
 import { readInput } from '../ask.ts';
+import { comparedWith } from '../away.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, EXIT, usageError } from '../failure.ts';
 import { colours, oneLine, plain, quoted } from '../output.ts';
@@ -17,8 +18,9 @@ function checkText(text: string, what: string): void {
 }
 
 /** Puts a text into the clipboard that only devices with keys can read, and names the devices that cannot. */
-async function copySealed({ output, signal }: Context, baton: BatonClient, { sealing, keyring }: Keyed, text: string) {
+async function copySealed({ output, signal }: Context, baton: BatonClient, keyed: Keyed, text: string) {
   const devices = await baton.devices.list({ signal });
+  const { sealing, keyring } = await comparedWith({ output }, keyed, devices);
   const { sealed: _, content: __, ...entry } = await sealing.texts.setClipboard(keyring, text, { signal });
   const unkeyed = devices.filter(({ device_id: id }) =>
     keyring.ring.body.members.every((each) => each.device_id !== id),

@@ -1,4 +1,5 @@
-import type { BatonClient, OutgoingTransfer, SendSettings } from '../../../shared/client/index.ts';
+import type { BatonClient, Device, OutgoingTransfer, SendSettings } from '../../../shared/client/index.ts';
+import { comparedWith } from '../away.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
 import { keyedToSend, sealingAt } from '../sealing.ts';
@@ -41,16 +42,17 @@ function withAdvice(error: unknown): unknown {
 
 /**
  * Finds out how files are sent to a device: sealed where this device has keys, and not sealed only where it has none, or
- * `isPlain`. Throws where the receiver has no keys, before anything is read.
+ * `isPlain`. `devices`: the service has just listed them. Throws where the receiver has no keys, before anything is read.
  */
 export async function sealerFor(
   context: Context,
   { baton, url }: { baton: BatonClient; url: string },
-  { to, isPlain }: { to: string; isPlain: boolean },
+  { to, isPlain, devices }: { to: string; isPlain: boolean; devices?: readonly Device[] },
 ): Promise<Sealer> {
   const { signal } = context;
-  const keyed = isPlain ? null : await keyedToSend(context, url);
-  if (keyed === null) return plainSealer(baton);
+  const found = isPlain ? null : await keyedToSend(context, url);
+  if (found === null) return plainSealer(baton);
+  const keyed = devices === undefined ? found : await comparedWith(context, found, devices);
   const { files, rings } = { files: keyed.sealing.files, rings: keyed.sealing.rings };
   try {
     files.check(keyed.keyring, to);
