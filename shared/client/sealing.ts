@@ -4,9 +4,8 @@ export { type Asking, type KeyedLink, makeAsking, readKeyedLink } from './sealin
 export { type Access, accessOf, isMemberBy } from './sealing/access.ts';
 export { goneMembers } from './sealing/gone.ts';
 export { memoryTaken, type TakenText, type TakenTexts } from './sealing/taken.ts';
+export type { Deletion, Deletions } from './sealing/deletion.ts';
 export type {
-  Deletion,
-  Deletions,
   FilesToSeal,
   GrantStore,
   KeptGrant,

@@ -160,11 +160,26 @@ async function link(context: Context): Promise<void> {
   await context.withClient(async (_, url) => takeLink(context, url));
 }
 
+/** The code of the error where the user says that the two devices show different digits. */
+export const DIGITS_DIFFER = 'digits_differ';
+
+/** Asks the user to compare the digits before the keys are kept. Undefined: there is no terminal to ask on. */
+function askDigits({ signal }: Context) {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  return async ({ checkCode }: { checkCode: string }): Promise<void> => {
+    const question = `Check code: ${checkCode}. Are the digits the same on the other device?`;
+    if (await askYesNo(question, signal)) return;
+    const says = 'No keys were taken: without the same digits nobody knows who approved this.';
+    throw new CliError(says, { status: EXIT.refused, code: DIGITS_DIFFER });
+  };
+}
+
 /** Takes the keys of an approval, and reports that. False: the approval brought none. */
 async function takeLink(context: Context, url: string): Promise<boolean> {
   const { output } = context;
   const { rings } = await sealingAt(context, url);
-  const linked = await rings.takeGrant();
+  const confirm = askDigits(context);
+  const linked = await rings.takeGrant(confirm);
   if (linked === null) return false;
   const { checkCode, approver, keyring } = linked;
   const member = isMember({ keyring });
@@ -173,12 +188,14 @@ async function takeLink(context: Context, url: string): Promise<boolean> {
     : 'This device is a guest: messages and files that are sent to it are encrypted for it alone, and it has no key of the account.';
   output.result(
     { keyed: true, member, check_code: checkCode, approver },
-    `${LOCK} ${has} Check code: ${checkCode}. The device that approved it shows the same; else run \`baton logout\`.`,
+    confirm === undefined
+      ? `${LOCK} ${has} Check code: ${checkCode}. The device that approved it shows the same; else run \`baton logout\`.`
+      : `${LOCK} ${has}`,
   );
   return true;
 }
 
-/** Does the same after a login, which succeeds without keys too. */
+/** Does the same after a login, which succeeds without keys too. Throws where the user says that the digits differ. */
 export async function takeLinkAfterLogin(context: Context, url: string): Promise<void> {
   const { output } = context;
   try {
@@ -189,7 +206,9 @@ export async function takeLinkAfterLogin(context: Context, url: string): Promise
       );
     }
   } catch (error) {
-    const { message } = failureOf(error);
+    const { message, code } = failureOf(error);
+    if (context.signal.aborted) throw context.signal.reason;
+    if (code === DIGITS_DIFFER) throw error;
     output.note(`This device is signed in, and has no keys: ${oneLine(message)} Run \`baton keys link\`.`);
   }
 }

@@ -14,6 +14,7 @@ import type { Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import type { LinkKey } from '../sealed/link/link-code.ts';
 import type { RingChange } from '../sealed/ring/change.ts';
+import type { Deletions } from './deletion.ts';
 import type { ClipboardEntry, Device, Message, MessageAccepted, MessageTarget, Persist, Scope } from '../wire.ts';
 
 /**
@@ -96,8 +97,12 @@ export interface Rings {
    * `check` sees the ring before each attempt, and throws where the change is not wanted any more.
    */
   change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring>;
-  /** Pins the ring that an approval names. Null where there is none to pin. Throws `bad_grant` where it does not fit. */
-  takeGrant(): Promise<Linked | null>;
+  /**
+   * Pins the ring that an approval names. Null where there is none to pin. Throws `bad_grant` where it does not fit. `confirm`
+   * runs before any key is kept, to ask the user whether both devices show the same digits. Where it rejects, or the program
+   * ends meanwhile, the approval is gone, and the error is that of `confirm`.
+   */
+  takeGrant(confirm?: (found: Pick<Linked, 'checkCode' | 'approver'>) => Promise<void>): Promise<Linked | null>;
   /** Tells whether the account has rings, with or without this device. */
   isEncrypted(): Promise<boolean>;
   /**
@@ -313,30 +318,6 @@ export interface Recovery {
    * service shows rings that these words have not signed, and `words_over` where they were not renewed in time.
    */
   recover(words: string, about: { readonly kind: string }): Promise<Keyring>;
-}
-
-/** The keys of the account, or the account, that are removed at a time, unless a member objects. */
-export interface Deletion {
-  readonly of: 'keys' | 'account';
-  readonly at: number;
-}
-
-/** Removes all keys of the account, so that it can start anew. */
-export interface Deletions {
-  /** Returns what was announced, and can be cancelled until then. */
-  pending(settings?: CallSettings): Promise<readonly Deletion[]>;
-  /** Returns the same without a request, as the last answer about the rings had it: call `rings.current` before. */
-  announced(): readonly Deletion[];
-  /** Removes all keys at once, as a member. Call `rings.create` with `anew` then. */
-  removeKeys(): Promise<void>;
-  /**
-   * Announces the removal to all devices, as a device without keys. It is carried out after 24 hours. Null: there were no keys.
-   */
-  announceRemoval(): Promise<Deletion | null>;
-  /** Cancels everything that was announced, as a member. */
-  keepKeys(): Promise<void>;
-  /** Erases the account: at once as a member (null), and otherwise 24 hours after it was announced. */
-  eraseAccount(): Promise<Deletion | null>;
 }
 
 /** Sealing for one device. */

@@ -3,7 +3,8 @@ import type { CallSettings } from '../api.ts';
 import { toBase64url } from '../sealed/primitives/bytes.ts';
 import { sign } from '../sealed/primitives/signature.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
-import type { Deletion, Deletions, Rings } from './api.ts';
+import type { Rings } from './api.ts';
+import type { Deletion, Deletions } from './deletion.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
 /** How often a proof is made anew, where the ring has changed meanwhile. */

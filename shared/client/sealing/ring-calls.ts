@@ -1,7 +1,7 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { KeyedAccount } from '../sealed/keys/key-store.ts';
 import type { KeysAnswer } from '../sealed/ring/chain.ts';
-import type { Deletion } from './api.ts';
+import type { Deletion } from './deletion.ts';
 import type { Session } from '../session/session.ts';
 import { sealingError } from './problem.ts';
 import type { SealingCalls } from './sealing-calls.ts';

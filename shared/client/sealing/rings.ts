@@ -16,7 +16,8 @@ import { makeFirstRing, makeNextRing, type RingChange } from '../sealed/ring/cha
 import { isGone, memberOf, readRing } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Session } from '../session/session.ts';
-import type { Deletions, Linked, Rings, SealingStores } from './api.ts';
+import type { Linked, Rings, SealingStores } from './api.ts';
+import type { Deletions } from './deletion.ts';
 import type { Device } from '../wire.ts';
 import { noteListed } from './gone.ts';
 import { type GuestList, makeGuestList } from './guest-list.ts';
@@ -123,7 +124,7 @@ export function makeRings(
   }
 
   /** Pins the ring that a kept grant names; null without a grant. */
-  async function pinGranted(): Promise<Omit<Linked, 'keyring'> | null> {
+  async function pinGranted(confirm: Parameters<Rings['takeGrant']>[0]): Promise<Omit<Linked, 'keyring'> | null> {
     const [kept, session] = [await grants.load(), await calls.session()];
     const record = kept === null ? null : await asking.load();
     if (kept === null || record === null || session === null) return null;
@@ -133,6 +134,12 @@ export function makeRings(
     const { n, hash, approver, checkCode } = await openGrant(record.keys, { sealed, request_id, account, secret });
     const answer = await fetchKeys(n - 1);
     if (answer === null) throw sealingError('keys_gone');
+    if (confirm !== undefined) {
+      // Otherwise a later program would take the approval unasked where this one ends at the question.
+      await forgetAsking();
+      await confirm({ checkCode, approver });
+      await asking.save(record);
+    }
     await adoptRing(asking, { account, n, hash }, answer.rings, serverNow());
     const pinned = await asking.load();
     if (pinned === null) throw sealedError('keys_lost');
@@ -141,10 +148,10 @@ export function makeRings(
     return { checkCode, approver };
   }
 
-  async function takeGrant(): Promise<Linked | null> {
+  async function takeGrant(confirm?: Parameters<Rings['takeGrant']>[0]): Promise<Linked | null> {
     if ((await grants.load()) === null) return null;
     try {
-      const linked = await store.lock(pinGranted);
+      const linked = await store.lock(() => pinGranted(confirm));
       const record = linked === null ? null : await store.load();
       return linked === null || record === null ? null : { ...linked, keyring: await walk(await pinOf(record)) };
     } catch (error) {
