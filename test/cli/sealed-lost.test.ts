@@ -44,6 +44,14 @@ test('a device whose keys are gone sends nothing unencrypted, and says how to ge
   ]);
 });
 
+test('a device for an hour whose keys are gone sends nothing unencrypted either', async () => {
+  const [laptop] = (await devicesWithKeys(cli, ['Laptop'])) as [Terminal];
+  const visitor = cli.terminal();
+  await approve(laptop, visitor.run(['login', cli.door.url, '--name', 'Visitor']), '--once');
+  loseKeys(visitor);
+  expect(await refusal(visitor, ['message', 'Laptop', 'secret'])).toBe('keys_lost');
+});
+
 test('a device that was known without keys, and got some, sends nothing unencrypted once they are gone', async () => {
   const [laptop, phone] = (await cli.devices('Laptop', 'Phone')) as [Terminal, Terminal];
   await phone.ok(['message', 'Laptop', 'before']);

@@ -106,8 +106,8 @@ export interface Rings {
   /** Tells whether the account has rings, with or without this device. */
   isEncrypted(): Promise<boolean>;
   /**
-   * Tells whether the newest ring of the service names this device, for a device whose storage was cleared. Without keys
-   * nothing proves the ring.
+   * Tells whether the newest ring of the service, or its list of guests, names this device, for a device whose storage was
+   * cleared. Without keys nothing proves either.
    */
   namesThisDevice(): Promise<boolean>;
   /**

@@ -80,8 +80,8 @@ export function makeRecovery(
    * words have not signed, and `words_over` where the service no longer keeps the ring.
    */
   async function startOf(account: Account, own: PublicKeys): Promise<Ring> {
-    const newest = await fetchNewest();
-    if (newest === null) throw sealingError('keys_gone');
+    const newest = (await fetchNewest())?.rings.at(-1);
+    if (newest === undefined) throw sealingError('keys_gone');
     const { n, signature } = checkWords(await readRing(newest, account), own);
     const [first, renewed] = [await ringAt(1, account), await ringAt(n, account)];
     // The keys of the words are in every ring, so a service could make a chain of its own with them.

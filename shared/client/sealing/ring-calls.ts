@@ -31,12 +31,10 @@ export function makeRingCalls({ caller }: Pick<SealingCalls, 'caller'>) {
     /** Returns what the last answer about the rings announced. */
     announced: (): readonly Deletion[] => announced,
 
-    /** Returns the newest ring as the service has it; null without one. */
-    async fetchNewest(): Promise<string | null> {
+    /** Fetches the newest ring as the service has it, with its guests; null without one. */
+    async fetchNewest(): Promise<KeysAnswer | null> {
       const first = await fetchKeys(0);
-      if (first === null) return null;
-      const last = await fetchKeys(Math.max(0, first.n - 1));
-      return last?.rings.at(-1) ?? null;
+      return first === null ? null : fetchKeys(Math.max(0, first.n - 1));
     },
 
     async put(text: string, n: number): Promise<void> {

@@ -21,6 +21,7 @@ import type { Deletions } from './deletion.ts';
 import type { Device } from '../wire.ts';
 import { noteListed } from './gone.ts';
 import { type GuestList, makeGuestList } from './guest-list.ts';
+import { isNamed } from './named.ts';
 import { sealingError } from './problem.ts';
 import { isCode, makeRingCalls } from './ring-calls.ts';
 import type { SealingCalls } from './sealing-calls.ts';
@@ -241,8 +242,7 @@ export function makeRings(
     async namesThisDevice(): Promise<boolean> {
       const [session, newest] = [await calls.session(), await fetchNewest()];
       if (session === null || session.device === null || newest === null) return false;
-      const { device_id } = session.device;
-      return memberOf(await readRing(newest, await accountOf(session)), device_id) !== null;
+      return isNamed(newest, await accountOf(session), serverNow());
     },
 
     async noteRemoved(deviceId: string): Promise<void> {
