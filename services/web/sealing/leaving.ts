@@ -1,4 +1,5 @@
 import type { Device } from '../../../shared/client/index.ts';
+import { repeated } from '../engine/repeated.ts';
 
 /** A device that hears of a removal waits for up to this time, so that not all replace the key at once. */
 const LONGEST_PAUSE_MS = 10_000;
@@ -17,8 +18,6 @@ const randomPause = (mostMs: number) => new Promise((resolve) => setTimeout(reso
 /** Takes members out of the ring that were removed, or were away for too long. */
 export function makeLeaving({ leaving, remove, isMember, pause = randomPause }: Parts) {
   let listed: readonly Device[] = [];
-  let isRunning = false;
-  let isDue = false;
 
   async function takeOut(): Promise<void> {
     if (!isMember() || listed.length === 0) return;
@@ -29,21 +28,13 @@ export function makeLeaving({ leaving, remove, isMember, pause = randomPause }: 
     if (gone.length > 0) await remove(gone);
   }
 
-  /** Does so soon. A failure is tried again with the next list of devices, and when the stream is back. */
-  function soon(devices: readonly Device[]): void {
-    listed = devices;
-    isDue = true;
-    if (isRunning) return;
-    isRunning = true;
-    isDue = false;
-    void takeOut()
-      .catch(() => {})
-      .finally(() => {
-        isRunning = false;
-        // Something changed after the members were read.
-        if (isDue) soon(listed);
-      });
-  }
+  const takeOutSoon = repeated(takeOut);
 
-  return { soon };
+  return {
+    /** Does so soon, and again while the service does not respond. */
+    soon(devices: readonly Device[]): void {
+      listed = devices;
+      takeOutSoon();
+    },
+  };
 }
