@@ -66,17 +66,22 @@ export interface Keyed {
 export const isMember = ({ keyring: { ring, device_id: own } }: Pick<Keyed, 'keyring'>): boolean =>
   ring.body.members.some(({ device_id }) => device_id === own);
 
+async function keyedBy(context: Told, url: string, read: 'current' | 'known'): Promise<Keyed | null> {
+  if (!hasFiles(context)) return null;
+  const sealing = await sealingAt(context, url);
+  const keyring = await sealing.rings[read]();
+  tellAnnounced(context.output, sealing.deletions.announced());
+  return keyring === null ? null : { sealing, keyring };
+}
+
 /**
  * Returns the ring as the service has it now; null where this device has no keys in its account. Tells the user where the keys
  * are about to be removed.
  */
-export async function keyedAt(context: Told, url: string): Promise<Keyed | null> {
-  if (!hasFiles(context)) return null;
-  const sealing = await sealingAt(context, url);
-  const keyring = await sealing.rings.current();
-  tellAnnounced(context.output, sealing.deletions.announced());
-  return keyring === null ? null : { sealing, keyring };
-}
+export const keyedAt = (context: Told, url: string): Promise<Keyed | null> => keyedBy(context, url, 'current');
+
+/** Does so where devices disagree too, for a command that removes one of them or links it again. */
+export const keyedToMend = (context: Told, url: string): Promise<Keyed | null> => keyedBy(context, url, 'known');
 
 const keysLost = (why: string): CliError => {
   const says = `${why}, so nothing was sent. \`baton keys link\` or \`baton keys recover\` gets new ones`;
@@ -157,8 +162,8 @@ export function followAnnounced(context: Told, baton: BatonClient, url: string):
 }
 
 /** Returns the ring as the service has it now. Throws `unkeyed` where this device has no keys. */
-export async function keyedOnly(context: Told, url: string): Promise<Keyed> {
-  const keyed = await keyedAt(context, url);
+export async function keyedOnly(context: Told, url: string, read = keyedAt): Promise<Keyed> {
+  const keyed = await read(context, url);
   if (keyed !== null) return keyed;
   throw new CliError('This device has no keys. `baton keys` says what to do.', { code: 'unkeyed' });
 }

@@ -19,6 +19,7 @@ export {
   adoptFirstRing,
   adoptRing,
   checkMaySeal,
+  disagreeing,
   type Keyring,
   keysOf,
   loadKeyring,
@@ -38,6 +39,7 @@ export {
   type Signer,
   type WordsSaid,
 } from './sealed/ring/ring.ts';
+export { type NamedRing, type NamedRings, OtherRing } from './sealed/ring/named-rings.ts';
 export type { AccountKey } from './sealed/ring/account-keys.ts';
 export { makeFirstRing, makeNextRing, type NewMember, type RingChange } from './sealed/ring/change.ts';
 export { type KeysAnswer, readBack, walkChain } from './sealed/ring/chain.ts';

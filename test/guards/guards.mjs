@@ -347,8 +347,8 @@ export const GUARDS = [
   {
     name: 'sealed: a newer ring in use is noted',
     file: 'shared/client/sealing/judgement.ts',
-    from: 'if (problem.cause instanceof NewerRing) await noteSeen(store, keyring, problem.cause.n);',
-    to: 'void [NewerRing, noteSeen, store, keyring];',
+    from: 'if (problem.cause instanceof OtherRing) await noteSeen(store, keyring, problem.cause);',
+    to: 'void [OtherRing, noteSeen, store, keyring];',
     test: ['test/endurance/hostile-server.test.ts', ''],
   },
   {

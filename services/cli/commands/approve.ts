@@ -2,7 +2,7 @@ import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { asApprover, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
-import { isMember, type Keyed, keyedAt, LOCK } from '../sealing.ts';
+import { isMember, type Keyed, keyedToMend, LOCK } from '../sealing.ts';
 import type { LinkKey } from '../../../shared/client/sealed.ts';
 import type { LetIn } from '../../../shared/client/sealing.ts';
 import {
@@ -98,7 +98,7 @@ export async function approve(context: Context, text: string, { guest, once, den
     const scope = guest ? 'guest' : 'full';
     const persist = once ? 'once' : 'persist';
     const kind = `${scope === 'guest' ? 'a guest' : 'a device of this account'}${once ? ', for an hour' : ''}`;
-    const keyed = await keyedAt(context, url);
+    const keyed = await keyedToMend(context, url);
     const given = await givenTo(keyed, view, { hasKey: key !== null, scope, persist });
     const said = givenAway(keyed, given);
     if (said !== null) output.note(said);

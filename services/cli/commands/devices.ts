@@ -1,7 +1,7 @@
 import type { Device } from '../../../shared/client/index.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { colours, durationOf, oneLine, tableOf } from '../output.ts';
-import { isMember, keyedAt } from '../sealing.ts';
+import { isMember, keyedToMend } from '../sealing.ts';
 
 function seenOf({ online, current, last_seen_at: seen }: Device): string {
   if (online) return colours.green('online');
@@ -77,7 +77,7 @@ export async function remove(context: Context, name: string) {
     const device = await deviceNamed(baton, name, signal);
     // The ring changes first, so that a removed device has no key in force. If the command is interrupted here, the same
     // command completes it.
-    const keyed = device.current ? null : await keyedAt(context, url);
+    const keyed = device.current ? null : await keyedToMend(context, url);
     const epoch = keyed?.keyring.ring.body.epoch;
     const isKeyed = keyed !== null && isMember(keyed);
     const rotated = isKeyed && (await keyed.sealing.linking.remove([device.device_id])).ring.body.epoch !== epoch;

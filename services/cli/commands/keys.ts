@@ -8,7 +8,7 @@ import { withoutAway } from '../away.ts';
 import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
-import { isMember, keyedOnly, LOCK, sealingAt } from '../sealing.ts';
+import { isMember, keyedOnly, keyedToMend, LOCK, sealingAt } from '../sealing.ts';
 import { makeWords, recover, renewWords } from './words.ts';
 
 /** A device, as `keys` lists it. */
@@ -64,6 +64,15 @@ const nameOf = ({ name, device_id, kind }: KeyedDevice): string =>
 const WORDS_ARE_DUE =
   'The recovery words are about to prove nothing any more, because the list of devices has changed often since: run `baton keys renew` with them, or make new ones with `baton keys words`.';
 
+/** Says which devices name a list of keys that this one does not have; null where there are none. */
+async function disagreementOf(keyring: Keyring, all: readonly KeyedDevice[]): Promise<string | null> {
+  const { disagreeing } = await import('../../../shared/client/sealed.ts');
+  const ids = new Set(disagreeing(keyring).map(({ device_id }) => device_id));
+  if (ids.size === 0) return null;
+  const names = all.filter(({ device_id }) => ids.has(device_id)).map(nameOf);
+  return `Nothing is sealed, because your devices disagree about who belongs to this account: ${names.join(', ')} named another list than this one. Link one of them again with \`baton keys link\`, or remove the one that is not in your hands.`;
+}
+
 /** Returns the most important advice; null where there is none. */
 function adviceOn(all: readonly KeyedDevice[]): string | null {
   const gone = all.filter(({ name, kind }) => name === null && kind !== 'words');
@@ -92,7 +101,7 @@ async function list(context: Context): Promise<void> {
   await context.withClient(async (baton, url) => {
     const sealing = await sealingAt(context, url);
     const { rings, recovery, deletions } = sealing;
-    const [found, devices] = [await rings.current(), await baton.devices.list({ signal })];
+    const [found, devices] = [await rings.known(), await baton.devices.list({ signal })];
     if (found === null) {
       const state = await stateWithout(rings);
       output.result({ ...state, deletions: deletions.announced() }, state.advice);
@@ -101,7 +110,7 @@ async function list(context: Context): Promise<void> {
     const { keyring } = await withoutAway(context, { sealing, keyring: found }, devices);
     const all = await listed(keyring, devices);
     const areDue = isMember({ keyring }) && (await recovery.areDue(keyring));
-    const advice = adviceOn(all) ?? (areDue ? WORDS_ARE_DUE : null);
+    const advice = (await disagreementOf(keyring, all)) ?? adviceOn(all) ?? (areDue ? WORDS_ARE_DUE : null);
     const rows = all.map((each) => [
       each.current ? '*' : ' ',
       each.kind === null ? ' ' : LOCK,
@@ -218,7 +227,7 @@ async function rotate(context: Context, { yes }: { yes?: boolean }): Promise<voi
   const { output, signal } = context;
   const { goneMembers } = await import('../../../shared/client/sealing.ts');
   await context.withClient(async (baton, url) => {
-    const { keyring, sealing } = await keyedOnly(context, url);
+    const { keyring, sealing } = await keyedOnly(context, url, keyedToMend);
     const devices = await baton.devices.list({ signal });
     const gone = goneMembers(keyring, devices);
     if (gone.length === 0)

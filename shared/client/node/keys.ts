@@ -47,9 +47,9 @@ const keysOf = async ({ enc, sig }: Kept['keys']): Promise<DeviceKeys> => ({
 });
 
 async function recordIn(text: string): Promise<KeyRecord> {
-  const { v, keys, account, rings, seen, removed, removedGuests, guestPin, away } = JSON.parse(text) as Kept;
+  const { v, keys, account, rings, seen, named, removed, removedGuests, guestPin, away } = JSON.parse(text) as Kept;
   if (v !== 1 || !Array.isArray(rings) || !Number.isSafeInteger(seen)) throw new Error('not a file of keys');
-  return { keys: await keysOf(keys), account, rings, seen, removed, removedGuests, guestPin, away };
+  return { keys: await keysOf(keys), account, rings, seen, named, removed, removedGuests, guestPin, away };
 }
 
 /** Removes the drafts of processes that died while they saved: they hold secrets. Called under the lock. */

@@ -6,7 +6,8 @@ import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
 import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
 import type { Guest, ListProblem } from './ring/guests.ts';
 import { type GuestPin, newestGuests } from './ring/newest-guests.ts';
-import { isGone, memberOf, readRing, type Ring, type Signer } from './ring/ring.ts';
+import { bothNamed, highestOf, type NamedRings, openNamed, type OtherRing, withNamed } from './ring/named-rings.ts';
+import { isGone, memberOf, type Member, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
 /** The knowledge of a device at one moment: who belongs to the account, and the keys of the device. It does not change. */
@@ -25,6 +26,8 @@ export interface Keyring extends Signer {
   readonly textCrypto?: TextCrypto | undefined;
   /** The highest ring number that anything genuine named. */
   readonly seen: number;
+  /** The rings that members have named and that are not in `rings`. {@link disagreeing} says who they are. */
+  readonly named?: NamedRings | undefined;
   /** Members that the service reported as removed or logged out. */
   readonly removed: ReadonlySet<string>;
   /** Other devices that it reported so: guests, devices without keys, and members of a ring that has not come. */
@@ -33,6 +36,8 @@ export interface Keyring extends Signer {
 
 /** The most removed devices that are remembered: as many as a ring has members. */
 const MOST_REMOVED = 80;
+/** As many rings as a service keeps. Whoever is further behind has to be linked again, so no number is believed beyond. */
+const MOST_AHEAD = 1_024;
 
 async function accountKeysOf(ring: Ring, signer: Signer, now: number): Promise<AccountKey[]> {
   if (memberOf(ring, signer.device_id) === null) return [];
@@ -45,13 +50,14 @@ async function keyringOf(
   rings: readonly Ring[],
   now: number,
 ): Promise<Keyring> {
-  const { keys, account, seen } = record;
+  const { keys, account, seen, named } = record;
   const ring = rings.at(-1);
   if (account === null || ring === undefined) throw sealedError('unkeyed');
   const { device_id } = account;
   const accountKeys = await accountKeysOf(ring, { device_id, keys }, now);
   return {
     ...{ account, device_id, keys, rings, ring, accountKeys, seen },
+    named: openNamed(named, rings),
     guests: [],
     guestPin: record.guestPin,
     textCrypto,
@@ -74,7 +80,7 @@ const stillMembers = ({ removed = [], removedGuests = [] }: KeyRecord, ring: Rin
   [...new Set([...removed, ...removedGuests])].filter((id) => memberOf(ring, id) !== null);
 
 /** Notes that a store could not save. They count as long as the program runs. */
-const unsaved = new WeakMap<KeyStore, Pick<KeyRecord, 'seen' | 'removed' | 'removedGuests'>>();
+const unsaved = new WeakMap<KeyStore, Pick<KeyRecord, 'seen' | 'named' | 'removed' | 'removedGuests'>>();
 
 /** Loads the record, with the notes that the store could not save; null without one. */
 async function findRecord(store: KeyStore): Promise<KeyRecord | null> {
@@ -84,7 +90,8 @@ async function findRecord(store: KeyStore): Promise<KeyRecord | null> {
     ...new Set([...(record[field] ?? []), ...(notes[field] ?? [])]),
   ];
   const seen = Math.max(record.seen, notes.seen);
-  return { ...record, seen, removed: both('removed'), removedGuests: both('removedGuests') };
+  const named = notes.named === undefined ? record.named : bothNamed(record.named, notes.named);
+  return { ...record, seen, named, removed: both('removed'), removedGuests: both('removedGuests') };
 }
 
 async function getRecord(store: KeyStore): Promise<KeyRecord> {
@@ -99,13 +106,24 @@ async function saveNote(store: KeyStore, record: KeyRecord): Promise<void> {
     await store.save(record);
     unsaved.delete(store);
   } catch {
-    const { seen, removed, removedGuests } = record;
-    unsaved.set(store, { seen, removed, removedGuests });
+    const { seen, named, removed, removedGuests } = record;
+    unsaved.set(store, { seen, named, removed, removedGuests });
   }
 }
 
 /** Returns the content of a record beside the keys, which do not change. */
 const contentOf = (record: KeyRecord): string => JSON.stringify({ ...record, keys: null });
+
+/**
+ * Returns the number of a newer ring that a member has named to an earlier version, which has not kept who said it; 0 without
+ * one. It ends when any member leaves, because that may be the one, and where it is too high to be true.
+ */
+function namedBefore({ seen, named }: KeyRecord, known: Ring | undefined, newest: Ring | undefined): number {
+  const pinned = known?.body.n ?? 0;
+  if (seen <= Math.max(pinned, highestOf(named)) || seen > pinned + MOST_AHEAD) return 0;
+  const sigs = new Set(newest?.body.members.map(({ sig }) => sig));
+  return known?.body.members.every(({ sig }) => sigs.has(sig)) === true ? seen : 0;
+}
 
 /** Keeps the rings of this account that the device uses from now on, and other changes with them. */
 async function keep(
@@ -117,9 +135,15 @@ async function keep(
   const kept = rings.slice(-KEPT_RINGS);
   const newest = kept.at(-1);
   const all = { ...record, ...more };
-  const seen = Math.max(all.seen, newest?.body.n ?? 0);
+  const named = openNamed(all.named, kept);
+  const pinned = rings.find(({ text }) => text === record.rings.at(-1));
+  const seen = Math.max(namedBefore(all, pinned, newest), highestOf(named), newest?.body.n ?? 0);
   const removed = newest === undefined ? [] : stillMembers(all, newest);
-  const next = { ...all, rings: kept.map(({ text }) => text), seen, removed };
+  const isAny = Object.keys(named).length > 0;
+  const next = {
+    ...{ ...all, rings: kept.map(({ text }) => text), seen, removed },
+    named: isAny ? named : undefined,
+  };
   const keyring = await keyringOf(store, next, kept, now);
   // While there is nothing new, a store without room keeps nobody from reading and sealing.
   if (contentOf(record) !== contentOf(next)) {
@@ -134,7 +158,7 @@ export function adoptFirstRing(store: KeyStore, account: KeyedAccount, text: str
   return store.lock(async () => {
     const record = await getRecord(store);
     const rings = await walkChain([], [text], account);
-    return keep(store, record, { rings, account, seen: 0, guestPin: undefined }, now);
+    return keep(store, record, { rings, account, seen: 0, named: undefined, guestPin: undefined }, now);
   });
 }
 
@@ -149,7 +173,7 @@ export function adoptRing(
     const record = await getRecord(store);
     const { service, user_id } = account;
     const rings = await pinRing(texts, { service, user_id, n, hash });
-    return keep(store, record, { rings, account, seen: 0, guestPin: undefined }, now);
+    return keep(store, record, { rings, account, seen: 0, named: undefined, guestPin: undefined }, now);
   });
 }
 
@@ -166,9 +190,16 @@ export interface Taken {
 
 /**
  * Takes a response to `GET /api/keys`, and keeps the pin that results. Throws `devices_disagree` where the service shows
- * another chain than this device knows, or has fewer rings than genuine content has named.
+ * another chain than this device knows, or does not show the rings that members have named.
  */
-export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Promise<Taken> {
+export async function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Promise<Taken> {
+  const taken = await takeAnswer(store, answer, now);
+  if (!taken.hasMore) checkAgreement(taken.keyring);
+  return taken;
+}
+
+/** Does as {@link takeKeys} does, also where members have named other rings. Nothing is sealed by such a keyring. */
+export function takeAnswer(store: KeyStore, answer: KeysAnswer, now: number): Promise<Taken> {
   return store.lock(async () => {
     const record = await getRecord(store);
     const { account } = record;
@@ -176,7 +207,6 @@ export function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Prom
     const known = await Promise.all(record.rings.map((text) => readRing(text, account)));
     const rings = await walkChain(known, answer.rings, account);
     const newest = rings.at(-1)?.body.n ?? 0;
-    if (answer.n < record.seen && newest < record.seen) throw sealedError('devices_disagree');
     const putBack = lostAfter(rings, answer.n);
     const hasMore = answer.n > newest;
     const ring = rings.at(-1);
@@ -199,14 +229,35 @@ export function keysOf(keyring: Keyring, id: string, now: number): Pick<Guest, '
   return memberOf(keyring.ring, id) ?? guest ?? null;
 }
 
-/** Notes the ring number that genuine content named. A newer ring has to be fetched before anything is sealed. */
-export function noteSeen(store: KeyStore, keyring: Keyring, n: number): Promise<Keyring> {
-  if (n <= keyring.seen) return Promise.resolve(keyring);
+/**
+ * Notes that genuine content of a member named a ring which this device does not have: the cause of the error. That ring has to
+ * be fetched before anything is sealed. Where there is none, the member is to be linked anew, or removed.
+ */
+export function noteSeen(store: KeyStore, keyring: Keyring, { sig, named: said }: OtherRing): Promise<Keyring> {
   return store.lock(async () => {
     const record = await findRecord(store);
-    if (record !== null && n > record.seen) await saveNote(store, { ...record, seen: n });
-    return { ...keyring, seen: n };
+    const named = withNamed(bothNamed(record?.named, keyring.named), sig, said);
+    const seen = Math.max(record?.seen ?? 0, said.n);
+    if (record !== null && named[sig] !== record.named?.[sig]) await saveNote(store, { ...record, seen, named });
+    return { ...keyring, seen: Math.max(keyring.seen, said.n), named };
   });
+}
+
+/**
+ * Returns the members that name a ring which is not in the chain of this device: there is another chain, the service hides
+ * rings, or the member is in other hands. This ends with that ring, when they are linked anew, and when they are removed.
+ */
+export function disagreeing({ named, rings, ring }: Pick<Keyring, 'named' | 'rings' | 'ring'>): Member[] {
+  const open = openNamed(named, rings);
+  return ring.body.members.filter(({ sig }) => Object.hasOwn(open, sig));
+}
+
+/** Tells whether content has named a newer ring than this one, and an earlier version has not kept who wrote it. */
+const isBehind = ({ seen, ring, named }: Keyring): boolean => seen > Math.max(ring.body.n, highestOf(named));
+
+/** Throws `devices_disagree` where a member names a ring which is not in the chain that was just fetched. */
+export function checkAgreement(keyring: Keyring): void {
+  if (disagreeing(keyring).length > 0 || isBehind(keyring)) throw sealedError('devices_disagree');
 }
 
 /**
@@ -225,9 +276,12 @@ export function noteRemoved(store: KeyStore, keyring: Keyring, deviceId: string)
   });
 }
 
-/** Throws where nothing may be sealed now: a newer ring is in use, or a removed device still has the key. */
-export function checkMaySeal({ ring, seen, removed }: Keyring): void {
-  if (seen > ring.body.n) throw sealedError('unknown_key');
+/** Throws where nothing may be sealed now: another ring is in use, or a removed device still has the key. */
+export function checkMaySeal(keyring: Keyring): void {
+  const { ring, rings, named, removed } = keyring;
+  const open = Object.values(openNamed(named, rings));
+  if (open.some(({ n }) => n <= ring.body.n)) throw sealedError('devices_disagree');
+  if (open.length > 0 || isBehind(keyring)) throw sealedError('unknown_key');
   if (ring.body.members.some(({ device_id }) => removed.has(device_id))) throw sealedError('rotation_due');
 }
 

@@ -93,7 +93,13 @@ export interface Rings {
   /** Walks to the newest ring. Null: this device has no keys in its account. Throws where it cannot use its keys. */
   current(): Promise<Keyring | null>;
   /**
-   * Signs and puts the next ring, again where another device was faster. Returns the ring in force where nothing changes.
+   * Does as `current` does, also where members name rings that this device does not have. Nothing is sealed by such a keyring:
+   * it is for what mends that. `disagreeing` of `@baton/client/sealed` says which members they are.
+   */
+  known(): Promise<Keyring | null>;
+  /**
+   * Signs and puts the next ring, again where another device was faster. Returns the ring in force where nothing changes. While
+   * members name other rings, it throws `devices_disagree` unless it removes one of them, or gives one new keys.
    * `check` sees the ring before each attempt, and throws where the change is not wanted any more.
    */
   change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring>;

@@ -19,11 +19,12 @@ interface Proof {
 /** Removes the keys of the account, and says what others want to remove. */
 export function makeDeletions(
   { caller }: SealingCalls,
-  rings: Pick<Rings, 'current'> & Pick<Deletions, 'announced'>,
+  rings: Pick<Rings, 'known'> & Pick<Deletions, 'announced'>,
 ): Deletions {
   /** Signs as a member of the ring in force; null where this device is none. */
   async function proofOf(label: string, more: readonly string[] = []): Promise<Proof | null> {
-    const keyring = await rings.current();
+    // It seals nothing, and it is the way out where devices disagree.
+    const keyring = await rings.known();
     if (keyring === null) return null;
     const { ring, account, keys, device_id } = keyring;
     const { n } = ring.body;

@@ -1,4 +1,4 @@
-import type { Keyring } from '../sealed/keyring.ts';
+import { disagreeing, type Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
 import { WORDS_KIND } from '../sealed/ring/words-member.ts';
 import type { Device } from '../wire.ts';
@@ -17,7 +17,8 @@ export function goneMembers({ ring }: Keyring, devices: readonly Pick<Device, 'd
 
 /**
  * Notes since when members are not listed. Returns those to take out of the ring: reported as removed, or not listed for 90
- * days. A list alone evicts nobody sooner, because a laptop would lose its key in a holiday.
+ * days. A list alone evicts nobody sooner, because a laptop would lose its key in a holiday. While members name other rings,
+ * nobody is taken out on the word of the service: it could silence the one that knows the rings which it hides.
  */
 export function noteListed(store: KeyStore, keyring: Keyring, devices: Listed, now: number): Promise<string[]> {
   const gone = goneMembers(keyring, devices);
@@ -27,6 +28,7 @@ export function noteListed(store: KeyStore, keyring: Keyring, devices: Listed, n
     const since = new Map(gone.map((id) => [id, Math.min(now, before.get(id) ?? now)]));
     const isSame = since.size === before.size && gone.every((id) => before.get(id) === since.get(id));
     if (record !== null && !isSame) await store.save({ ...record, away: Object.fromEntries(since) });
+    if (disagreeing({ ...keyring, named: record?.named }).length > 0) return [];
     return keyring.ring.body.members
       .map(({ device_id }) => device_id)
       .filter((id) => id !== keyring.device_id)

@@ -1,7 +1,7 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
-import { NewerRing } from '../sealed/content/body.ts';
 import { checkMaySeal, type Keyring, keysOf, noteSeen } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
+import { OtherRing } from '../sealed/ring/named-rings.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 
 /** The problems that another link, an update, or the next ring can solve. */
@@ -41,8 +41,9 @@ export async function withNewest<T>(
 }
 
 /**
- * Judges content that could not be opened. The number of a newer ring is kept first: until this device has that ring,
- * `rings.current` throws `devices_disagree`, and so nothing is sealed for a device that the newer ring has removed.
+ * Judges content that could not be opened. A ring that a member names and this device does not have is kept first, with who
+ * named it: until this device has that ring, or is without that member, `rings.current` throws `devices_disagree`. So nothing
+ * is sealed for a device that a newer ring has removed, and nothing on one of two chains.
  */
 export async function judge(
   store: KeyStore,
@@ -50,7 +51,7 @@ export async function judge(
   error: unknown,
 ): Promise<{ kind: 'waits' | 'refused'; problem: BatonClientError }> {
   const problem = problemOf(error);
-  if (problem.cause instanceof NewerRing) await noteSeen(store, keyring, problem.cause.n);
+  if (problem.cause instanceof OtherRing) await noteSeen(store, keyring, problem.cause);
   return { kind: isPassing(problem) ? 'waits' : 'refused', problem };
 }
 

@@ -1,11 +1,13 @@
 import {
   adoptFirstRing,
   adoptRing,
+  checkAgreement,
+  disagreeing,
   type Keyring,
   loadKeyring,
   noteRemoved,
+  takeAnswer,
   type Taken,
-  takeKeys,
 } from '../sealed/keyring.ts';
 import { keepDeviceKeys, type KeyRecord } from '../sealed/keys/key-store.ts';
 import { publicKeysOf } from '../sealed/keys/device-keys.ts';
@@ -39,11 +41,11 @@ export function makeRings(
   { keys: store, asking, grant: grants }: SealingStores,
 ): Rings & { guests: GuestList } & Pick<Deletions, 'announced'> {
   const { serverNow, trustedNow } = calls;
-  const guestList = makeGuestList(calls, { current, take });
+  const guestList = makeGuestList(calls, { current, known, take });
   const { fetchKeys, fetchNewest, put, accountOf, announced } = makeRingCalls(calls);
 
   async function take(answer: KeysAnswer): Promise<Keyring> {
-    return (await takeKeys(store, answer, serverNow())).keyring;
+    return (await takeAnswer(store, answer, serverNow())).keyring;
   }
 
   async function putBack(texts: readonly string[], first: number): Promise<void> {
@@ -60,7 +62,7 @@ export function makeRings(
   /** Throws `devices_disagree` where the newest ring of the store is not the one that this device has of that number. */
   async function checkHead(n: number): Promise<void> {
     const answer = await fetchKeys(Math.max(0, n - 1));
-    if (answer !== null) await takeKeys(store, answer, serverNow());
+    if (answer !== null) await takeAnswer(store, answer, serverNow());
   }
 
   /** Walks to the newest ring as the service shows it now. */
@@ -70,7 +72,7 @@ export function makeRings(
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const answer = await fetchKeys(after);
       if (answer === null) throw sealingError('keys_gone');
-      const taken = await takeKeys(store, answer, serverNow());
+      const taken = await takeAnswer(store, answer, serverNow());
       const { keyring, putBack: lost, hasMore } = taken;
       const { n } = keyring.ring.body;
       if (lost.length > 0) {
@@ -168,6 +170,12 @@ export function makeRings(
   }
 
   async function current(): Promise<Keyring | null> {
+    const keyring = await known();
+    if (keyring !== null) checkAgreement(keyring);
+    return keyring;
+  }
+
+  async function known(): Promise<Keyring | null> {
     const session = await calls.session();
     if (session === null) return null;
     const linked = await takeGrant().catch((error: unknown) => {
@@ -205,11 +213,21 @@ export function makeRings(
     ...add.flatMap(({ device_id: id, sig }) => ((memberOf(ring, id)?.sig ?? sig) === sig ? [] : [id])),
   ];
 
+  /**
+   * Tells whether a change takes out the keys of a member that names other rings. Only its user knows which device is right:
+   * without such a change one stolen device could stop all others for ever.
+   */
+  const mends = (keyring: Keyring, { add = [], remove = [] }: RingChange): boolean =>
+    disagreeing(keyring).some(
+      ({ device_id: id, sig }) => remove.includes(id) || add.some((each) => each.device_id === id && each.sig !== sig),
+    );
+
   /** Signs the next ring and puts it, and retries where another device was faster. */
   async function change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring> {
     for (let races = 0; races < MOST_RACES; races += 1) {
-      const keyring = await current();
+      const keyring = await known();
       if (keyring === null) throw sealedError('unkeyed');
+      if (!mends(keyring, wanted)) checkAgreement(keyring);
       check?.(keyring);
       const { remove, removeGuests, rotate } = leaving(keyring, wanted);
       const changes = remove.length + removeGuests.length + (wanted.add ?? []).length;
@@ -233,6 +251,7 @@ export function makeRings(
   return {
     takeGrant,
     current,
+    known,
     change,
     announced,
     guests: guestList,
@@ -261,8 +280,8 @@ export function makeRings(
       const found = await store.load();
       const isOld = found !== null && found.account !== null && !isOf(found, session);
       if (isOld || (anew && (await fetchKeys(0)) === null)) await store.lock(() => store.clear());
-      const known = await current();
-      if (known !== null) return known;
+      const before = await current();
+      if (before !== null) return before;
       if ((await fetchKeys(0)) !== null) throw sealingError('keys_exist');
       const { keys } = await keepDeviceKeys(store);
       const ring = await makeFirstRing(account, { device_id: account.device_id, keys, kind });

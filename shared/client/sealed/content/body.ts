@@ -15,6 +15,7 @@ import type { Part } from '../primitives/parts.ts';
 import { hasSigned, readSig, sign, SIGNATURE_BYTES } from '../primitives/signature.ts';
 import { pointIn } from '../keys/device-keys.ts';
 import { isOver, type Keyring } from '../keyring.ts';
+import { NAMED_HASH_BYTES as HASH_BYTES, OtherRing } from '../ring/named-rings.ts';
 import { memberOf, type Ring } from '../ring/ring.ts';
 import { sealedError } from '../sealed-error.ts';
 
@@ -47,7 +48,6 @@ export interface Letter {
 }
 
 const ID_BYTES = 16;
-const HASH_BYTES = 16;
 const HEAD_BYTES = ID_BYTES + 8 + 8 + HASH_BYTES + 4;
 
 const signedParts = ({ account }: Keyring, { label, from, target }: Letter, body: Bytes): Part[] => [
@@ -79,24 +79,22 @@ export async function makeBody(
 }
 
 /**
- * The cause of `unknown_key` where a member of the ring in force has signed the content: there is a newer ring, and nothing
- * is sealed before it is known. A guest, or a device that was removed, cannot stop a device in this way.
+ * Returns the known ring that a body names. Throws `unknown_key` for a newer one, and `devices_disagree` where the known ring
+ * of that number has another hash. The cause is {@link OtherRing} where `isSignedBy` says that a member of the ring in force
+ * has signed it.
  */
-export class NewerRing extends Error {
-  readonly n: number;
-
-  constructor(n: number) {
-    super(`Ring ${n} is in use`);
-    this.n = n;
-  }
-}
-
-/** Returns the known ring that a body names. Throws where number and hash do not both fit. */
-function ringNamed({ rings }: Keyring, n: number, hash: Bytes): Ring {
+async function ringNamed(
+  { rings, ring }: Keyring,
+  { n, hash, from }: { n: number; hash: Bytes; from: string },
+  isSignedBy: (owner: Signing) => Promise<boolean>,
+): Promise<Ring> {
   const found = rings.find(({ body }) => body.n === n);
-  if (found === undefined) throw sealedError('key_retired');
-  if (!isSame(found.hash.subarray(0, HASH_BYTES), hash)) throw sealedError('devices_disagree');
-  return found;
+  if (found !== undefined && isSame(found.hash.subarray(0, HASH_BYTES), hash)) return found;
+  if (found === undefined && n <= ring.body.n) throw sealedError('key_retired');
+  const member = memberOf(ring, from);
+  const isGenuine = member !== null && (await isSignedBy(member));
+  const cause = isGenuine ? new OtherRing(member.sig, { n, hash: toBase64url(hash) }) : undefined;
+  throw sealedError(found === undefined ? 'unknown_key' : 'devices_disagree', cause);
 }
 
 /** The keys of members and guests that were read. Each is read once, because that takes as long as a verification. */
@@ -149,13 +147,8 @@ export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes):
       signedParts(keyring, letter, padded.subarray(0, end)),
       keyring.textCrypto,
     );
-  const { ring } = keyring;
-  if (n > ring.body.n) {
-    const member = memberOf(ring, letter.from);
-    const isGenuine = member !== null && (await isSignedBy(member));
-    throw sealedError('unknown_key', isGenuine ? new NewerRing(n) : undefined);
-  }
-  const named = ringNamed(keyring, n, padded.subarray(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES));
+  const hash = padded.slice(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES);
+  const named = await ringNamed(keyring, { n, hash, from: letter.from }, isSignedBy);
   // What is sealed to one device needs no key of the account, and ends with it all the same. A guest knows none of them.
   const { accountKeys } = keyring;
   if (accountKeys.length > 0 && !accountKeys.some(({ epoch }) => epoch === named.body.epoch)) {

@@ -1,5 +1,6 @@
 import type { TextCrypto } from '../primitives/text-crypto.ts';
 import { sealedError } from '../sealed-error.ts';
+import type { NamedRings } from '../ring/named-rings.ts';
 import type { GuestPin } from '../ring/newest-guests.ts';
 import { type DeviceKeys, makeDeviceKeys, tryDeviceKeys } from './device-keys.ts';
 
@@ -17,8 +18,13 @@ export interface KeyRecord {
   readonly account: KeyedAccount | null;
   /** The newest rings as they were sent, oldest first; the last one is the pin. */
   readonly rings: readonly string[];
-  /** The highest ring number that anything genuine named. */
+  /**
+   * The highest ring number that anything genuine named, those in `named` too. A record of an earlier version has no `named`:
+   * a higher number than those was said by a member of the ring in force.
+   */
   readonly seen: number;
+  /** The rings that members have named and that this device does not have. Without any it is left out. */
+  readonly named?: NamedRings | undefined;
   /** The members that the service reported as removed or logged out. A record of an earlier version has none. */
   readonly removed?: readonly string[] | undefined;
   /** The other devices that it reported so. */

@@ -5,7 +5,7 @@ import { openSignal, sealSignal } from '../../../../shared/client/sealed/content
 import { openTransfer, sealTransfer } from '../../../../shared/client/sealed/content/transfers.ts';
 import { fromBase64url, randomBytes, toBase64url } from '../../../../shared/client/sealed/primitives/bytes.ts';
 import { signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
-import { codeOf, firstRing, keyringOf, makePerson, nextRing, NOW } from './people.ts';
+import { codeOf, firstRing, keyringOf, makePerson, naming, nextRing, NOW } from './people.ts';
 
 async function account() {
   const [a, b, guest] = await Promise.all([makePerson('device-a'), makePerson('device-b'), makePerson('guest-1')]);
@@ -105,7 +105,7 @@ describe('messages', () => {
     const without = await nextRing(second, a, { remove: ['device-b'] });
     const rotated = { ...ofA, rings: [...ofA.rings, without], ring: without };
 
-    expect(await seal(await noteSeen(made.b.store, ofB, 3))).toBe('unknown_key');
+    expect(await seal(await noteSeen(made.b.store, ofB, naming(a, 3)))).toBe('unknown_key');
     expect(await seal(await noteRemoved(a.store, ofA, 'device-x'))).toBe('taken');
     expect(await seal(await noteRemoved(a.store, ofA, 'device-b'))).toBe('rotation_due');
     // A program that starts later knows it too, until there is a ring without the device.

@@ -1,7 +1,7 @@
 import { checkMaySeal, keysOf, noteRemoved, noteSeen, takeKeys } from '../../../../shared/client/sealed/keyring.ts';
 import { signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
 import type { Ring } from '../../../../shared/client/sealed/ring/ring.ts';
-import { codeOf, firstRing, keyringOf, makePerson, nextRing, NOW, type Person } from './people.ts';
+import { codeOf, firstRing, keyringOf, makePerson, nextRing, naming, NOW, type Person } from './people.ts';
 
 /* A disk that is full, or a browser that has no room. */
 
@@ -65,6 +65,6 @@ test('does not make a device forget who was removed while it runs, and it keeps 
 
 test('does not make a device forget the number of a newer ring', async () => {
   const { store, keyring, take } = await withFullStore();
-  await noteSeen(store, keyring, 3);
+  await noteSeen(store, keyring, naming(b as Person, 3));
   expect(await codeOf(take())).toBe('devices_disagree');
 });

@@ -2,6 +2,7 @@ import { adoptFirstRing, adoptRing, type Keyring, takeKeys } from '../../../../s
 import { publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
 import { keepDeviceKeys, type KeyStore, memoryKeys } from '../../../../shared/client/sealed/keys/key-store.ts';
 import { makeFirstRing, makeNextRing, type RingChange } from '../../../../shared/client/sealed/ring/change.ts';
+import { namedHashOf, OtherRing } from '../../../../shared/client/sealed/ring/named-rings.ts';
 import { hashOf, type Ring } from '../../../../shared/client/sealed/ring/ring.ts';
 
 export const ACCOUNT = { service: 'https://baton.example', user_id: 'user-1' };
@@ -43,6 +44,13 @@ export async function keyringOf(
   const { keyring } = await takeKeys(store, { rings: texts, n: rings.at(-1)?.body.n ?? 0, guests }, NOW);
   return keyring;
 }
+
+/** What content of this device says where it names a ring: a real one, or only a number. */
+export const naming = ({ asks }: Person, named: Ring | number): OtherRing =>
+  new OtherRing(
+    asks.sig,
+    typeof named === 'number' ? { n: named, hash: 'A'.repeat(22) } : { n: named.body.n, hash: namedHashOf(named) },
+  );
 
 /** What an attempt was refused with. */
 export const codeOf = (attempt: Promise<unknown>): Promise<string> =>

@@ -7,7 +7,7 @@ import { readGuests, signGuests } from '../../../../shared/client/sealed/ring/gu
 import { hashOf, isGone, type Ring, type RingBody, signBytes } from '../../../../shared/client/sealed/ring/ring.ts';
 import { hasStated, keysOfWords, makeWords, signStatement } from '../../../../shared/client/sealed/ring/words.ts';
 import { publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
-import { ACCOUNT, codeOf, firstRing, keyringOf, makePerson, nextRing, NOW, type Person } from './people.ts';
+import { ACCOUNT, codeOf, firstRing, keyringOf, makePerson, naming, nextRing, NOW, type Person } from './people.ts';
 
 const keyText = async (ring: Ring, { signer }: Person, now = NOW) =>
   (await openAccountKeys(ring, signer, now)).map(({ epoch, key }) => `${epoch} ${toBase64url(key)}`);
@@ -178,7 +178,7 @@ test('a fork and a roll-back are found; what the store has lost is put back', as
   expect(await codeOf(take([onFork], 4))).toBe('devices_disagree');
   expect((await take([], 1)).putBack).toEqual([second.text, third.text]);
   expect((await take([], 3)).putBack).toEqual([]);
-  await noteSeen(a.store, keyring, 5);
+  await noteSeen(a.store, keyring, naming(b, 5));
   expect(await codeOf(take([], 3))).toBe('devices_disagree');
   // Away for longer than rings are kept.
   const fifth = await nextRing(await nextRing(third, b, { remove: ['device-c'] }), b, { remove: ['device-a'] });

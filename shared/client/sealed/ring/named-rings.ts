@@ -1,0 +1,65 @@
+import { toBase64url } from '../primitives/bytes.ts';
+import type { Ring } from './ring.ts';
+
+/*
+ * What members say about rings. Each sealed body names the ring of its sender, by number and hash. Where a member names one
+ * that is not in the chain of this device, either the service hides rings or there is another chain: nothing is sealed then.
+ *
+ * Such a word counts with the key that signed it, and for as long as the newest ring has that key. Nothing honest is lost by
+ * that: who names ring n was a member up to n, so a chain that is without it before n shows that the word was false. Without
+ * the bound, one body of a stolen device would stop all others for ever.
+ *
+ * The word of a device that was removed does not count, although it may be the owner, whom a thief has removed on another
+ * chain. The two cannot be told apart, because a removed device can sign a whole chain of its own. A thief who is out has to
+ * stay out.
+ */
+
+/** A ring that a member has named. */
+export interface NamedRing {
+  readonly n: number;
+  /** The first 16 bytes of its hash, as base64url. */
+  readonly hash: string;
+}
+
+/** The rings that members have named, by the signing key of the member. Only those that this device does not have are kept. */
+export type NamedRings = Readonly<Record<string, NamedRing>>;
+
+/** The bytes of a hash that a body has. */
+export const NAMED_HASH_BYTES = 16;
+
+/** Returns the part of the hash of a ring that a body names. */
+export const namedHashOf = ({ hash }: Pick<Ring, 'hash'>): string => toBase64url(hash.subarray(0, NAMED_HASH_BYTES));
+
+/**
+ * The cause of `unknown_key` or `devices_disagree` where a member of the ring in force has signed the content: it knows a ring
+ * that this device does not have. A guest, or a device that was removed, cannot stop a device in this way.
+ */
+export class OtherRing extends Error {
+  /** The signing key of the member. */
+  readonly sig: string;
+  readonly named: NamedRing;
+
+  constructor(sig: string, named: NamedRing) {
+    super(`Ring ${named.n} is in use`);
+    [this.sig, this.named] = [sig, named];
+  }
+}
+
+/** Adds what a member said. Of several rings the newest counts: a chain that has it has the rings before it too. */
+export const withNamed = (known: NamedRings, sig: string, named: NamedRing): NamedRings =>
+  (known[sig]?.n ?? 0) >= named.n ? known : { ...known, [sig]: named };
+
+/** Joins two notes of what members said. */
+export const bothNamed = (one: NamedRings = {}, other: NamedRings = {}): NamedRings =>
+  Object.entries(other).reduce((all, [sig, named]) => withNamed(all, sig, named), one);
+
+/** Returns what still counts: said by a member of the newest ring, about a ring that this chain does not have. */
+export function openNamed(named: NamedRings = {}, rings: readonly Ring[]): NamedRings {
+  const members = new Set(rings.at(-1)?.body.members.map(({ sig }) => sig));
+  const isKnown = ({ n, hash }: NamedRing): boolean =>
+    rings.some((ring) => ring.body.n === n && namedHashOf(ring) === hash);
+  return Object.fromEntries(Object.entries(named).filter(([sig, each]) => members.has(sig) && !isKnown(each)));
+}
+
+/** The highest number among named rings; 0 for none. */
+export const highestOf = (named: NamedRings = {}): number => Math.max(0, ...Object.values(named).map(({ n }) => n));
