@@ -4,6 +4,7 @@ import { type Keyring, loadKeyring, takeKeys } from '../../../shared/client/seal
 import { browserKeys } from '../../../shared/client/sealed/keys/browser-keys.ts';
 import type { KeyStore } from '../../../shared/client/sealed/keys/key-store.ts';
 import type { KeysAnswer } from '../../../shared/client/sealed/ring/chain.ts';
+import { takenId } from '../../../shared/client/sealing/taken.ts';
 import { openHistory } from '../history/database.ts';
 import { DATABASES } from '../sealing/databases.ts';
 import { messageKey } from '../sealing/opening.ts';
@@ -48,11 +49,13 @@ async function opened(keyring: Keyring, sealed: string, from: string) {
 }
 
 /** Tells whether this text came before under another id: somebody on the way repeated it. */
-async function isRepeated(account: string, id: string, messageId: string): Promise<boolean> {
+async function isRepeated(account: string, ids: readonly string[], messageId: string): Promise<boolean> {
   const history = await openHistory(account);
   try {
-    const mark = (await history.get('settings', messageKey(id))) as { messageId: string } | undefined;
-    return mark !== undefined && mark.messageId !== messageId;
+    const marks = await Promise.all(ids.map((id) => history.get('settings', messageKey(id))));
+    return (marks as ({ messageId: string } | undefined)[]).some(
+      (mark) => mark !== undefined && mark.messageId !== messageId,
+    );
   } finally {
     history.close();
   }
@@ -76,7 +79,9 @@ async function previewOf(payload: PushPayload, choice: PushChoice, signal: Abort
     if (!isCode(error, 'unknown_key') && !isCode(error, 'not_a_member')) throw error;
     return opened(await newer(store, known, choice, signal), sealed, from);
   });
-  if (await isRepeated(choice.account, found.id, payload.id)) return payload;
+  // An earlier version has noted the id alone.
+  const ids = [takenId(found.sender.device_id, found.id), found.id];
+  if (await isRepeated(choice.account, ids, payload.id)) return payload;
   return { ...payload, ...(name && { from: name }), ...(choice.preview === 'full' && { text: found.text }) };
 }
 

@@ -45,8 +45,8 @@ function fileGrant(path: string): GrantStore {
   };
 }
 
-/** The line of one text: `m ID MESSAGE N`, `c DEVICE T`. A line that a crash cut off does not match. */
-const LINE = /^(?:m ([\w-]{22}) (\S{1,64}) (\d+)|c ([\w-]{1,64}) (\d+))$/gm;
+/** The line of one text: `m SENDER:ID MESSAGE N`, or `m ID MESSAGE N` of an earlier version; `c DEVICE T`. A line that a crash cut off does not match. */
+const LINE = /^(?:m ((?:[\w-]{1,64}:)?[\w-]{22}) (\S{1,64}) (\d+)|c ([\w-]{1,64}) (\d+))$/gm;
 
 /** Keeps the texts that were shown, in a file to which any number of processes add. */
 function fileTaken(path: string): TakenTexts {

@@ -17,7 +17,7 @@ import { sealingError } from './problem.ts';
 import { sealedPeerToPeer } from './sealed-signals.ts';
 import { sealedSource } from './sealed-source.ts';
 import type { SealingCalls } from './sealing-calls.ts';
-import type { TakenTexts } from './taken.ts';
+import { findTaken, takenId, type TakenTexts } from './taken.ts';
 
 /** The longest type that the service takes from a client without keys. */
 const TYPE_LENGTH = 255;
@@ -116,9 +116,10 @@ export function makeSealedFiles({
     // Its transfers ended with its removal, unless somebody kept them.
     if (description.sender.isRemoved) throw sealedError('not_a_member');
     const files = filesIn(description, transfer);
-    const before = await taken.messageOf(description.id);
+    const before = await findTaken(taken, description.sender.device_id, description.id);
     if (before !== null && before.messageId !== id) throw sealingError('sent_before');
-    if (before === null) await taken.addMessage(description.id, id, description.n);
+    if (before === null)
+      await taken.addMessage(takenId(description.sender.device_id, description.id), id, description.n);
     return { files, key: description.key, sender: description.sender };
   }
 

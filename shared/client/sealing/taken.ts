@@ -7,7 +7,10 @@ export interface TakenText {
 
 /** The sealed texts that this device has shown. A text that comes again under another id is not shown as new. */
 export interface TakenTexts {
-  /** Returns the service's id under which this text was taken, and the ring that it named; null: it was not taken. */
+  /**
+   * Returns the service's id under which this text was taken, and the ring that it named; null: it was not taken. `id`: the
+   * sender, a colon, and the id that it chose. An id alone is that of an earlier version.
+   */
   messageOf(id: string): Promise<TakenText | null>;
   /**
    * Notes a text. `n`: the ring that it names. A text whose ring is no longer known cannot be opened, and may be forgotten.
@@ -18,6 +21,13 @@ export interface TakenTexts {
   /** Notes a clipboard of that time from that device. One that is older than the newest changes nothing. */
   addClipboard(deviceId: string, t: number): Promise<void>;
 }
+
+/** The id of a text among those that were taken. It is its sender's own: another one may have chosen the same. */
+export const takenId = (from: string, id: string): string => `${from}:${id}`;
+
+/** Finds a text that was taken. An earlier version has noted the id alone. */
+export const findTaken = async (taken: TakenTexts, from: string, id: string): Promise<TakenText | null> =>
+  (await taken.messageOf(takenId(from, id))) ?? taken.messageOf(id);
 
 /** Remembers the texts until the program ends. */
 export function memoryTaken(): TakenTexts {

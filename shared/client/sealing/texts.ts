@@ -14,7 +14,7 @@ import { sealingError } from './problem.ts';
 import type { Rings, SealedTarget, SealedTexts, SentText, TextToSend } from './api.ts';
 import { checkReady, judge, problemOf, withNewest } from './judgement.ts';
 import type { SealingCalls } from './sealing-calls.ts';
-import type { TakenTexts } from './taken.ts';
+import { findTaken, takenId, type TakenTexts } from './taken.ts';
 
 /** Makes the id inside a sealed text from the program's own id of that text. */
 async function bodyIdOf({ account, device_id }: Keyring, to: string, id: string): Promise<string> {
@@ -52,7 +52,7 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
   const inOrder = makeSendOrder();
   /** The time of the last clipboard of this device. */
   let clipboardAt = 0;
-  /** The ids in messages that were opened, so that they are not opened again to be noted. */
+  /** The ids of messages among those that were taken, so that none is opened again to be noted. */
   const ids = new WeakMap<Message, { sealed: string; id: string; n: number }>();
 
   /** Asks for the service's time. Tells whether this machine's clock was set since the last response. */
@@ -166,8 +166,9 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
       if (keyring === null) return { kind: 'waits', problem: sealedError('unkeyed') };
       try {
         const { id, text, t, n, sender } = await opened(keyring, message, sealed);
-        ids.set(message, { sealed, id, n });
-        const before = await taken.messageOf(id);
+        const { device_id: from } = sender;
+        ids.set(message, { sealed, id: takenId(from, id), n });
+        const before = await findTaken(taken, from, id);
         // A sender that does not know whether a text arrived seals it again after a rotation, with the same id. Only the
         // sender can sign another ring into it, so any other repetition is somebody else's.
         if (before !== null && (before.messageId === message_id || before.n !== n)) return { kind: 'again' };
@@ -182,7 +183,11 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
       const { sealed } = message;
       if (sealed === undefined) return;
       const known = ids.get(message);
-      const { id, n } = known?.sealed === sealed ? known : await opened(keyring, message, sealed);
+      const noted = async () => {
+        const { id, n, sender } = await opened(keyring, message, sealed);
+        return { id: takenId(sender.device_id, id), n };
+      };
+      const { id, n } = known?.sealed === sealed ? known : await noted();
       await taken.addMessage(id, message.message_id, n);
     },
 

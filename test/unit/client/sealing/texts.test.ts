@@ -1,6 +1,6 @@
 import { sealClipboard } from '../../../../shared/client/sealed/content/clipboard.ts';
 import { sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
-import { noteRemoved, takeKeys } from '../../../../shared/client/sealed/keyring.ts';
+import { type Keyring, noteRemoved, takeKeys } from '../../../../shared/client/sealed/keyring.ts';
 import { placeOf, signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
 import type { Ring } from '../../../../shared/client/sealed/ring/ring.ts';
 import { noteListed } from '../../../../shared/client/sealing/gone.ts';
@@ -177,6 +177,33 @@ test('a text that was sealed again after a rotation is shown once, and one that 
     });
     expect(await taking.open(theirs, messageOf(other, { message_id: 'm4' }))).toMatchObject({ kind: 'opened' });
   }
+});
+
+test('a text is not taken for one of another sender with the same id, and a note of an earlier version counts', async () => {
+  const [laptop, phone, thief] = [
+    await makePerson('laptop-1'),
+    await makePerson('phone-1'),
+    await makePerson('thief-1'),
+  ];
+  const first = await firstRing(laptop);
+  const second = await nextRing(first, laptop, { add: [phone.asks, thief.asks] });
+  const third = await nextRing(second, laptop, { add: [(await makePerson('tablet-1')).asks] });
+  const theirs = await keyringOf(phone, [second, third]);
+  const [taken, id] = [memoryTaken(), 'A'.repeat(22)];
+  const calls = { caller: null, serverNow: () => NOW, trustedNow: () => NOW } as unknown as SealingCalls;
+  const texts = makeTexts(calls, { store: phone.store, taken, rings: NO_RINGS });
+  const by = async ({ id: from }: typeof laptop, keyring: Keyring, text: string) =>
+    messageOf(await sealMessage(keyring, { to: 'phone-1', text, t: NOW, id }), {
+      message_id: text,
+      from_device_id: from,
+    });
+  const forged = await by(thief, await keyringOf(thief, [second]), 'forged');
+  const genuine = await by(laptop, await keyringOf(laptop, [first, second, third]), 'genuine');
+  expect(await texts.open(theirs, forged)).toMatchObject({ kind: 'opened' });
+  await texts.shown(theirs, forged);
+  expect(await texts.open(theirs, genuine)).toMatchObject({ kind: 'opened', text: 'genuine' });
+  await taken.addMessage(id, 'genuine', 3);
+  expect(await texts.open(theirs, genuine)).toEqual({ kind: 'again' });
 });
 
 test('a guest that got other keys is read by the newest list, and nobody else', async () => {
