@@ -168,6 +168,13 @@ export async function keyedOnly(context: Told, url: string, read = keyedAt): Pro
   throw new CliError('This device has no keys. `baton keys` says what to do.', { code: 'unkeyed' });
 }
 
+/** Returns the fingerprint of the keys of a device, as people compare it. */
+export async function fingerprintOf(own: { enc: string; sig: string }): Promise<string> {
+  const { fingerprintOfKeys } = await import('../../shared/client/sealed.ts');
+  const hex = Buffer.from(await fingerprintOfKeys(own)).toString('hex');
+  return (hex.match(/.{4}/g) ?? []).join(' ');
+}
+
 /** Removes the keys of this device, because whoever has them can act as this device. */
 export async function removeKeys(context: Pick<Own, 'settings'>): Promise<void> {
   await forgetWithoutKeys(context.settings);

@@ -9,11 +9,7 @@ export type {
   FilesToSeal,
   GrantStore,
   KeptGrant,
-  KeyRequest,
-  LetIn,
-  LetInSettings,
   Linked,
-  Linking,
   ReceivedFiles,
   ReceivedText,
   Recovery,
@@ -28,3 +24,4 @@ export type {
   TextToSend,
   UnsealedText,
 } from './sealing/api.ts';
+export type { KeyRequest, LetIn, LetInSettings, Linking, Replaced } from './sealing/linking-api.ts';

@@ -107,7 +107,9 @@ export function makeKeyedDevice(
     async letIn(text, access) {
       const [found, key] = [readSignInLink(text), readKeyedLink(text)?.key ?? null];
       if (found === null || key === null) throw new Error('The code has no keys');
-      return (await sealing().linking.letIn(found, key, access)).checkCode;
+      // Its user says yes to whatever the approval asks.
+      const replaced = await sealing().linking.replaced(await client.signIns.look(found));
+      return (await sealing().linking.letIn(found, key, { ...access, replaces: replaced?.sig })).checkCode;
     },
     async read() {
       const [keyring, messages] = [await ring(), await client.messages.list()];

@@ -2,7 +2,7 @@ import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { asApprover, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
-import { isMember, type Keyed, keyedToMend, LOCK } from '../sealing.ts';
+import { fingerprintOf, isMember, type Keyed, keyedToMend, LOCK } from '../sealing.ts';
 import type { LinkKey } from '../../../shared/client/sealed.ts';
 import type { LetIn } from '../../../shared/client/sealing.ts';
 import {
@@ -51,6 +51,27 @@ export function givenAway(keyed: Keyed | null, given: Given): string | null {
     return `${LOCK} It gets no key of this account. It can read only messages and files that are sent to it, and they are encrypted for it alone. It cannot read the encrypted clipboard.`;
   }
   return `${LOCK} It gets the key of this account: it can read everything that is encrypted for the account from now on, and what waits now. Let in only a device that is in front of you.`;
+}
+
+/**
+ * Says whose place the device takes: the service alone says that it is that one, and that it has lost its keys. Returns the
+ * signing key of that device, for `letIn`.
+ */
+export async function notePlace(
+  { output, signal }: Context,
+  baton: BatonClient,
+  { keyed, given, view }: { keyed: Keyed | null; given: Given; view: SignInRequestView },
+): Promise<string | undefined> {
+  if (keyed === null || given === 'nothing') return undefined;
+  const replaced = await keyed.sealing.linking.replaced(view);
+  if (replaced === null) return undefined;
+  const devices = await baton.devices.list({ signal });
+  const name = oneLine(devices.find(({ device_id }) => device_id === replaced.device_id)?.name ?? replaced.device_id);
+  const print = await fingerprintOf(replaced);
+  output.note(
+    `It takes the place of ${name} (fingerprint ${print}), whose keys then open nothing more. Let it in only if you hold ${name}, and it asks for its keys again.`,
+  );
+  return replaced.sig;
 }
 
 /** A device that waits for its approval has its session at once. */
@@ -102,6 +123,7 @@ export async function approve(context: Context, text: string, { guest, once, den
     const given = await givenTo(keyed, view, { hasKey: key !== null, scope, persist });
     const said = givenAway(keyed, given);
     if (said !== null) output.note(said);
+    const replaces = await notePlace(context, baton, { keyed, given, view });
     if (!yes && !(await askYesNo(`Let it in as ${kind}?`, signal))) {
       await asApprover(baton.signIns.deny(link, { signal }));
       return output.result({ decision: 'denied' }, 'Refused.');
@@ -109,7 +131,7 @@ export async function approve(context: Context, text: string, { guest, once, den
     if (keyed !== null && key !== null && given !== 'nothing') {
       const parts = typeof link === 'string' ? readSignInLink(link) : link;
       if (parts === null) throw usageError('This is no sign-in link.');
-      const letIn = keyed.sealing.linking.letIn(parts, key, { signal, scope, persist });
+      const letIn = keyed.sealing.linking.letIn(parts, key, { signal, scope, persist, replaces });
       const { checkCode, isMember: member, endsWithSession } = await asApprover(letIn);
       const result = { decision: 'approved', scope, persist, keyed: true, member, check_code: checkCode };
       output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);

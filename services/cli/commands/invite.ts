@@ -13,7 +13,7 @@ import { askText } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { asApprover, CliError, failureOf, usageError } from '../failure.ts';
 import { type Keyed, keyedAt } from '../sealing.ts';
-import { describe, givenAway, givenTo, untilItEnds } from './approve.ts';
+import { describe, givenAway, givenTo, notePlace, untilItEnds } from './approve.ts';
 
 const MOST_TRIES = 3;
 
@@ -68,7 +68,7 @@ async function letInWithKeys(
   { signal }: Context,
   { sealing }: Keyed,
   { request, secret, keys }: { request: InvitedRequest; secret: string; keys: PublicKeys },
-  access: { scope: Scope; persist: Persist },
+  access: { scope: Scope; persist: Persist; replaces: string | undefined },
 ) {
   const { fingerprintOfKeys, inviteSecretIn } = await import('../../../shared/client/sealed.ts');
   // The digits have proved these keys, so that no other keys may come with the approval.
@@ -102,12 +102,13 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
     const given = await givenTo(keyed, view, { hasKey: keys !== null, ...grant });
     const said = givenAway(keyed, given);
     if (said !== null) output.note(said);
+    const replaces = await notePlace(context, baton, { keyed, given, view });
     if (!(await hasDigits(context, await digitsOf(secret, request.request_id, keys)))) {
       await baton.signIns.deny(request, { signal });
       throw new CliError('The digits were wrong three times. The other device was refused.', { code: 'wrong_digits' });
     }
     if (keyed !== null && keys !== null && given !== 'nothing') {
-      const letIn = await letInWithKeys(context, keyed, { request, secret, keys }, grant);
+      const letIn = await letInWithKeys(context, keyed, { request, secret, keys }, { ...grant, replaces });
       const { checkCode, isMember, endsWithSession } = letIn;
       const result = { decision: 'approved', ...grant, keyed: true, member: isMember, check_code: checkCode };
       output.result(result, `Approved. Check code: ${checkCode}. The other device shows the same.`);

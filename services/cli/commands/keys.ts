@@ -8,7 +8,7 @@ import { withoutAway } from '../away.ts';
 import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
-import { isMember, keyedOnly, keyedToMend, LOCK, sealingAt } from '../sealing.ts';
+import { fingerprintOf, isMember, keyedOnly, keyedToMend, LOCK, sealingAt } from '../sealing.ts';
 import { makeWords, recover, renewWords } from './words.ts';
 
 /** A device, as `keys` lists it. */
@@ -21,12 +21,6 @@ interface KeyedDevice {
   readonly current: boolean;
   /** When the keys of a guest end. Unix milliseconds. */
   readonly until?: number;
-}
-
-async function fingerprintOf(own: { enc: string; sig: string }): Promise<string> {
-  const { fingerprintOfKeys } = await import('../../../shared/client/sealed.ts');
-  const hex = Buffer.from(await fingerprintOfKeys(own)).toString('hex');
-  return (hex.match(/.{4}/g) ?? []).join(' ');
 }
 
 async function listed(keyring: Keyring, devices: readonly Device[]): Promise<KeyedDevice[]> {

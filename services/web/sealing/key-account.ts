@@ -1,4 +1,4 @@
-import { cookieSession, type Device, readSignInLink } from '../../../shared/client/index.ts';
+import { cookieSession, type Device, readSignInLink, type SignInRequestView } from '../../../shared/client/index.ts';
 import {
   fingerprintOfKeys,
   inviteDigits,
@@ -29,6 +29,14 @@ async function fingerprintOf(keys: PublicKeys): Promise<string> {
   return (bytes.join('').match(/.{4}/g) ?? []).join(' ');
 }
 
+/** A device with keys whose place another one takes. */
+export interface ReplacedDevice {
+  /** As the service lists it. */
+  readonly name: string;
+  readonly fingerprint: string;
+  readonly sig: string;
+}
+
 /** Lets devices in. */
 function makeLettingIn(ring: OwnRing) {
   async function letIn(link: string, key: LinkKey, access: LetInSettings): Promise<string> {
@@ -49,6 +57,14 @@ function makeLettingIn(ring: OwnRing) {
       const key = readKeyedLink(link)?.key ?? null;
       if (key === null) throw sealedError('bad_code');
       return letIn(link, key, access);
+    },
+
+    /** Returns the device whose place the asking one takes; null: it takes nobody's place. */
+    async replaced(view: Pick<SignInRequestView, 'device_id' | 'keys'>): Promise<ReplacedDevice | null> {
+      const found = await ring.sealing().linking.replaced(view);
+      if (found === null) return null;
+      const listed = (await ring.devices()).find(({ device_id }) => device_id === found.device_id);
+      return { name: listed?.name ?? found.device_id, fingerprint: await fingerprintOf(found), sig: found.sig };
     },
 
     /** Returns the digits that an invited device with these keys shows. */

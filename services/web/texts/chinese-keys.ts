@@ -112,6 +112,8 @@ export const chineseKeys: KeyTexts = {
   gives: '它会得到此账号的密钥，可以读取此后加密的内容和现在等待的内容。',
   givesGuest:
     '它得不到此账号的密钥。它只能读取发给它的消息和文件，这些内容只为它加密。只有剪贴板没有加密时，它才能读取。',
+  takesPlace: (name, fingerprint) =>
+    `它会取代“${name}”（${fingerprint}），后者的密钥此后不能再打开任何内容。只有当“${name}”就在你手中，并且正在重新获取密钥时，才允许它加入。`,
   givesNone: '它得不到密钥：它收发的内容不加密。',
   checkCode: (code) => `校验码 ${code}。新设备会显示相同的数字。`,
   failed: '密钥没有变化。',

@@ -125,6 +125,8 @@ export const dutchKeys: KeyTexts = {
   gives: 'Het krijgt de sleutel van dit account en kan lezen wat vanaf nu is versleuteld, en wat nu wacht.',
   givesGuest:
     'Het krijgt geen sleutel van dit account. Het kan alleen de berichten en bestanden lezen die ernaar worden gestuurd, en die zijn alleen daarvoor versleuteld. Het klembord kan het alleen lezen als dat niet versleuteld is.',
+  takesPlace: (name, fingerprint) =>
+    `Het komt in de plaats van ${name} (${fingerprint}), waarvan de sleutels daarna niets meer openen. Laat het alleen toe als je ${name} in handen hebt en het opnieuw om zijn sleutels vraagt.`,
   givesNone: 'Het krijgt geen sleutel: wat het stuurt en krijgt, is niet versleuteld.',
   checkCode: (code) => `Controlecode ${code}. Het nieuwe apparaat toont dezelfde cijfers.`,
   failed: 'De sleutels zijn niet veranderd.',

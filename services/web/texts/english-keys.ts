@@ -123,6 +123,8 @@ export const englishKeys = {
   gives: 'It gets the key of this account. It can read what is encrypted from now on, and what waits now.',
   givesGuest:
     'It gets no key of this account. It can read only the messages and files that are sent to it, and they are encrypted for it alone. It can read the clipboard only when that is not encrypted.',
+  takesPlace: (name: string, fingerprint: string) =>
+    `It takes the place of ${name} (${fingerprint}), whose keys then open nothing more. Let it in only if you hold ${name}, and it asks for its keys again.`,
   givesNone: 'It gets no key. What it sends and receives is not encrypted.',
   checkCode: (code: string) => `Check code ${code}. The new device shows the same digits.`,
   failed: 'The keys did not change.',

@@ -122,6 +122,8 @@ export const frenchKeys: KeyTexts = {
   gives: 'Il reçoit la clé de ce compte et peut lire ce qui est chiffré désormais, et ce qui attend.',
   givesGuest:
     'Il ne reçoit pas la clé de ce compte. Il ne peut lire que les messages et les fichiers qu’on lui envoie, chiffrés pour lui seul. Il ne peut lire le presse-papiers que s’il n’est pas chiffré.',
+  takesPlace: (name, fingerprint) =>
+    `Il prend la place de ${name} (${fingerprint}), dont les clés n’ouvriront plus rien. Ne l’acceptez que si vous avez ${name} en main et qu’il redemande ses clés.`,
   givesNone: 'Il ne reçoit pas de clé : ce qu’il envoie et reçoit n’est pas chiffré.',
   checkCode: (code) => `Code de contrôle ${code}. Le nouvel appareil affiche les mêmes chiffres.`,
   failed: 'Les clés sont inchangées.',

@@ -125,6 +125,8 @@ export const germanKeys: KeyTexts = {
   gives: 'Es bekommt den Schlüssel dieses Kontos und kann lesen, was ab jetzt verschlüsselt wird und was jetzt wartet.',
   givesGuest:
     'Es bekommt keinen Schlüssel dieses Kontos. Es kann nur die Nachrichten und Dateien lesen, die man ihm schickt, und die sind nur für es verschlüsselt. Die Zwischenablage kann es nur lesen, wenn sie nicht verschlüsselt ist.',
+  takesPlace: (name, fingerprint) =>
+    `Es tritt an die Stelle von ${name} (${fingerprint}), dessen Schlüssel danach nichts mehr öffnen. Lass es nur herein, wenn du ${name} in der Hand hast und es seine Schlüssel neu anfordert.`,
   givesNone: 'Es bekommt keinen Schlüssel: Was es sendet und bekommt, ist nicht verschlüsselt.',
   checkCode: (code) => `Prüfziffern ${code}. Das neue Gerät zeigt dieselben.`,
   failed: 'Die Schlüssel sind, wie sie waren.',

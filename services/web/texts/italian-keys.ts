@@ -123,6 +123,8 @@ export const italianKeys: KeyTexts = {
   gives: 'Riceve la chiave di questo account, e può leggere ciò che da ora è cifrato e ciò che ora è in attesa.',
   givesGuest:
     'Non riceve la chiave di questo account. Può leggere solo i messaggi e i file che gli si inviano, cifrati solo per lui. Può leggere gli appunti solo quando non sono cifrati.',
+  takesPlace: (name, fingerprint) =>
+    `Prende il posto di ${name} (${fingerprint}), le cui chiavi poi non aprono più nulla. Accettalo solo se hai in mano ${name} e richiede di nuovo le sue chiavi.`,
   givesNone: 'Non riceve chiavi: ciò che invia e riceve non è cifrato.',
   checkCode: (code) => `Codice di controllo ${code}. Il nuovo dispositivo mostra le stesse cifre.`,
   failed: 'Le chiavi non sono cambiate.',

@@ -124,6 +124,8 @@ export const polishKeys: KeyTexts = {
   gives: 'Dostanie klucz tego konta i przeczyta to, co będzie odtąd szyfrowane, oraz to, co teraz czeka.',
   givesGuest:
     'Nie dostanie klucza tego konta. Przeczyta tylko wiadomości i pliki, które się do niego wysyła, szyfrowane tylko dla niego. Schowek przeczyta tylko wtedy, gdy nie jest szyfrowany.',
+  takesPlace: (name, fingerprint) =>
+    `Zajmie miejsce urządzenia ${name} (${fingerprint}), którego klucze niczego już nie otworzą. Wpuść je tylko wtedy, gdy masz ${name} w ręku i prosi ono ponownie o klucze.`,
   givesNone: 'Nie dostanie klucza: to, co wysyła i dostaje, nie jest szyfrowane.',
   checkCode: (code) => `Kod kontrolny ${code}. Nowe urządzenie pokazuje te same cyfry.`,
   failed: 'Klucze się nie zmieniły.',

@@ -120,6 +120,8 @@ export const portugueseKeys: KeyTexts = {
   gives: 'Ele recebe a chave desta conta e pode ler o que for criptografado daqui em diante, e o que espera agora.',
   givesGuest:
     'Ele não recebe a chave desta conta. Ele só pode ler as mensagens e os arquivos enviados a ele, criptografados só para ele. Ele só pode ler a área de transferência quando ela não é criptografada.',
+  takesPlace: (name, fingerprint) =>
+    `Ele toma o lugar de ${name} (${fingerprint}), cujas chaves deixam de abrir qualquer coisa. Aceite só se ${name} está com você e pede as chaves de novo.`,
   givesNone: 'Ele não recebe chave: o que ele envia e recebe não é criptografado.',
   checkCode: (code) => `Código de verificação ${code}. O novo dispositivo mostra os mesmos números.`,
   failed: 'As chaves não mudaram.',

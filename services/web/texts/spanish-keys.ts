@@ -122,6 +122,8 @@ export const spanishKeys: KeyTexts = {
   gives: 'Recibe la clave de esta cuenta, y puede leer lo que se cifre desde ahora y lo que espera.',
   givesGuest:
     'No recibe la clave de esta cuenta. Solo puede leer los mensajes y archivos que se le envían, y se cifran solo para él. Solo puede leer el portapapeles cuando no está cifrado.',
+  takesPlace: (name, fingerprint) =>
+    `Ocupa el lugar de ${name} (${fingerprint}), cuyas claves ya no abrirán nada. Acéptalo solo si tienes ${name} en la mano y vuelve a pedir sus claves.`,
   givesNone: 'No recibe clave: lo que envía y recibe no se cifra.',
   checkCode: (code) => `Código de control ${code}. El dispositivo nuevo muestra las mismas cifras.`,
   failed: 'Las claves siguen como estaban.',

@@ -1,5 +1,5 @@
 import type { Persist, Scope, SignInRequestView } from '../wire.ts';
-import type { LetInSettings } from './api.ts';
+import type { LetInSettings } from './linking-api.ts';
 
 /** The session with which a device is let in. */
 export interface Access {

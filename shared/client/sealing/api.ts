@@ -12,10 +12,10 @@ import type { FileSource } from '../files/files.ts';
 import type { Sender } from '../sealed/content/body.ts';
 import type { Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
-import type { LinkKey } from '../sealed/link/link-code.ts';
+import type { Linking } from './linking-api.ts';
 import type { RingChange } from '../sealed/ring/change.ts';
 import type { Deletions } from './deletion.ts';
-import type { ClipboardEntry, Device, Message, MessageAccepted, MessageTarget, Persist, Scope } from '../wire.ts';
+import type { ClipboardEntry, Device, Message, MessageAccepted, MessageTarget } from '../wire.ts';
 
 /**
  * The result of an approval, with the secret of the code that was shown. It is kept until the ring that it names is pinned.
@@ -252,53 +252,6 @@ export interface SealedFiles {
   sealSignals(peers: PeerToPeer): PeerToPeer;
   /** Ends a transfer that this device cannot open. The sender is told: `cannot_open`. */
   refuse(transferId: string, settings?: CallSettings): Promise<void>;
-}
-
-/** A device that is signed in, and waits for keys. */
-export interface KeyRequest {
-  /** The link for whoever approves the device. */
-  readonly link: string;
-  readonly expires_at: number;
-  /**
-   * Waits for the approval. False: the device was let in without keys. Call `makeSealing` again afterwards, because the
-   * session is a new one.
-   */
-  approved(): Promise<boolean>;
-}
-
-/** How a device is let in. Default: with full access, for good. */
-export interface LetInSettings extends CallSettings {
-  readonly scope?: Scope | undefined;
-  readonly persist?: Persist | undefined;
-}
-
-/** A device that was let in. */
-export interface LetIn {
-  /** Four digits, which the device shows too. */
-  readonly checkCode: string;
-  readonly keyring: Keyring;
-  /** Whether it has the key of the account. */
-  readonly isMember: boolean;
-  /**
-   * For a device that is there for a while: waits until it has its session, as long as its request lasts, and ends its keys
-   * with that session. Without this call they end after 62 minutes. Returns the keyring with its new end; null where nothing
-   * has changed.
-   */
-  endsWithSession(settings?: CallSettings): Promise<Keyring | null>;
-}
-
-/** Lets devices into the ring, and gets this device into it. */
-export interface Linking {
-  /**
-   * Lets the asking device in with its keys: into the ring with full access for good, and else on the list of guests, who
-   * hold no key of the account. Returns the four digits that both devices show. Throws `other_keys` where somebody has
-   * replaced the keys of the code. A device that is signed in already keeps its access.
-   */
-  letIn(link: { request_id: string; approval_code: string }, key: LinkKey, settings?: LetInSettings): Promise<LetIn>;
-  /** Asks for keys, as a device that is signed in. */
-  askForKeys(settings?: CallSettings): Promise<KeyRequest>;
-  /** Takes devices out of the ring, which replaces the key of the account. A guest has no key, so it stays. */
-  remove(deviceIds: readonly string[]): Promise<Keyring>;
 }
 
 /** Recovery words: 24 words that let a device into the ring when no other device is left. */

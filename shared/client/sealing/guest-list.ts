@@ -42,10 +42,10 @@ export function makeGuestList(calls: SealingCalls, { current, known, take }: Par
     const { guests, place, replaces } = await stored(keyring);
     const now = calls.trustedNow();
     // The ring says who was removed since the list was signed. What such a guest has sent can still be opened.
-    const known = guests.map((guest) =>
+    const ended = guests.map((guest) =>
       isOver(keyring, guest, now) ? { ...guest, until: Math.min(guest.until, now) } : guest,
     );
-    const text = await signGuests(keyring.ring, changed(known), keyring, now, place);
+    const text = await signGuests(keyring.ring, changed(ended), keyring, now, place);
     await putGuests(text, replaces);
     return take({ rings: [], n: keyring.ring.body.n, guests: text });
   }

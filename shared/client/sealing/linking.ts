@@ -16,10 +16,12 @@ import type { Keyring } from '../sealed/keyring.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { WORDS_ID } from '../sealed/ring/words-member.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
-import type { Linking, Rings, SealingStores } from './api.ts';
+import type { Rings, SealingStores } from './api.ts';
 import { makeAsking } from './asking.ts';
 import { endWithSession } from './guest-end.ts';
 import type { GuestList } from './guest-list.ts';
+import type { Linking, Replaced } from './linking-api.ts';
+import { sealingError } from './problem.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
 /** The kind of a member in a ring, by the type of its device. */
@@ -40,18 +42,29 @@ const ONCE_MS = 3_720_000;
 /** A guest whose session is renewed has its place for as long as an absent member. */
 const RENEWED_MS = 90 * 86_400_000;
 
+/** Finds the member or guest that has this id, and other keys. */
+function holderOf({ ring, guests }: Keyring, id: string, { enc, sig }: PublicKeys): Replaced | null {
+  const holder = memberOf(ring, id) ?? guests.find((each) => each.device_id === id) ?? null;
+  return holder === null || (holder.enc === enc && holder.sig === sig)
+    ? null
+    : { device_id: id, enc: holder.enc, sig: holder.sig };
+}
+
 /**
  * Throws `other_keys` where another device already has the id that the service names. A new device has a new id. Only a
- * device that asks for keys anew replaces its own keys. Nothing replaces this device or the recovery words.
+ * device that asks for keys anew replaces its own keys, and only the service says that it is one. So it has to be the device
+ * that the user has been shown: `replaces_keys` otherwise. Nothing replaces this device or the recovery words.
  */
 function checkPlace(
-  { ring, guests, device_id: own }: Keyring,
+  keyring: Keyring,
   { device_id: id, relink }: SignInRequestView,
-  { enc }: PublicKeys,
+  { keys, replaces }: { keys: PublicKeys; replaces: string | undefined },
 ): void {
-  const holder = memberOf(ring, id) ?? guests.find((each) => each.device_id === id) ?? null;
-  const isTaken = holder !== null && holder.enc !== enc && relink !== true;
-  if (isTaken || id === own || id === WORDS_ID) throw sealedError('other_keys');
+  const holder = holderOf(keyring, id, keys);
+  if (id === keyring.device_id || id === WORDS_ID || (holder !== null && relink !== true)) {
+    throw sealedError('other_keys');
+  }
+  if (holder !== null && holder.sig !== replaces) throw sealingError('replaces_keys');
 }
 
 /** Lets devices into the ring, or in as guests, and gets this device into the ring. */
@@ -63,10 +76,14 @@ export function makeLinking(
   const { caller } = calls;
 
   /** Puts a device into the ring, or on the list of guests. */
-  function admit(view: SignInRequestView, keys: PublicKeys, access: Access): Promise<Keyring> {
+  function admit(
+    view: SignInRequestView,
+    given: { keys: PublicKeys; replaces: string | undefined },
+    access: Access,
+  ): Promise<Keyring> {
     const { device_id, device_type } = view;
-    const { enc, sig } = keys;
-    const check = (keyring: Keyring): void => checkPlace(keyring, view, keys);
+    const { enc, sig } = given.keys;
+    const check = (keyring: Keyring): void => checkPlace(keyring, view, given);
     if (isMemberBy(access)) {
       return rings.change({ add: [{ device_id, kind: KIND_OF[device_type] ?? 'cli', enc, sig }] }, check);
     }
@@ -75,7 +92,7 @@ export function makeLinking(
   }
 
   return {
-    async letIn(link, key, { scope, persist, ...settings } = {}) {
+    async letIn(link, key, { scope, persist, replaces, ...settings } = {}) {
       const { body: view } = await caller.call('readLogin', { query: link, ...settings });
       const { keys, device_id, request_id } = view;
       if (keys === undefined)
@@ -84,7 +101,7 @@ export function makeLinking(
       const access = accessOf(view, { scope, persist });
       const isMember = isMemberBy(access);
       const from = calls.trustedNow();
-      const keyring = await admit(view, keys, access);
+      const keyring = await admit(view, { keys, replaces }, access);
       const { sealed, checkCode } = await sealGrant(keyring, { request_id, device_id, keys }, key.secret);
       const body = { ...link, ...access, sealed };
       await caller.call('approveLogin', { body, ...settings }).catch(async (error: unknown) => {
@@ -100,6 +117,11 @@ export function makeLinking(
       const endsWithSession = async (more: CallSettings = {}): Promise<Keyring | null> =>
         isForAWhile ? endWithSession(calls, rings.guests, { ...view, from }, more) : null;
       return { checkCode, keyring, isMember, endsWithSession };
+    },
+
+    async replaced({ device_id: id, keys }) {
+      const keyring = keys === undefined ? null : await rings.known();
+      return keys === undefined || keyring === null ? null : holderOf(keyring, id, keys);
     },
 
     async askForKeys(settings = {}) {

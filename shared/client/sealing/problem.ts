@@ -7,6 +7,8 @@ const SENTENCES = {
   keys_exist: 'This account is encrypted already: link this device on one that has keys',
   keys_not_supported: 'This service does not pass on what devices seal',
   not_lasting: 'Only a device with full access that stays signed in can make the keys of an account',
+  replaces_keys:
+    'This would replace the keys of another device: let it in only if you hold that device, and it has lost its keys',
   guest_clipboard:
     'The encrypted clipboard is for devices that have the key of the account, and a guest does not have it',
   for_members: 'This is for devices that have the key of the account, and this one does not have it',

@@ -1,5 +1,5 @@
 import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
-import type { LetIn, LetInSettings } from '../../../shared/client/sealing/api.ts';
+import type { LetIn, LetInSettings } from '../../../shared/client/sealing/linking-api.ts';
 import { makeAsking, readKeyedLink } from '../../../shared/client/sealing/asking.ts';
 import { spoilt } from './chance.ts';
 import { type Party, unlessRefused } from './party.ts';
@@ -48,7 +48,11 @@ export function makeLettingIn({ chance, server, attacker, lists, seen, faults, a
     server.asking = { ...view, source, ...allowed, device_id: asking.id, keys, ...relink };
     const key = code?.key ?? fail('no key in the code');
     comes = asking.id;
-    const letIn = await unlessRefused(approver.sealing.linking.letIn({ request_id, approval_code }, key, access));
+    const { linking } = approver.sealing;
+    // The user has been shown whose place it takes.
+    const replaced = relink === false ? null : await unlessRefused(linking.replaced({ device_id: asking.id, keys }));
+    const settings = { ...access, replaces: replaced?.sig };
+    const letIn = await unlessRefused(linking.letIn({ request_id, approval_code }, key, settings));
     comes = '';
     if (letIn === null) return false;
     check(!isSwapped, 'a device was let in with the keys of somebody else');

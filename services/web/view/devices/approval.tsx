@@ -3,6 +3,7 @@ import { KeyRound, Lock, LockOpen, ShieldAlert } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type Persist, readSignInLink, type Scope, type SignInRequestView } from '../../../../shared/client/index.ts';
 import type { Gate } from '../../sealing/gate.ts';
+import type { ReplacedDevice } from '../../sealing/key-account.ts';
 import { keyState } from '../../sealing/key-state.ts';
 import { serverNow } from '../../server-time.ts';
 import { endLink } from '../../session/linked.ts';
@@ -13,6 +14,7 @@ import { isGuest, useApp } from '../app-context.ts';
 import { FirstRingChoice, isMade, useFirstRing } from '../keys/first-ring.tsx';
 import { Countdown } from '../parts/countdown.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { isolated } from '../parts/isolated.ts';
 import { codeOf } from '../parts/notices.ts';
 import { Empty, Pane, Waiting } from '../parts/parts.tsx';
 import { type End, Ended } from './approval-end.tsx';
@@ -127,23 +129,55 @@ interface Given {
   view: SignInRequestView;
   /** The secret of the invite whose digits were typed; null without one. */
   secret: string | null;
+  /** The device whose place it takes, as its user was shown. */
+  replaced: ReplacedDevice | null | undefined;
 }
 
 /**
  * Returns what lets the device in with its keys, and then the digits that both show. Null: it gets nothing, because it has no
  * keys, or because this browser is no member.
  */
-function giverOf({ keys, link, view, secret }: Given): ((kind: Kind) => Promise<string>) | null {
+function giverOf({ keys, link, view, secret, replaced }: Given): ((kind: Kind) => Promise<string>) | null {
   const { kind: own, isGuest: isOwnGuest } = keyState.value;
   if (own !== 'keyed' || isOwnGuest) return null;
   const asked = view.keys;
   const whole = new URL(link, location.origin).href;
   // A device that is signed in already keeps its access.
-  const accessOf = (kind: Kind) => (view.relink === true ? {} : GRANTS[kind]);
+  const accessOf = (kind: Kind) => (view.relink === true ? { replaces: replaced?.sig } : GRANTS[kind]);
   if (secret !== null && asked !== undefined) {
     return async (kind) => (await keys.open()).letInInvited(whole, accessOf(kind), secret, asked);
   }
   return keyedLinkOf(link) === null ? null : async (kind) => (await keys.open()).letIn(whole, accessOf(kind));
+}
+
+/**
+ * Finds the device with keys whose place the asking one takes. The service alone says that it is that one. Undefined: not known
+ * yet.
+ */
+function useReplaced(keys: Gate, view: SignInRequestView): ReplacedDevice | null | undefined {
+  const { kind, isGuest: isOwnGuest } = keyState.value;
+  const isAsked = view.relink === true && kind === 'keyed' && !isOwnGuest;
+  const found = useSignal<ReplacedDevice | null | undefined>(isAsked ? undefined : null);
+  useEffect(() => {
+    if (!isAsked) return;
+    const find = async () => (await keys.open()).replaced(view);
+    // Where that is not known, it takes nobody's place: the library refuses it.
+    void find()
+      .catch(() => null)
+      .then((replaced) => void (found.value = replaced));
+  }, []);
+  return found.value;
+}
+
+/** Says which device the asking one puts out. */
+function TakesPlace({ of }: { of: ReplacedDevice | null | undefined }) {
+  const words = keyWords.value();
+  if (words === null || of === null || of === undefined) return null;
+  return (
+    <p class="given-away" role="alert">
+      <Icon node={ShieldAlert} size={18} /> {words.takesPlace(isolated(of.name), of.fingerprint)}
+    </p>
+  );
 }
 
 /** Says what a browser with keys gives away. */
@@ -193,7 +227,8 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
   const isKnown = useSignal(!isInvited);
   const { isBusy, problem, decide } = useDecision(onEnd);
   const invited = useSignal<string | null>(null);
-  const giver = giverOf({ keys, link, view, secret: invited.value });
+  const replaced = useReplaced(keys, view);
+  const giver = giverOf({ keys, link, view, secret: invited.value, replaced });
   const first = useFirstRing(keys, keyedLinkOf(link) !== null);
   const refuse = (title: string) =>
     void decide(() => client.signIns.deny(link), { isGood: false, title, why: approve.deniedWhy });
@@ -226,8 +261,9 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
       {approve.deny}
     </button>
   );
+  const isHeld = isBusy.value || !isKnown.value || replaced === undefined;
   const consent = (
-    <button class={`button ${isInvited ? 'primary' : 'wide'}`} disabled={isBusy.value || !isKnown.value}>
+    <button class={`button ${isInvited ? 'primary' : 'wide'}`} disabled={isHeld}>
       {approve.approve}
     </button>
   );
@@ -254,6 +290,7 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
       <Kinds of={kinds} chosen={chosen} />
       {isKnown.value && chosen.value === 'mine' && <FirstRingChoice first={first} />}
       {isKnown.value && chosen.value !== null && <GivenAway hasKey={giver !== null} isMine={chosen.value === 'mine'} />}
+      <TakesPlace of={replaced} />
       {problem.value !== '' && (
         <p class="item-error" role="alert">
           {problem.value}

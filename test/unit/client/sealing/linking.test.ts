@@ -1,6 +1,10 @@
 import { memoryKeys } from '../../../../shared/client/sealed.ts';
+import { fingerprintOfKeys, makeLinkSecret } from '../../../../shared/client/sealed/link/link-code.ts';
+import type { Keyring } from '../../../../shared/client/sealed/keyring.ts';
+import type { RingChange } from '../../../../shared/client/sealed/ring/change.ts';
 import { makeLinking } from '../../../../shared/client/sealing/linking.ts';
 import type { SealingCalls } from '../../../../shared/client/sealing/sealing-calls.ts';
+import { codeOf, firstRing, keyringOf, makePerson, nextRing, NOW } from '../sealed/people.ts';
 import type { Session } from '../../../../shared/client/session/session.ts';
 
 const ORIGIN = 'https://baton.example';
@@ -33,4 +37,43 @@ test('a page of the service itself keeps no address with the session that it get
   const request = await makeLinking(calls, {} as Parameters<typeof makeLinking>[1], stores).askForKeys();
   expect(await request.approved()).toBe(false);
   expect(saved.map(({ origins }) => origins)).toEqual([[]]);
+});
+
+describe('a service that says of a new device that it is another one which has lost its keys', () => {
+  async function lied(device_id: string) {
+    const [own, other, asking] = [await makePerson('laptop-1'), await makePerson('phone-1'), await makePerson('new-1')];
+    const first = await firstRing(own);
+    const keyring = await keyringOf(own, [first, await nextRing(first, own, { add: [other.asks] })]);
+    const { enc, sig } = asking.asks;
+    const view = {
+      ...{ request_id: IDS.request_id, device_id, device_type: 'linux', keys: { enc, sig }, relink: true },
+      ...{ allowed_scopes: ['full'], allowed_persist: ['persist'], expires_at: NOW },
+    };
+    const call = async () => ({ status: 200, body: view });
+    const calls = { caller: { call }, serverNow: () => NOW, trustedNow: () => NOW } as unknown as SealingCalls;
+    const rings = {
+      known: async () => keyring,
+      change: async ({ add }: RingChange, check: (keyring: Keyring) => void) => {
+        check(keyring);
+        return { ...keyring, ring: await nextRing(keyring.ring, own, { add: add ?? [] }) };
+      },
+    } as unknown as Parameters<typeof makeLinking>[1];
+    const linking = makeLinking(calls, rings, {} as Parameters<typeof makeLinking>[2]);
+    const key = { fingerprint: await fingerprintOfKeys({ enc, sig }), secret: makeLinkSecret() };
+    const letIn = (replaces?: string) => codeOf(linking.letIn(IDS, key, { replaces }));
+    return { own, other, linking, letIn, view };
+  }
+
+  test('gives it the place of that device only where the user was shown which device that is', async () => {
+    const { linking, letIn, view, own, other } = await lied('phone-1');
+    expect(await letIn()).toBe('replaces_keys');
+    expect(await letIn(own.asks.sig)).toBe('replaces_keys');
+    expect(await linking.replaced(view)).toMatchObject({ device_id: 'phone-1', sig: other.asks.sig });
+    expect(await letIn(other.asks.sig)).toBe('taken');
+  });
+
+  test('never gives it the place of the device that lets it in', async () => {
+    const { letIn, own } = await lied('laptop-1');
+    expect(await letIn(own.asks.sig)).toBe('other_keys');
+  });
 });
