@@ -160,7 +160,7 @@ test.each([
     // It stays at the relay.
     expect([receiving.progress.path, sending.progress.path, peers.length]).toEqual(['relay', 'relay', count]);
   },
-  60_000,
+  180_000,
 );
 
 test('a direct path that dies while it is left for the relay: with the receiver, who comes back', async () => {
@@ -175,4 +175,4 @@ test('a direct path that dies while it is left for the relay: with the receiver,
   await Promise.all([sending.done, again.done]);
   expect(sha256(Buffer.concat(stored))).toBe(sha256(content));
   expect([again.progress.path, sending.progress.path, peers.length]).toEqual(['relay', 'relay', count]);
-}, 60_000);
+}, 180_000);
