@@ -49,9 +49,16 @@ async function spoolInput(context: Context, path: string): Promise<void> {
 /** Gives a further receiver the stored input under a path of its own, which is removed when that receiver has it. */
 const shareInput = (from: string, to: string): Promise<void> => link(from, to).catch(() => copyFile(from, to));
 
-/** Finds the receivers in this list; one that is named twice gets everything once. */
-function receiversIn(devices: readonly Device[], names: readonly string[]): Device[] {
-  const found = names.map((name) => deviceIn(devices, name));
+/**
+ * Finds the receivers. One that is named twice gets everything once. Tells the user which members of an encrypted account are
+ * not signed in any more.
+ */
+async function receiversOf(context: Context, { baton, url }: Online, options: SendOptions): Promise<Device[]> {
+  const { to = [], plain: isPlain = false } = options;
+  const devices = await baton.devices.list({ signal: context.signal });
+  const found = to.map((name) => deviceIn(devices, name));
+  const keyed = isPlain ? null : await keyedAt(context, url);
+  if (keyed !== null) await comparedWith(context, keyed, devices);
   return [...new Map(found.map((device) => [device.device_id, device])).values()];
 }
 
@@ -59,16 +66,15 @@ function receiversIn(devices: readonly Device[], names: readonly string[]): Devi
 async function beginAll(
   context: Context,
   online: Online,
-  { devices, given, options }: { devices: readonly Device[]; given: readonly string[]; options: SendOptions },
+  { receivers, given, options }: { receivers: readonly Device[]; given: readonly string[]; options: SendOptions },
 ): Promise<Delivery[]> {
   const paths = given.filter((path) => path !== '-').map((path) => resolve(path));
   const called = offeredNames([(options.name ?? 'input').split('/')]);
   const { exclude: excludes = [], plain: isPlain = false } = options;
   const sealers: Sealer[] = [];
-  const receivers = receiversIn(devices, options.to ?? []);
   // A receiver without keys is refused before anything is recorded.
-  for (const [index, { device_id: to }] of receivers.entries()) {
-    sealers.push(await sealerFor(context, online, { to, isPlain, ...(index === 0 && { devices }) }));
+  for (const { device_id: to } of receivers) {
+    sealers.push(await sealerFor(context, online, { to, isPlain }));
   }
   const deliveries: Delivery[] = [];
   for (const [index, { device_id: to, name: toName, type }] of receivers.entries()) {
@@ -134,8 +140,8 @@ function checkUse(given: readonly string[], { to = [], watch, leave, name, conti
 
 async function sendOnce(context: Context, online: Online, given: readonly string[], options: SendOptions) {
   // Finds the receivers before a long pipe is read.
-  const devices = await online.baton.devices.list({ signal: context.signal });
-  const deliveries = await beginAll(context, online, { devices, given, options });
+  const receivers = await receiversOf(context, online, options);
+  const deliveries = await beginAll(context, online, { receivers, given, options });
   try {
     await readInputOnce(context, deliveries);
     await deliverAll(context, online, deliveries, options.leave === true);
@@ -153,11 +159,8 @@ export async function send(context: Context, given: readonly string[], options: 
       const online = makeOnline(context, baton, url, rate !== null);
       if (options.continue) return await continueAll(context, online, options.plain === true);
       if (options.watch === undefined) return await sendOnce(context, online, given, options);
-      const devices = await baton.devices.list({ signal: context.signal });
-      const receivers = receiversIn(devices, options.to ?? []);
+      const receivers = await receiversOf(context, online, options);
       const { exclude: excludes = [], plain = false } = options;
-      const keyed = plain ? null : await keyedAt(context, url);
-      if (keyed !== null) await comparedWith(context, keyed, devices);
       await watchFolder(context, online, { dir: resolve(options.watch), receivers, excludes, isPlain: plain });
     },
     rate === null ? leanFetch : limitedFetch(rate),

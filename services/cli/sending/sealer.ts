@@ -1,5 +1,4 @@
-import type { BatonClient, Device, OutgoingTransfer, SendSettings } from '../../../shared/client/index.ts';
-import { comparedWith } from '../away.ts';
+import type { BatonClient, OutgoingTransfer, SendSettings } from '../../../shared/client/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
 import { keyedToSend, sealingAt } from '../sealing.ts';
@@ -42,17 +41,16 @@ function withAdvice(error: unknown): unknown {
 
 /**
  * Finds out how files are sent to a device: sealed where this device has keys, and not sealed only where it has none, or
- * `isPlain`. `devices`: the service has just listed them. Throws where the receiver has no keys, before anything is read.
+ * `isPlain`. Throws where the receiver has no keys, before anything is read.
  */
 export async function sealerFor(
   context: Context,
   { baton, url }: { baton: BatonClient; url: string },
-  { to, isPlain, devices }: { to: string; isPlain: boolean; devices?: readonly Device[] },
+  { to, isPlain }: { to: string; isPlain: boolean },
 ): Promise<Sealer> {
   const { signal } = context;
-  const found = isPlain ? null : await keyedToSend(context, url);
-  if (found === null) return plainSealer(baton);
-  const keyed = devices === undefined ? found : await comparedWith(context, found, devices);
+  const keyed = isPlain ? null : await keyedToSend(context, url);
+  if (keyed === null) return plainSealer(baton);
   const { files, rings } = { files: keyed.sealing.files, rings: keyed.sealing.rings };
   try {
     files.check(keyed.keyring, to);
