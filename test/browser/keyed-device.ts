@@ -29,6 +29,8 @@ export interface KeyedDevice {
   readonly client: BatonClient;
   readonly sealing: () => Sealing;
   ring(): Promise<Keyring>;
+  /** Loses its keys, and keeps its session. */
+  loseKeys(): Promise<void>;
   /** Sends a sealed text to the device of that name. */
   send(name: string, text: string): Promise<void>;
   /** Lets in the device that shows this link; gives the digits that both show. */
@@ -87,6 +89,7 @@ export function makeKeyedDevice(
     client,
     sealing,
     ring,
+    loseKeys: () => stores.keys.clear(),
     async signIn(name, user) {
       const login = await site.logIn(user);
       const headers = { Cookie: login.cookie, Origin: origin };
