@@ -133,8 +133,7 @@ async function create(context: Context, { anew }: { anew?: boolean }): Promise<v
       { encrypted: true, keyed: true, fingerprint: own, advice },
       `${LOCK} Messages, the clipboard and files are encrypted from now on, between devices with keys.`,
     );
-    if (advice !== null)
-      output.note(`${advice}\nPrograms that only send by the address of the service go on in the clear.`);
+    if (advice !== null) output.note(`${advice}\nPrograms that call the service directly send unencrypted.`);
   });
 }
 
@@ -242,7 +241,8 @@ async function keep(context: Context): Promise<void> {
     const { rings, deletions } = await sealingAt(context, url);
     const kept = await deletions.pending({ signal });
     if (kept.length === 0) return output.result({ kept }, 'Nothing is about to be removed.');
-    const keyring = await rings.current();
+    // Also while devices disagree: whoever has stolen one could announce the removal, and keep the others from cancelling it.
+    const keyring = await rings.known();
     if (keyring !== null && !isMember({ keyring })) {
       const says = 'Only a device with the key of the account can cancel this.';
       throw new CliError(says, { status: EXIT.refused, code: 'for_members' });
