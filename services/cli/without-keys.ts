@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Settings, writePrivately } from './settings.ts';
 
 /*
- * What the service has said about a device without keys: that the account does not name it. The answer is kept beside the
+ * A device without keys asks the service whether the account names it. The answer that it does not is kept beside the
  * session, so that the service is asked once. It lies in another file than the keys, which may get lost alone.
  */
 

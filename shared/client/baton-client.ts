@@ -198,7 +198,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     start,
     async close() {
       life.abort(closed());
-      // What failed is not repeated now. A client that starts again reads everything.
+      // A reading that failed is not repeated any more, so a client that starts again reads everything.
       isFirst = true;
       stopKeeping();
       await stream.stop();

@@ -33,7 +33,7 @@ const makeClipboard = (ring: OwnRing) => ({
         if (isPassing(error)) throw error;
         return null;
       });
-    // What stands beside it may be anybody's.
+    // Anybody may have written the text beside it.
     return { ...entry, content: found?.received.kind === 'opened' ? found.received.text : '' };
   },
 });

@@ -149,7 +149,7 @@ export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes):
     );
   const hash = padded.slice(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES);
   const named = await ringNamed(keyring, { n, hash, from: letter.from }, isSignedBy);
-  // What is sealed to one device needs no key of the account, and ends with it all the same. A guest knows none of them.
+  // Content for one device opens without a key of the account. It ends with that key all the same. A guest has none of them.
   const { accountKeys } = keyring;
   if (accountKeys.length > 0 && !accountKeys.some(({ epoch }) => epoch === named.body.epoch)) {
     throw sealedError('key_retired');

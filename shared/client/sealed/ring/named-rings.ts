@@ -2,7 +2,7 @@ import { toBase64url } from '../primitives/bytes.ts';
 import type { Ring } from './ring.ts';
 
 /*
- * What members say about rings. Each sealed body names the ring of its sender, by number and hash. Where a member names one
+ * Members tell each other which ring they use. Each sealed body names the ring of its sender, by number and hash. Where a member names one
  * that is not in the chain of this device, either the service hides rings or there is another chain: nothing is sealed then.
  *
  * Such a word counts with the key that signed it, and for as long as the newest ring has that key. Nothing honest is lost by

@@ -120,7 +120,7 @@ describe('messages', () => {
     expect(await openMessage(rotated, { sealed, from: 'device-b', to: 'device-a' })).toMatchObject({
       sender: { device_id: 'device-b', isRemoved: true },
     });
-    // What is sealed to this device alone needs no key of the account, and ends with it all the same.
+    // Content for this device alone opens without a key of the account, and ends with that key all the same.
     const late = await loadKeyring(a.store, NOW + 9 * 86_400_000);
     const alone = await sealMessage({ ...ofB, accountKeys: [] }, { to: 'device-a', text: 'late', t: NOW });
     expect(await codeOf(openMessage(late, { sealed: alone, from: 'device-b', to: 'device-a' }))).toBe('key_retired');

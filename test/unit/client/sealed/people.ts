@@ -45,7 +45,7 @@ export async function keyringOf(
   return keyring;
 }
 
-/** What content of this device says where it names a ring: a real one, or only a number. */
+/** Makes the error for content of this device that names this ring, or a ring of which only the number is known. */
 export const naming = ({ asks }: Person, named: Ring | number): OtherRing =>
   new OtherRing(
     asks.sig,
