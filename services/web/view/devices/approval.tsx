@@ -21,6 +21,10 @@ import { type End, Ended } from './approval-end.tsx';
 import { Digits } from './digits.tsx';
 import { pictureOf, tintOf } from './device-pictures.ts';
 
+/** Returns the program and its system without the English words around them, such as "Firefox · Windows". */
+const programOf = (userAgent: string): string[] =>
+  userAgent.split(' on ').filter((part) => part !== 'An unknown program');
+
 /** Shows which device asks, from where and since when. */
 function Facts({ view }: { view: SignInRequestView }) {
   const { approve } = texts.value;
@@ -30,7 +34,7 @@ function Facts({ view }: { view: SignInRequestView }) {
   const age = (left: number) => Math.round(view.age_seconds + Math.max(0, leftAtFirst.value - left));
   const rows = [
     [approve.name, <bdi key="name">{view.device_name}</bdi>],
-    [approve.kind, `${approve.kinds[view.device_type]} · ${view.source.user_agent}`],
+    [approve.kind, [approve.kinds[view.device_type], ...programOf(view.source.user_agent)].join(' · ')],
     [
       approve.from,
       <span key="from">
