@@ -83,10 +83,8 @@ export const keyedAt = (context: Told, url: string): Promise<Keyed | null> => ke
 /** Does so where devices disagree too, for a command that removes one of them or links it again. */
 export const keyedToMend = (context: Told, url: string): Promise<Keyed | null> => keyedBy(context, url, 'known');
 
-const keysLost = (why: string): CliError => {
-  const says = `${why}, so nothing was sent. \`baton keys link\` or \`baton keys recover\` gets new ones`;
-  return new CliError(`${says}; \`--plain\` sends without encryption.`, { status: EXIT.refused, code: 'keys_lost' });
-};
+/** What a device does that has lost its keys. */
+export const NEW_KEYS = '`baton keys link` or `baton keys recover` gets new ones';
 
 /** Keeps the answer, unless this device has got keys since it was asked for. */
 async function keepWithout(context: Own, deviceId: string): Promise<void> {
@@ -96,17 +94,24 @@ async function keepWithout(context: Own, deviceId: string): Promise<void> {
 }
 
 /**
- * Throws `keys_lost` where the account names this device among those with keys, because the file of the keys is gone and the
- * user expects encryption. The service is asked once. Without its answer the error is that of the request.
+ * Returns how a device without keys in its account lost them; null where it never had any. The service is asked once whether
+ * the account names this device among those with keys. Without its answer the error is that of the request.
  */
-async function checkHadNone(context: Own, url: string): Promise<void> {
+export async function howKeysWereLost(context: Own, url: string): Promise<string | null> {
+  const isOfOther = hasFiles(context) && ((await sealingFilesOf(context).keys.load())?.account ?? null) !== null;
+  if (isOfOther) return 'The keys of this device belong to an earlier sign-in';
   const deviceId = (await context.session.load())?.device?.device_id;
-  if (deviceId === undefined || (await isKnownWithoutKeys(context.settings, deviceId))) return;
+  if (deviceId === undefined || (await isKnownWithoutKeys(context.settings, deviceId))) return null;
   const { rings } = await sealingAt(context, url);
-  if (await rings.namesThisDevice()) throw keysLost('The keys of this device are gone');
+  if (await rings.namesThisDevice()) return 'The keys of this device are gone';
   // In a folder that cannot be written the next command asks again.
   await keepWithout(context, deviceId).catch(() => {});
+  return null;
 }
+
+/** Tells whether the user of this device expects encryption, because it has keys or has lost them. */
+export const expectsEncryption = async (context: Own, url: string, keyed: Keyed | null): Promise<boolean> =>
+  keyed !== null || (await howKeysWereLost(context, url)) !== null;
 
 /**
  * Returns the ring for content that this device sends; null where it never had keys. Throws `keys_lost` where its keys are
@@ -115,10 +120,10 @@ async function checkHadNone(context: Own, url: string): Promise<void> {
 export async function keyedToSend(context: Told, url: string): Promise<Keyed | null> {
   const keyed = await keyedAt(context, url);
   if (keyed !== null) return keyed;
-  const isOfOther = hasFiles(context) && ((await sealingFilesOf(context).keys.load())?.account ?? null) !== null;
-  if (isOfOther) throw keysLost('The keys of this device belong to an earlier sign-in');
-  await checkHadNone(context, url);
-  return null;
+  const lost = await howKeysWereLost(context, url);
+  if (lost === null) return null;
+  const says = `${lost}, so nothing was sent. ${NEW_KEYS}; \`--plain\` sends without encryption.`;
+  throw new CliError(says, { status: EXIT.refused, code: 'keys_lost' });
 }
 
 /**

@@ -2,7 +2,7 @@ import type { BatonClient, Message } from '../../shared/client/index.ts';
 import { comparedWith } from './away.ts';
 import type { Context } from './context.ts';
 import { colours, deviceNameOf, quoted } from './output.ts';
-import { type Keyed, keyedAt, LOCK, NOT_ENCRYPTED } from './sealing.ts';
+import { expectsEncryption, type Keyed, keyedAt, LOCK, NOT_ENCRYPTED } from './sealing.ts';
 
 /** A received message as it is shown. */
 interface Shown {
@@ -33,7 +33,7 @@ function withheld(message: Message, sealed: boolean, code: string, said: string,
 function shownOf(
   message: Message,
   received: Exclude<Received, { kind: 'again' }>,
-  isKeyed: boolean,
+  isExpected: boolean,
   plain: boolean,
 ): Shown {
   const { sealed: _, ...rest } = message;
@@ -49,11 +49,11 @@ function shownOf(
       isTaken: true,
     };
   }
-  if (isKeyed && !plain) {
+  if (isExpected && !plain) {
     const said = 'This is not encrypted, so the service could have written it. `--plain` shows it';
     return withheld(message, false, 'not_encrypted', said, false);
   }
-  const mark = isKeyed ? ` (${NOT_ENCRYPTED})` : '';
+  const mark = isExpected ? ` (${NOT_ENCRYPTED})` : '';
   const line = quoted(`${timeOf(message)} ${nameOf(message)}${mark}: `, received.text);
   return { json: { ...rest, content: received.text, sealed: false }, line, isTaken: true };
 }
@@ -92,7 +92,8 @@ export async function makeReader(context: Context, url: string, plain: boolean) 
         received = await open(message);
       }
       if (received.kind === 'again') return true;
-      const shown = shownOf(message, received, keyed !== null, plain);
+      const isExpected = received.kind === 'plain' && (await expectsEncryption(context, url, keyed));
+      const shown = shownOf(message, received, isExpected, plain);
       output.result(shown.json, shown.line);
       if (received.kind === 'opened' && keyed !== null && !keep)
         await keyed.sealing.texts.shown(keyed.keyring, message);

@@ -147,3 +147,12 @@ test('it is refused where the account is not encrypted, and where the computer h
   expect([await without.status, without.stderr()]).toEqual([1, expect.stringContaining('xclip is not installed')]);
   await laptop.ok(['clipboard'], { status: 2 });
 });
+
+test('it says which device left with the key', async () => {
+  const { account } = JSON.parse(readFileSync(join(phone.config, 'keys.json'), 'utf8')) as {
+    account: { device_id: string };
+  };
+  await phone.ok(['logout']);
+  const run = await watching(laptop, x11(laptop));
+  expect(run.stderr()).toContain(`not signed in any more: ${account.device_id}`);
+});

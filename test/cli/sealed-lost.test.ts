@@ -44,6 +44,42 @@ test('a device whose keys are gone sends nothing unencrypted, and says how to ge
   ]);
 });
 
+test('a device whose keys are gone takes nothing unencrypted for what its user expects', async () => {
+  // Both, so that Laptop sends what the service could have written.
+  const [laptop, phone] = (await devicesWithKeys(cli, ['Laptop', 'Phone'])) as [Terminal, Terminal];
+  loseKeys(phone);
+  loseKeys(laptop);
+  await laptop.ok(['message', 'Phone', 'written by the service', '--plain']);
+  expect(await jsonOf(phone, 'inbox')).toMatchObject([{ content: null, problem: { code: 'not_encrypted' } }]);
+  expect(await jsonOf(phone, 'inbox', '--plain')).toMatchObject([{ content: 'written by the service', sealed: false }]);
+  await laptop.ok(['copy', '--plain'], { input: 'copied by the service' });
+  expect(await refusal(phone, ['paste'])).toBe('not_encrypted');
+  expect((await phone.ok(['paste', '--plain'])).stdout).toBe('copied by the service');
+  writeFileSync(join(laptop.folder, 'page.txt'), 'sent by the service');
+  await laptop.ok(['send', 'page.txt', '--to', 'Phone', '--plain', '--leave']);
+  const receiving = phone.run(['receive', '--yes']);
+  await receiving.says(/not encrypted/);
+  receiving.child.kill('SIGKILL');
+  await receiving.status;
+  expect(existsSync(join(phone.folder, 'page.txt'))).toBe(false);
+});
+
+test('a device whose keys are gone says that it can give none, before it lets another one in', async () => {
+  const [, phone] = (await devicesWithKeys(cli, ['Laptop', 'Phone'])) as [Terminal, Terminal];
+  loseKeys(phone);
+  const visitor = cli.terminal();
+  const login = visitor.run(['login', cli.door.url, '--name', 'Visitor']);
+  const [link] = await login.says(/http:\/\/\S+\/link\?\S+/);
+  expect((await phone.ok(['approve', link, '--yes'])).stderr).toContain('it can give no keys');
+  expect(await login.status).toBe(0);
+  // Without keys, and never with some: nothing is to be said.
+  const other = cli.terminal();
+  const second = other.run(['login', cli.door.url, '--name', 'Other']);
+  const [next] = await second.says(/http:\/\/\S+\/link\?\S+/);
+  expect((await visitor.ok(['approve', next, '--yes'])).stderr).not.toContain('keys');
+  expect(await second.status).toBe(0);
+});
+
 test('a device for an hour whose keys are gone sends nothing unencrypted either', async () => {
   const [laptop] = (await devicesWithKeys(cli, ['Laptop'])) as [Terminal];
   const visitor = cli.terminal();

@@ -2,7 +2,7 @@ import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { asApprover, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
-import { fingerprintOf, isMember, type Keyed, keyedToMend, LOCK } from '../sealing.ts';
+import { fingerprintOf, howKeysWereLost, isMember, type Keyed, keyedToMend, LOCK, NEW_KEYS } from '../sealing.ts';
 import type { LinkKey } from '../../../shared/client/sealed.ts';
 import type { LetIn } from '../../../shared/client/sealing.ts';
 import {
@@ -44,8 +44,16 @@ export async function givenTo(
 }
 
 /** Says what the new device gets; null where this device does not encrypt. */
-export function givenAway(keyed: Keyed | null, given: Given): string | null {
-  if (keyed === null) return null;
+export async function givenAway(
+  context: Context,
+  url: string,
+  { keyed, given }: { keyed: Keyed | null; given: Given },
+): Promise<string | null> {
+  if (keyed === null) {
+    const lost = await howKeysWereLost(context, url);
+    if (lost === null) return null;
+    return `${lost}, so it can give no keys: what the new device sends and is sent is not encrypted. ${NEW_KEYS}.`;
+  }
   if (given === 'nothing') return 'It gets no keys: what it sends and is sent is not encrypted.';
   if (given === 'guest') {
     return `${LOCK} It gets no key of this account. It can read only messages and files that are sent to it, and they are encrypted for it alone. It cannot read the encrypted clipboard.`;
@@ -121,7 +129,7 @@ export async function approve(context: Context, text: string, { guest, once, den
     const kind = `${scope === 'guest' ? 'a guest' : 'a device of this account'}${once ? ', for an hour' : ''}`;
     const keyed = await keyedToMend(context, url);
     const given = await givenTo(keyed, view, { hasKey: key !== null, scope, persist });
-    const said = givenAway(keyed, given);
+    const said = await givenAway(context, url, { keyed, given });
     if (said !== null) output.note(said);
     const replaces = await notePlace(context, baton, { keyed, given, view });
     if (!yes && !(await askYesNo(`Let it in as ${kind}?`, signal))) {

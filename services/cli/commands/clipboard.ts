@@ -1,6 +1,7 @@
 import { platform } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { type BatonClient, BatonClientError } from '../../../shared/client/index.ts';
+import { comparedWith } from '../away.ts';
 import { type AccountClipboard, makeFollowing, type Told } from '../clipboard/following.ts';
 import { systemClipboard } from '../clipboard/system.ts';
 import { type Context, untilOver } from '../context.ts';
@@ -18,10 +19,18 @@ const AGAIN_MS = 5_000;
 
 /** The ring, which is fetched again after it has changed. Throws where this device has no keys. */
 function makeRing(context: Context, baton: BatonClient, url: string) {
+  const { signal } = context;
   let known: Promise<Keyed> | null = null;
+  const said = new Set<string>();
+  const note = (text: string): void => {
+    if (!said.has(text)) context.output.note(text);
+    said.add(text);
+  };
   async function load(): Promise<Keyed> {
     const keyed = await keyedAt(context, url);
-    if (keyed !== null && isMember(keyed)) return keyed;
+    if (keyed !== null && isMember(keyed)) {
+      return comparedWith({ output: { note } }, keyed, await baton.devices.list({ signal }));
+    }
     if (keyed !== null) throw new CliError(GUESTS_CANNOT, { status: EXIT.refused, code: 'guest_clipboard' });
     const says = 'Only an encrypted clipboard is watched, and this device has no keys. `baton keys` says what to do.';
     throw new CliError(says, { status: EXIT.refused, code: 'not_encrypted' });

@@ -100,7 +100,7 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
     const keys = keyed === null ? null : (view.keys ?? null);
     const grant = { scope: guest ? 'guest' : 'full', persist: once ? 'once' : 'persist' } as const;
     const given = await givenTo(keyed, view, { hasKey: keys !== null, ...grant });
-    const said = givenAway(keyed, given);
+    const said = await givenAway(context, url, { keyed, given });
     if (said !== null) output.note(said);
     const replaces = await notePlace(context, baton, { keyed, given, view });
     if (!(await hasDigits(context, await digitsOf(secret, request.request_id, keys)))) {

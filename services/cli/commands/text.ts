@@ -5,7 +5,7 @@ import { comparedWith } from '../away.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, EXIT, usageError } from '../failure.ts';
 import { colours, oneLine, plain, quoted } from '../output.ts';
-import { type Keyed, keyedAt, keyedToSend, LOCK, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
+import { expectsEncryption, type Keyed, keyedAt, keyedToSend, LOCK, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
 import { makeReader, sendSealed } from '../texts.ts';
 
 const CLIPBOARD_BYTES = 65_536;
@@ -51,7 +51,7 @@ export async function copy(context: Context, { system, plain: isPlain }: { syste
 /** Returns the text of the entry. Throws where the text must not be used, and never returns an empty text instead. */
 async function textOf(context: Context, url: string, entry: ClipboardEntry, isPlain: boolean): Promise<string> {
   const keyed = await keyedAt(context, url);
-  if (keyed === null && entry.sealed === undefined) return entry.content;
+  if (entry.sealed === undefined && !(await expectsEncryption(context, url, keyed))) return entry.content;
   const sealing = keyed?.sealing ?? (await sealingAt(context, url));
   const received = await sealing.texts.openClipboard(keyed?.keyring ?? null, entry);
   if (received.kind === 'opened' || (received.kind === 'plain' && isPlain)) return received.text;

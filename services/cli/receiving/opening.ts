@@ -3,7 +3,7 @@ import { type BatonClient, BatonClientError, type IncomingTransfer } from '../..
 import type { Context } from '../context.ts';
 import { failureOf } from '../failure.ts';
 import { deviceNameOf } from '../output.ts';
-import { keyedAt, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
+import { expectsEncryption, keyedAt, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
 
 /** After this time a service that did not respond is asked again. */
 const RETRY_MS = 2_000;
@@ -63,9 +63,9 @@ export function makeOpener(parts: Parts): Opener {
   const keep = makeWaiting(parts);
 
   /** Judges files that are not sealed. */
-  function takePlain(offer: IncomingTransfer, isKeyed: boolean): IncomingTransfer | null {
-    if (isKeyed && plain === 'ask') asks.add(offer.id);
-    if (!isKeyed || plain !== 'leave') return offer;
+  function takePlain(offer: IncomingTransfer, isExpected: boolean): IncomingTransfer | null {
+    if (isExpected && plain === 'ask') asks.add(offer.id);
+    if (!isExpected || plain !== 'leave') return offer;
     const advice = 'Run `baton receive` without --yes to be asked, or with --plain';
     return tell(parts, offer, 'not_encrypted', `they are ${NOT_ENCRYPTED}. ${advice}`);
   }
@@ -73,11 +73,11 @@ export function makeOpener(parts: Parts): Opener {
   async function tryToOpen(offer: IncomingTransfer): Promise<IncomingTransfer | null> {
     const keyed = await keyedAt(context, url);
     // A service of the version before leaves it out.
-    if ((offer.transfer.sealed ?? null) === null) return takePlain(offer, keyed !== null);
+    if ((offer.transfer.sealed ?? null) === null) return takePlain(offer, await expectsEncryption(context, url, keyed));
     const { files } = keyed?.sealing ?? (await sealingAt(context, url));
     const found = await files.open(baton.transfers, keyed?.keyring ?? null, offer, { signal });
     if (found.kind === 'opened') return found.offer;
-    if (found.kind === 'plain') return takePlain(found.offer, keyed !== null);
+    if (found.kind === 'plain') return takePlain(found.offer, await expectsEncryption(context, url, keyed));
     if (found.kind === 'waits') keep(offer);
     // The transfer may have ended meanwhile, and then there is nobody to be told.
     else await files.refuse(offer.id, { signal }).catch(() => undefined);
