@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { fingerprintOfKeys, type Member, memberOf } from '../../shared/client/sealed.ts';
+import { fingerprintOfKeys, type Member, memberOf, type Ring } from '../../shared/client/sealed.ts';
 import { PHONE } from './app-page.ts';
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
@@ -60,5 +60,43 @@ withChromium.describe('a device that asks for keys again', () => {
     const members = linked?.keyring.ring.body.members ?? [];
     expect(members.some(({ sig }) => sig === keys.sig)).toBe(false);
     expect(reports).toEqual([]);
+  }, 180_000);
+
+  test('a device that names keys of nobody is shown, in every language, and removing it ends that', async () => {
+    const laptop = await site.account();
+    const { page } = await site.open(browser, laptop, { name: 'Phone', viewport: PHONE });
+    const thief = site.device();
+    const asking = await thief.askToJoin('Lost tablet');
+    await laptop.letIn(asking.link);
+    await asking.digits;
+    const devices = await thief.client.devices.list();
+    const keyring = await thief.ring();
+    const ring: Ring = { ...keyring.ring, body: { ...keyring.ring.body, n: 1_000 } };
+    const to = devices.find(({ name }) => name === 'Phone')?.device_id ?? '';
+    const named = { ...keyring, ring, rings: [...keyring.rings, ring] };
+    await thief.sealing().texts.send(named, { to, text: 'of no ring', devices });
+
+    await page.goto(`${site.url}/#/settings`);
+    const hex = Buffer.from(await fingerprintOfKeys(memberOf(keyring.ring, keyring.device_id) as Member)).toString(
+      'hex',
+    );
+    for (const language of LANGUAGES.toReversed()) {
+      await useLanguage(page, language);
+      const row = page.locator('.session', { hasText: (hex.match(/.{4}/g) ?? []).join(' ') });
+      await row.waitFor();
+      expect(await row.textContent()).toContain('Lost tablet');
+      expect([language, await isTooWide(page)]).toEqual([language, false]);
+      await row.scrollIntoViewIfNeeded();
+      await page.screenshot({ path: `${PICTURES}keys-disagree-${language}-390.png` });
+    }
+    expect(await violations(page)).toEqual([]);
+    await page
+      .locator('.session:not(:has(.fingerprint))', { hasText: 'Lost tablet' })
+      .getByRole('button', { name: 'Sign out' })
+      .click();
+    await page.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('These devices know other keys of the account.').waitFor({ state: 'detached' });
+    await page.getByText('Messages, files and the clipboard are encrypted between the devices with keys.').waitFor();
+    expect((await laptop.ring()).ring.body.members.map(({ device_id: id }) => id)).not.toContain(keyring.device_id);
   }, 180_000);
 });

@@ -1,10 +1,12 @@
 import { cookieSession, type Device, readSignInLink, type SignInRequestView } from '../../../shared/client/index.ts';
 import {
+  disagreeing,
   fingerprintOfKeys,
   inviteDigits,
   inviteSecretIn,
   keysOf,
   type LinkKey,
+  type Member,
   type PublicKeys,
   sealedError,
 } from '../../../shared/client/sealed.ts';
@@ -27,6 +29,11 @@ export interface KeyedDevice {
 async function fingerprintOf(keys: PublicKeys): Promise<string> {
   const bytes = Array.from(await fingerprintOfKeys(keys), (byte) => byte.toString(16).padStart(2, '0'));
   return (bytes.join('').match(/.{4}/g) ?? []).join(' ');
+}
+
+async function shownMember({ device_id, kind, enc, sig }: Member, devices: readonly Device[]): Promise<KeyedDevice> {
+  const name = devices.find((each) => each.device_id === device_id)?.name ?? null;
+  return { device_id, kind, isMember: true, name, fingerprint: await fingerprintOf({ enc, sig }) };
 }
 
 /** A device with keys whose place another one takes. */
@@ -102,11 +109,7 @@ export const makeKeyAccount = (ring: OwnRing) => ({
   async devices(): Promise<KeyedDevice[]> {
     const [keyring, devices] = [await ring.current(), await ring.devices()];
     const { members } = keyring.ring.body;
-    const keyed = members.map(async ({ device_id, kind, enc, sig }) => ({
-      ...{ device_id, kind, isMember: true },
-      name: devices.find((each) => each.device_id === device_id)?.name ?? null,
-      fingerprint: await fingerprintOf({ enc, sig }),
-    }));
+    const keyed = members.map((member) => shownMember(member, devices));
     const ids = new Set(members.map(({ device_id }) => device_id));
     const others = devices
       .filter(({ device_id }) => !ids.has(device_id))
@@ -117,6 +120,12 @@ export const makeKeyAccount = (ring: OwnRing) => ({
         return { ...about, kind: 'guest', fingerprint: await fingerprintOf(keys) };
       });
     return Promise.all([...keyed, ...others]);
+  },
+
+  /** Lists the devices that name a ring which this browser does not have. */
+  async disagreeing(): Promise<KeyedDevice[]> {
+    const [keyring, devices] = [await ring.sealing().rings.known(), await ring.devices()];
+    return Promise.all((keyring === null ? [] : disagreeing(keyring)).map((member) => shownMember(member, devices)));
   },
 
   /** Makes the key of the account. `anew`: the service has none any more, and this browser forgets its own. */

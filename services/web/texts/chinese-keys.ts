@@ -65,6 +65,8 @@ export const chineseKeys: KeyTexts = {
   replaced: '账号的密钥已更换。',
   again: '重试',
   keepsPlace: '已退出登录的设备会保留密钥 90 天，以便它回来。如果设备已丢失，请立即更换密钥。',
+  disagreeing:
+    '以下设备持有此账号的另一套密钥。如果其中有设备丢失或被盗，请让其退出登录；否则，请从您信任的设备重新获取密钥。',
   writesLost: '此浏览器的密钥已丢失。你写的内容会等待。',
   makeAnew: '创建新密钥',
   makeAnewTitle: '为此账号创建新密钥？',
@@ -139,6 +141,7 @@ export const chineseKeys: KeyTexts = {
     not_lasting: '只有你自己的、保持登录的设备才能创建密钥。',
     rotation_due: '请先在设置中更换账号的密钥。',
     ring_moved: '另一台设备同时更改了密钥。请重试。',
+    replaces_keys: '此设备将取代另一台拥有密钥的设备。请重新打开请求，查看是哪一台。',
     ring_full: '拥有密钥的设备已达上限。请先让一台退出登录。',
     guest_clipboard: '访客不能使用加密的剪贴板。',
     unkeyed_receiver: '另一台设备没有密钥，因此服务可能读取此内容。',

@@ -77,6 +77,8 @@ export const dutchKeys: KeyTexts = {
   again: 'Opnieuw proberen',
   keepsPlace:
     'Een apparaat dat niet meer is ingelogd, houdt zijn sleutel 90 dagen, voor het geval het terugkomt. Ben je het kwijt, vervang de sleutel dan nu.',
+  disagreeing:
+    'Deze apparaten kennen andere sleutels van het account. Is er een verloren of gestolen, log het dan uit. Haal anders de sleutel opnieuw op bij een apparaat dat je vertrouwt.',
   writesLost: 'De sleutels van deze browser zijn weg. Wat je schrijft, wacht.',
   makeAnew: 'Nieuwe sleutels maken',
   makeAnewTitle: 'Nieuwe sleutels voor dit account maken?',
@@ -153,6 +155,8 @@ export const dutchKeys: KeyTexts = {
     not_lasting: 'Alleen een eigen apparaat dat ingelogd blijft, kan sleutels maken.',
     rotation_due: 'Vervang eerst de sleutel van het account in de instellingen.',
     ring_moved: 'Een ander apparaat veranderde tegelijkertijd de sleutels. Probeer het opnieuw.',
+    replaces_keys:
+      'Dit apparaat zou de plaats innemen van een ander apparaat met sleutels. Open het verzoek opnieuw om te zien welk.',
     ring_full: 'Het account heeft het maximale aantal apparaten met een sleutel. Log er eerst een uit.',
     guest_clipboard: 'Gasten kunnen het versleutelde klembord niet gebruiken.',
     unkeyed_receiver: 'Het andere apparaat heeft geen sleutel, dus de dienst zou dit kunnen lezen.',

@@ -73,6 +73,8 @@ export const englishKeys = {
   again: 'Try again',
   keepsPlace:
     'A device that is no longer signed in keeps its key for 90 days, in case it comes back. If you have lost it, replace the key now.',
+  disagreeing:
+    'These devices know other keys of the account. If one of them is lost or stolen, sign it out. Otherwise get the key again from a device that you trust.',
   writesLost: 'The keys of this browser are gone. What you write waits.',
   makeAnew: 'Make new keys',
   makeAnewTitle: 'Make new keys for this account?',
@@ -152,6 +154,8 @@ export const englishKeys = {
     not_lasting: 'Only your own device that stays signed in can make keys.',
     rotation_due: 'Replace the key of the account in the settings first.',
     ring_moved: 'Another device changed the keys at the same time. Try again.',
+    replaces_keys:
+      'This device would take the place of another one with keys. Open the request again to see which one.',
     ring_full: 'The account has as many devices with keys as it can have. Sign one out first.',
     guest_clipboard: 'Guests cannot use the encrypted clipboard.',
     unkeyed_receiver: 'The other device has no key, so the service could read this.',

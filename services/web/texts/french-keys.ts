@@ -73,6 +73,8 @@ export const frenchKeys: KeyTexts = {
   again: 'Réessayer',
   keepsPlace:
     'Un appareil qui n’est plus connecté garde sa clé 90 jours, au cas où il reviendrait. S’il est perdu, remplacez la clé maintenant.',
+  disagreeing:
+    'Ces appareils connaissent d’autres clés du compte. Si l’un d’eux est perdu ou volé, déconnectez-le. Sinon, récupérez de nouveau la clé auprès d’un appareil de confiance.',
   writesLost: 'Les clés de ce navigateur ont disparu. Ce que vous écrivez attend.',
   makeAnew: 'Créer de nouvelles clés',
   makeAnewTitle: 'Créer de nouvelles clés pour ce compte ?',
@@ -150,6 +152,8 @@ export const frenchKeys: KeyTexts = {
     not_lasting: 'Seul un appareil à vous qui reste connecté peut créer des clés.',
     rotation_due: 'Remplacez d’abord la clé du compte dans les réglages.',
     ring_moved: 'Un autre appareil a changé les clés en même temps. Réessayez.',
+    replaces_keys:
+      'Cet appareil prendrait la place d’un autre qui a des clés. Ouvrez de nouveau la demande pour voir lequel.',
     ring_full: 'Le compte a autant d’appareils avec une clé que possible. Déconnectez-en un d’abord.',
     guest_clipboard: 'Les invités ne peuvent pas utiliser le presse-papiers chiffré.',
     unkeyed_receiver: 'L’autre appareil n’a pas de clé : le service pourrait lire ceci.',

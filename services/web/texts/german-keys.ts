@@ -75,6 +75,8 @@ export const germanKeys: KeyTexts = {
   again: 'Noch einmal versuchen',
   keepsPlace:
     'Ein Gerät, das nicht mehr angemeldet ist, behält seinen Schlüssel 90 Tage, falls es wiederkommt. Ist es verloren, ersetze den Schlüssel jetzt.',
+  disagreeing:
+    'Diese Geräte kennen andere Schlüssel des Kontos. Ist eines davon verloren oder gestohlen, dann melde es ab. Sonst hole den Schlüssel noch einmal von einem Gerät, dem du vertraust.',
   writesLost: 'Die Schlüssel dieses Browsers sind weg. Was du schreibst, wartet.',
   makeAnew: 'Neue Schlüssel erstellen',
   makeAnewTitle: 'Neue Schlüssel für dieses Konto erstellen?',
@@ -154,6 +156,8 @@ export const germanKeys: KeyTexts = {
     not_lasting: 'Nur dein eigenes Gerät, das angemeldet bleibt, kann Schlüssel erstellen.',
     rotation_due: 'Der Schlüssel des Kontos muss zuerst ersetzt werden. Das geht in den Einstellungen.',
     ring_moved: 'Ein anderes Gerät hat die Schlüssel gleichzeitig geändert. Versuch es noch einmal.',
+    replaces_keys:
+      'Dieses Gerät würde den Platz eines anderen mit Schlüsseln einnehmen. Öffne die Anfrage noch einmal, um zu sehen, welches es ist.',
     ring_full: 'Das Konto hat so viele Geräte mit Schlüsseln, wie es haben kann. Melde zuerst eines ab.',
     guest_clipboard: 'Gäste können die verschlüsselte Zwischenablage nicht benutzen.',
     unkeyed_receiver: 'Das andere Gerät hat keinen Schlüssel, also könnte der Dienst das lesen.',

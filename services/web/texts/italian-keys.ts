@@ -74,6 +74,8 @@ export const italianKeys: KeyTexts = {
   again: 'Riprova',
   keepsPlace:
     'Un dispositivo che non è più connesso tiene la sua chiave per 90 giorni, nel caso torni. Se l’hai perso, sostituisci la chiave ora.',
+  disagreeing:
+    'Questi dispositivi conoscono altre chiavi dell’account. Se uno è perso o rubato, disconnettilo. Altrimenti ottieni di nuovo la chiave da un dispositivo di cui ti fidi.',
   writesLost: 'Le chiavi di questo browser sono andate perse. Ciò che scrivi aspetta.',
   makeAnew: 'Crea nuove chiavi',
   makeAnewTitle: 'Creare nuove chiavi per questo account?',
@@ -152,6 +154,8 @@ export const italianKeys: KeyTexts = {
     not_lasting: 'Solo un tuo dispositivo che resta connesso può creare chiavi.',
     rotation_due: 'Prima sostituisci la chiave dell’account nelle impostazioni.',
     ring_moved: 'Un altro dispositivo ha cambiato le chiavi nello stesso momento. Riprova.',
+    replaces_keys:
+      'Questo dispositivo prenderebbe il posto di un altro che ha delle chiavi. Apri di nuovo la richiesta per vedere quale.',
     ring_full: 'L’account ha il massimo di dispositivi con una chiave. Prima disconnettine uno.',
     guest_clipboard: 'Gli ospiti non possono usare gli appunti cifrati.',
     unkeyed_receiver: 'L’altro dispositivo non ha chiavi, quindi il servizio potrebbe leggerlo.',

@@ -77,6 +77,8 @@ export const polishKeys: KeyTexts = {
   again: 'Spróbuj ponownie',
   keepsPlace:
     'Urządzenie, które nie jest już zalogowane, zachowuje klucz przez 90 dni, na wypadek gdyby wróciło. Jeśli je zgubisz, wymień klucz od razu.',
+  disagreeing:
+    'Te urządzenia znają inne klucze konta. Jeśli któreś zgubiono lub skradziono, wyloguj je. W przeciwnym razie pobierz klucz ponownie z urządzenia, któremu ufasz.',
   writesLost: 'Klucze tej przeglądarki przepadły. To, co piszesz, czeka.',
   makeAnew: 'Utwórz nowe klucze',
   makeAnewTitle: 'Utworzyć nowe klucze dla tego konta?',
@@ -151,6 +153,8 @@ export const polishKeys: KeyTexts = {
     not_lasting: 'Klucze może tworzyć tylko Twoje własne urządzenie, które pozostaje zalogowane.',
     rotation_due: 'Najpierw wymień klucz konta w ustawieniach.',
     ring_moved: 'Inne urządzenie zmieniło klucze w tym samym czasie. Spróbuj ponownie.',
+    replaces_keys:
+      'To urządzenie zajęłoby miejsce innego, które ma klucze. Otwórz prośbę ponownie, aby zobaczyć, którego.',
     ring_full: 'Konto ma już tyle urządzeń z kluczem, ile może mieć. Najpierw wyloguj któreś.',
     guest_clipboard: 'Goście nie mogą używać szyfrowanego schowka.',
     unkeyed_receiver: 'Drugie urządzenie nie ma klucza, więc usługa mogłaby to czytać.',

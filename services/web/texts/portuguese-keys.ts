@@ -73,6 +73,8 @@ export const portugueseKeys: KeyTexts = {
   again: 'Tentar de novo',
   keepsPlace:
     'Um dispositivo que não está mais conectado mantém a chave por 90 dias, caso volte. Se você o perdeu, troque a chave agora.',
+  disagreeing:
+    'Estes dispositivos conhecem outras chaves da conta. Se um deles foi perdido ou roubado, desconecte-o. Caso contrário, obtenha a chave de novo em um dispositivo de confiança.',
   writesLost: 'As chaves deste navegador se perderam. O que você escreve espera.',
   makeAnew: 'Criar chaves novas',
   makeAnewTitle: 'Criar chaves novas para esta conta?',
@@ -148,6 +150,7 @@ export const portugueseKeys: KeyTexts = {
     not_lasting: 'Só um dispositivo seu que fica conectado pode criar chaves.',
     rotation_due: 'Antes, troque a chave da conta nas configurações.',
     ring_moved: 'Outro dispositivo mudou as chaves ao mesmo tempo. Tente de novo.',
+    replaces_keys: 'Este dispositivo tomaria o lugar de outro que tem chaves. Abra o pedido de novo para ver qual.',
     ring_full: 'A conta tem o máximo de dispositivos com chave. Desconecte um primeiro.',
     guest_clipboard: 'Convidados não podem usar a área de transferência criptografada.',
     unkeyed_receiver: 'O outro dispositivo não tem chave; por isso, o serviço poderia ler isto.',

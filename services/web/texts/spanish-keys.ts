@@ -73,6 +73,8 @@ export const spanishKeys: KeyTexts = {
   again: 'Intentar de nuevo',
   keepsPlace:
     'Un dispositivo que ya no tiene la sesión iniciada conserva su clave 90 días, por si vuelve. Si se perdió, sustituye la clave ahora.',
+  disagreeing:
+    'Estos dispositivos conocen otras claves de la cuenta. Si uno se ha perdido o lo han robado, cierra su sesión. Si no, obtén la clave de nuevo desde un dispositivo de confianza.',
   writesLost: 'Las claves de este navegador ya no están. Lo que escribes espera.',
   makeAnew: 'Crear claves nuevas',
   makeAnewTitle: '¿Crear claves nuevas para esta cuenta?',
@@ -150,6 +152,8 @@ export const spanishKeys: KeyTexts = {
     not_lasting: 'Solo un dispositivo tuyo que mantenga la sesión iniciada puede crear claves.',
     rotation_due: 'Sustituye antes la clave de la cuenta en los ajustes.',
     ring_moved: 'Otro dispositivo cambió las claves al mismo tiempo. Inténtalo de nuevo.',
+    replaces_keys:
+      'Este dispositivo ocuparía el lugar de otro que tiene claves. Abre la solicitud de nuevo para ver cuál.',
     ring_full: 'La cuenta tiene todos los dispositivos con clave que puede tener. Cierra antes la sesión de uno.',
     guest_clipboard: 'Los invitados no pueden usar el portapapeles cifrado.',
     unkeyed_receiver: 'El otro dispositivo no tiene clave, así que el servicio podría leer esto.',

@@ -40,6 +40,34 @@ function DeviceOfRing({ device }: { device: KeyedDevice }) {
   );
 }
 
+/** Lists the devices that know another ring. One of them may be in other hands. */
+function Disagreeing() {
+  const { keys } = useApp();
+  const devices = useSignal<readonly KeyedDevice[]>([]);
+  const { listed, ringNumber } = shared.value;
+  const readNewest = useMemo(() => makeNewestReading(async () => (await keys.open()).disagreeing()), []);
+  useEffect(() => {
+    void readNewest(
+      (found) => {
+        devices.value = found;
+      },
+      // The problem itself is shown. The next change reads again.
+      () => {},
+    );
+  }, [listed, ringNumber]);
+  if (devices.value.length === 0) return null;
+  return (
+    <>
+      <p class="hint">{keyTexts.value.disagreeing}</p>
+      <ul class="sessions">
+        {devices.value.map((device) => (
+          <DeviceOfRing key={device.device_id} device={device} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
 /** Says why the keys of this browser cannot be used, and offers the one thing to do. */
 function Problem({ code, again }: { code: string; again: () => void }) {
   const words = keyTexts.value;
@@ -53,6 +81,7 @@ function Problem({ code, again }: { code: string; again: () => void }) {
         <MakeAnew />
       ) : isLinked ? (
         <>
+          {code === 'devices_disagree' && <Disagreeing />}
           <GettingKey />
           {code === 'keys_lost' && <UsingWords />}
         </>
