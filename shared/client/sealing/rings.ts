@@ -21,7 +21,7 @@ import type { Session } from '../session/session.ts';
 import type { Linked, Rings, SealingStores } from './api.ts';
 import type { Deletions } from './deletion.ts';
 import type { Device } from '../wire.ts';
-import { noteListed } from './gone.ts';
+import { makingRoom, noteListed } from './gone.ts';
 import { type GuestList, makeGuestList } from './guest-list.ts';
 import { isNamed } from './named.ts';
 import { sealingError } from './problem.ts';
@@ -229,7 +229,8 @@ export function makeRings(
       if (keyring === null) throw sealedError('unkeyed');
       if (!mends(keyring, wanted)) checkAgreement(keyring);
       check?.(keyring);
-      const { remove, removeGuests, rotate } = leaving(keyring, wanted);
+      const making = await makingRoom(store, keyring, wanted);
+      const { remove, removeGuests, rotate } = leaving(keyring, { remove: [...(wanted.remove ?? []), ...making] });
       const changes = remove.length + removeGuests.length + (wanted.add ?? []).length;
       if (changes === 0 && wanted.words === undefined) return keyring;
       const without = keysLeaving(keyring, wanted, remove);

@@ -71,7 +71,9 @@ export interface Signer {
   readonly keys: DeviceKeys;
 }
 
-const RING_LIMITS = { members: 80, characters: 65_536 } as const;
+/** The most members of a ring. */
+export const MOST_MEMBERS = 80;
+const MOST_CHARACTERS = 65_536;
 /** The most removed guests in a ring. With 80 members it stays below its limit. */
 export const MOST_GONE = 64;
 /** The bytes of `02`, the encapsulated key, 32 bytes and the tag. */
@@ -136,13 +138,13 @@ function isBody(value: unknown): value is RingBody {
   if (!hasNumbers || !hasTexts || !matches(key_id, HASH)) return false;
   if (!hasFitExtras(body)) return false;
   if (n === 1 ? prev_hash !== '' : !matches(prev_hash, HASH)) return false;
-  if (!Array.isArray(members) || members.length === 0 || members.length > RING_LIMITS.members) return false;
+  if (!Array.isArray(members) || members.length === 0 || members.length > MOST_MEMBERS) return false;
   return members.every(isMember) && areDistinct(members) && haveWraps(members, wraps);
 }
 
 /** Splits `base64url(bytes).base64url(signature)` into bytes and signature; null for anything else. */
 export function splitSigned(text: string): [bytes: Bytes, signature: Bytes] | null {
-  if (text.length > RING_LIMITS.characters) return null;
+  if (text.length > MOST_CHARACTERS) return null;
   const [first = '', second = '', ...more] = text.split('.');
   const [bytes, signature] = [fromBase64url(first), fromBase64url(second)];
   if (more.length > 0 || bytes === null || signature?.length !== SIGNATURE_BYTES) return null;
@@ -197,7 +199,7 @@ export async function readRing(text: string, { service, user_id }: Account): Pro
 /** Signs the content of a ring. */
 export async function signRing(body: RingBody, keys: DeviceKeys): Promise<Ring> {
   const text = await signBytes(RING_LABEL, body, keys, utf8(JSON.stringify(body)));
-  if (body.members.length > RING_LIMITS.members || text.length > RING_LIMITS.characters) throw sealedError('ring_full');
+  if (body.members.length > MOST_MEMBERS || text.length > MOST_CHARACTERS) throw sealedError('ring_full');
   return readRing(text, body);
 }
 
