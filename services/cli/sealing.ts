@@ -192,3 +192,5 @@ export async function removeKeys(context: Pick<Own, 'settings'>): Promise<void> 
 export const LOCK = '\u{1F512}';
 /** The note on content that the operator of the service could have read and written. */
 export const NOT_ENCRYPTED = 'not encrypted: the service could have written this';
+/** The note on content of a device that was removed, which opens for as long as the replaced key does. */
+export const LEFT = 'does not belong to the account any more';

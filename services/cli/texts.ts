@@ -2,7 +2,7 @@ import type { BatonClient, Message } from '../../shared/client/index.ts';
 import { comparedWith } from './away.ts';
 import type { Context } from './context.ts';
 import { colours, deviceNameOf, quoted } from './output.ts';
-import { expectsEncryption, type Keyed, keyedAt, LOCK, NOT_ENCRYPTED } from './sealing.ts';
+import { expectsEncryption, type Keyed, keyedAt, LEFT, LOCK, NOT_ENCRYPTED } from './sealing.ts';
 
 /** A received message as it is shown. */
 interface Shown {
@@ -42,10 +42,14 @@ function shownOf(
     return withheld(message, true, code, withoutPoint(said), received.kind === 'refused');
   }
   if (received.kind === 'opened') {
-    const { text, sender } = received;
+    const {
+      text,
+      sender: { device_id, kind, isRemoved },
+    } = received;
+    const gone = isRemoved ? ` (${LEFT})` : '';
     return {
-      json: { ...rest, content: text, sealed: true, sender: { device_id: sender.device_id, kind: sender.kind } },
-      line: quoted(`${timeOf(message)} ${LOCK} ${nameOf(message)}: `, text),
+      json: { ...rest, content: text, sealed: true, sender: { device_id, kind, removed: isRemoved } },
+      line: quoted(`${timeOf(message)} ${LOCK} ${nameOf(message)}${gone}: `, text),
       isTaken: true,
     };
   }

@@ -63,3 +63,16 @@ test('a device that was not signed in for 90 days loses its place with the next 
     { content: 'after', sealed: true },
   ]);
 });
+
+test('a message of a device that was removed says so', async () => {
+  const [laptop, phone] = (await devicesWithKeys(cli, ['Laptop', 'Phone'])) as [Terminal, Terminal];
+  await phone.ok(['message', 'Laptop', 'before']);
+  expect((await laptop.ok(['inbox', '--keep'])).stdout).toMatch(/Phone: before/);
+  await phone.ok(['message', 'Laptop', 'last words']);
+  await laptop.ok(['remove', 'Phone']);
+  await laptop.ok(['keys', 'rotate', '--yes']);
+  expect((await laptop.ok(['inbox', '--keep'])).stdout).toMatch(/Phone \(does not belong to the account any more\): /);
+  expect(await jsonOf(laptop, 'inbox')).toContainEqual(
+    expect.objectContaining({ content: 'last words', sender: expect.objectContaining({ removed: true }) }),
+  );
+});

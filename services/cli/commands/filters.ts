@@ -4,7 +4,7 @@ import { comparedWith } from '../away.ts';
 import { type Context, deviceIn, deviceNamed } from '../context.ts';
 import { CliError, EXIT } from '../failure.ts';
 import { deviceNameOf, plain } from '../output.ts';
-import { keyedOnly, LOCK } from '../sealing.ts';
+import { keyedOnly, LEFT, LOCK } from '../sealing.ts';
 
 const MESSAGE_BYTES = 4_096;
 /** The text of a sealed message of the greatest length, with line breaks of a program that wraps lines. */
@@ -37,7 +37,7 @@ export async function open(context: Context, { from }: { from?: string }): Promi
     });
     const { device_id: id, kind, isRemoved } = opened.sender;
     const name = (await baton.devices.list({ signal })).find(({ device_id }) => device_id === id)?.name ?? id;
-    const gone = isRemoved ? ', which does not belong to the account any more' : '';
+    const gone = isRemoved ? `, which ${LEFT}` : '';
     output.note(`${LOCK} Sealed by ${deviceNameOf(name)}${gone}, ${new Date(opened.t).toLocaleString()}.`);
     const { text: content, t: sealed_at } = opened;
     if (output.isJson)
