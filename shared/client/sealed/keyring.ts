@@ -6,7 +6,15 @@ import { type AccountKey, openAccountKeys } from './ring/account-keys.ts';
 import { type KeysAnswer, KEPT_RINGS, lostAfter, pinRing, walkChain } from './ring/chain.ts';
 import type { Guest, ListProblem } from './ring/guests.ts';
 import { type GuestPin, newestGuests } from './ring/newest-guests.ts';
-import { bothNamed, highestOf, type NamedRings, openNamed, type OtherRing, withNamed } from './ring/named-rings.ts';
+import {
+  bothNamed,
+  highestOf,
+  keptNamed,
+  type NamedRings,
+  openNamed,
+  type OtherRing,
+  withNamed,
+} from './ring/named-rings.ts';
 import { isGone, memberOf, type Member, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
@@ -135,9 +143,9 @@ async function keep(
   const kept = rings.slice(-KEPT_RINGS);
   const newest = kept.at(-1);
   const all = { ...record, ...more };
-  const named = openNamed(all.named, kept);
+  const named = keptNamed(all.named, kept);
   const pinned = rings.find(({ text }) => text === record.rings.at(-1));
-  const seen = Math.max(namedBefore(all, pinned, newest), highestOf(named), newest?.body.n ?? 0);
+  const seen = Math.max(namedBefore(all, pinned, newest), highestOf(openNamed(named, kept)), newest?.body.n ?? 0);
   const removed = newest === undefined ? [] : stillMembers(all, newest);
   const isAny = Object.keys(named).length > 0;
   const next = {
@@ -239,7 +247,7 @@ export function noteSeen(store: KeyStore, keyring: Keyring, { sig, named: said }
     const named = withNamed(bothNamed(record?.named, keyring.named), sig, said);
     const seen = Math.max(record?.seen ?? 0, said.n);
     if (record !== null && named[sig] !== record.named?.[sig]) await saveNote(store, { ...record, seen, named });
-    return { ...keyring, seen: Math.max(keyring.seen, said.n), named };
+    return { ...keyring, seen: Math.max(keyring.seen, said.n), named: openNamed(named, keyring.rings) };
   });
 }
 

@@ -11,7 +11,8 @@ import type { Ring } from './ring.ts';
  *
  * The word of a device that was removed does not count, although it may be the owner, whom a thief has removed on another
  * chain. The two cannot be told apart, because a removed device can sign a whole chain of its own. A thief who is out has to
- * stay out.
+ * stay out. The word is kept all the same. It counts again if the key comes back, so that a thief cannot undo it by taking its
+ * device out and putting it in again.
  */
 
 /** A ring that a member has named. */
@@ -53,12 +54,29 @@ export const withNamed = (known: NamedRings, sig: string, named: NamedRing): Nam
 export const bothNamed = (one: NamedRings = {}, other: NamedRings = {}): NamedRings =>
   Object.entries(other).reduce((all, [sig, named]) => withNamed(all, sig, named), one);
 
-/** Returns what still counts: said by a member of the newest ring, about a ring that this chain does not have. */
-export function openNamed(named: NamedRings = {}, rings: readonly Ring[]): NamedRings {
+/** The most words of devices without a place in the ring that are kept, the earliest first: as many as a ring has members. */
+const MOST_LEFT = 80;
+
+/** Splits what was said about rings that this chain does not have: by members of the newest ring, and by others. */
+function splitNamed(named: NamedRings, rings: readonly Ring[]) {
   const members = new Set(rings.at(-1)?.body.members.map(({ sig }) => sig));
   const isKnown = ({ n, hash }: NamedRing): boolean =>
     rings.some((ring) => ring.body.n === n && namedHashOf(ring) === hash);
-  return Object.fromEntries(Object.entries(named).filter(([sig, each]) => members.has(sig) && !isKnown(each)));
+  const unknown = Object.entries(named).filter(([, each]) => !isKnown(each));
+  return {
+    ofMembers: unknown.filter(([sig]) => members.has(sig)),
+    ofOthers: unknown.filter(([sig]) => !members.has(sig)),
+  };
+}
+
+/** Returns what still counts: said by a member of the newest ring, about a ring that this chain does not have. */
+export const openNamed = (named: NamedRings = {}, rings: readonly Ring[]): NamedRings =>
+  Object.fromEntries(splitNamed(named, rings).ofMembers);
+
+/** Returns what to keep: what counts, and what would count again if its key came back. */
+export function keptNamed(named: NamedRings = {}, rings: readonly Ring[]): NamedRings {
+  const { ofMembers, ofOthers } = splitNamed(named, rings);
+  return Object.fromEntries([...ofOthers.slice(0, MOST_LEFT), ...ofMembers]);
 }
 
 /** The highest number among named rings; 0 for none. */

@@ -9,6 +9,7 @@ import {
   takeKeys,
 } from '../../../../shared/client/sealed/keyring.ts';
 import { memoryKeys } from '../../../../shared/client/sealed/keys/key-store.ts';
+import { keptNamed } from '../../../../shared/client/sealed/ring/named-rings.ts';
 import type { Ring } from '../../../../shared/client/sealed/ring/ring.ts';
 import { noteListed } from '../../../../shared/client/sealing/gone.ts';
 import { makeRings } from '../../../../shared/client/sealing/rings.ts';
@@ -115,6 +116,27 @@ test('a removed device and a service cannot hide the ring without it: another me
   service.rings.push(forged.text, (await nextRing(forged, thief, { add: [(await makePerson('thief-4')).asks] })).text);
   expect(await codeOf(rings.current())).toBe('devices_disagree');
   expect(await mayNot(await loadKeyring(phone.store, NOW))).toBe('devices_disagree');
+});
+
+test('a removed device cannot undo what a member has named by taking that member out and putting it in again', async () => {
+  const { phone, laptop, thief, second, says, service, rings } = await account();
+  await says(laptop, await nextRing(second, laptop, { remove: [thief.id] }));
+  const without = await nextRing(second, thief, { remove: [laptop.id] });
+  service.rings.push(without.text);
+  await rings.current();
+  service.rings.push((await nextRing(without, thief, { add: [laptop.asks] })).text);
+  expect(await codeOf(rings.current())).toBe('devices_disagree');
+  expect(await mayNot(await loadKeyring(phone.store, NOW))).toBe('devices_disagree');
+});
+
+test('of devices that left, the eighty words that came first are kept, beside those of members', async () => {
+  const { laptop, thief, second } = await account();
+  const word = { n: 9, hash: 'of-nobody' };
+  const left = Array.from({ length: 81 }, (_, at) => [`left-${at}`, word] as const);
+  const said = Object.fromEntries([...left, [laptop.asks.sig, word], [thief.asks.sig, word]]);
+  const kept = keptNamed(said, [second]);
+  expect(Object.keys(kept).slice(-3)).toEqual(['left-79', laptop.asks.sig, thief.asks.sig]);
+  expect(Object.keys(kept)).toHaveLength(82);
 });
 
 test('a service cannot silence the member that knows the rings which it hides', async () => {
