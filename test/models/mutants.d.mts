@@ -1,5 +1,5 @@
 /** The models by name, each with the faults that are put into it. */
 export const MODELS: Record<
-  'join' | 'lease' | 'login' | 'relay' | 'transfer' | 'keyring',
+  'join' | 'lease' | 'login' | 'relay' | 'transfer' | 'keyring' | 'members' | 'linking',
   { title: string; breaks: string; changes: [string, string][] }[]
 >;

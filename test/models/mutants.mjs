@@ -1,3 +1,5 @@
+import { RING_MODELS } from './ring-mutants.mjs';
+
 /*
  * The models, and of each the faults that are put into it: texts that are replaced, and the property that must break.
  */
@@ -281,34 +283,5 @@ export const MODELS = {
       ],
     },
   ],
-  keyring: [
-    {
-      title: 'only the number is compared',
-      breaks: 'OneChain',
-      changes: [
-        [
-          'Follows(ring) == InForce.n = ring.n - 1 /\\ InForce.id = ring.before',
-          'Follows(ring) == InForce.n = ring.n - 1',
-        ],
-      ],
-    },
-    {
-      title: 'nothing is compared: the last one wins',
-      breaks: 'AnsweredIsKept',
-      changes: [
-        ['IF IsAgain(ring) \\/ Follows(ring)\n', 'IF TRUE\n'],
-        [
-          'ELSE Append(rings, ring)\n          /\\ \\/',
-          'ELSE Append(SubSeq(rings, 1, IF ring.n > Len(rings) THEN Len(rings) ELSE ring.n - 1), ring)\n          /\\ \\/',
-        ],
-      ],
-    },
-    {
-      title: 'a ring with the number in force counts as the same one again',
-      breaks: 'OneSucceeds',
-      changes: [
-        ['IsAgain(ring) == InForce.n = ring.n /\\ InForce.id = ring.id', 'IsAgain(ring) == InForce.n = ring.n'],
-      ],
-    },
-  ],
+  ...RING_MODELS,
 };

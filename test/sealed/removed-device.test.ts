@@ -76,6 +76,7 @@ test('it opens nothing that was sealed under a ring without it, with the whole h
     expect(await codeOf(openTransfer(by, { sealed: description, from: bob.id }))).toBe('cannot_open');
 });
 
+// Proves G35.
 test('nothing is sealed between the news that a device was removed and the ring without it', async () => {
   const { ann, bob, mallory, server, current, listed } = await account();
   const onBob = site.listen(bob.device, site.two);

@@ -73,6 +73,7 @@ test('a device shows a code, is let in, and reads what the approver seals', asyn
   expect((await openMessage(loaded, { sealed: message, from: 'device-a', to: 'device-b' })).text).toBe('welcome');
 });
 
+// Proves G37.
 test('other keys than those of the code are found before anything is sealed', async () => {
   const [b, evil] = [await makePerson('device-b'), await makePerson('device-b')];
   const { text } = await codeFor(b);
@@ -91,6 +92,7 @@ test('other keys than those of the code are found before anything is sealed', as
   }
 });
 
+// Proves G37.
 test('a grant opens with the secret of its code, for its request, account and device alone', async () => {
   const [{ a, first, ofA }, b, evil] = [await approver(), await makePerson('device-b'), await makePerson('device-b')];
   const { keys, secret } = await codeFor(b);
@@ -111,6 +113,7 @@ test('a grant opens with the secret of its code, for its request, account and de
   expect(await open({}, evil)).toBe('bad_grant');
 });
 
+// Proves G37.
 test('the ring has to be the one that the grant names, or one that follows', async () => {
   const [{ a, first, ofA }, b] = [await approver(), await makePerson('device-b')];
   const { keys, secret } = await codeFor(b);
@@ -137,6 +140,7 @@ test('the ring has to be the one that the grant names, or one that follows', asy
   expect(await pin()).toBe('link_again');
 });
 
+// Proves G37.
 test('two devices that are let in at once: the one whose ring was late is put on the newer ring', async () => {
   const [{ a, first, ofA }, b, c] = [await approver(), await makePerson('device-b'), await makePerson('device-c')];
   const withB = await nextRing(first, a, { add: [b.asks] });
@@ -188,6 +192,7 @@ test('nothing that a service answers gets into a link unless it is an id', async
 });
 
 describe('an invite', () => {
+  // Proves G37.
   test('the digits are typed, and three wrong tries end it', async () => {
     const [secret, b] = [makeLinkSecret(), await makePerson('device-b')];
     const keys = await publicKeysOf(b.signer.keys);

@@ -73,6 +73,7 @@ async function account() {
 
 const mayNot = (keyring: Keyring) => codeOf(Promise.resolve().then(() => checkMaySeal(keyring)));
 
+// Proves G36.
 test('one text of a stolen device that names a ring of nobody stops the others only until it is removed', async () => {
   const { rings, says, numbered, thief, laptop } = await account();
   expect(await says(thief, numbered(FAR))).toMatchObject({ kind: 'waits', problem: { code: 'unknown_key' } });
@@ -118,6 +119,7 @@ test('a removed device and a service cannot hide the ring without it: another me
   expect(await mayNot(await loadKeyring(phone.store, NOW))).toBe('devices_disagree');
 });
 
+// Proves G35.
 test('a removed device cannot undo what a member has named by taking that member out and putting it in again', async () => {
   const { phone, laptop, thief, second, says, service, rings } = await account();
   await says(laptop, await nextRing(second, laptop, { remove: [thief.id] }));
@@ -147,6 +149,7 @@ test('a service cannot silence the member that knows the rings which it hides', 
   expect(await noteListed(phone.store, ofPhone, [], NOW + 100 * 86_400_000)).toEqual([]);
 });
 
+// Proves G36.
 test('content that proves another chain stops sealing, also after a restart, until its device is linked anew', async () => {
   const { phone, laptop, second, says, service, rings } = await account();
   const third = await nextRing(second, phone, { remove: ['thief-2'] });
