@@ -5,6 +5,7 @@ import { leanFetch, sealingFiles, sha256 } from '../../shared/client/node.ts';
 import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
 import { tellAnnounced, wasAsked } from './announced.ts';
+import { askDigits } from './digits.ts';
 import { CliError, EXIT } from './failure.ts';
 import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
@@ -18,6 +19,8 @@ const FILES = ['keys.json', 'grant.json'];
 interface Own {
   readonly settings: Settings;
   readonly session: SessionStore;
+  /** Ends the questions to the user. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The same, with the notes to the user. */
@@ -45,11 +48,15 @@ export function sealingFilesOf({ settings }: Pick<Own, 'settings'>) {
   };
 }
 
-/** Makes sealing for this address, whether this device has keys or not. */
+/**
+ * Makes sealing for this address, whether this device has keys or not. Where an earlier command ended between the approval of
+ * this device and the question about its digits, the next one asks.
+ */
 export async function sealingAt(context: Own, url: string): Promise<Sealing> {
   const { makeSealing } = await import('../../shared/client/sealing.ts');
-  const { session } = context;
-  return makeSealing({ baseUrl: url, session, sha256, fetch: leanFetch, ...sealingFilesOf(context) });
+  const { session, signal = new AbortController().signal } = context;
+  const confirm = askDigits(signal);
+  return makeSealing({ baseUrl: url, session, sha256, fetch: leanFetch, confirm, ...sealingFilesOf(context) });
 }
 
 /** Tells whether this device has files for sealing. */

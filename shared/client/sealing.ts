@@ -6,6 +6,7 @@ export { goneMembers } from './sealing/gone.ts';
 export { memoryTaken, type TakenText, type TakenTexts } from './sealing/taken.ts';
 export type { Deletion, Deletions } from './sealing/deletion.ts';
 export type {
+  ConfirmGrant,
   FilesToSeal,
   GrantStore,
   KeptGrant,

@@ -1,5 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { requestSignIn } from '../../shared/client/index.ts';
+import { fileSession, sealingFiles } from '../../shared/client/node.ts';
+import { makeAsking } from '../../shared/client/sealing.ts';
 import { devicesWithKeys, jsonOf } from './keyed-devices.ts';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
 
@@ -51,4 +54,40 @@ test('a new device that is killed at the question has no keys, and sends nothing
   await login.status;
   expect((await device.ok(['message', 'Laptop', 'secret'], { status: 5 })).stderr).toContain('so nothing was sent');
   expect(hasKeys(device)).toBe(false);
+});
+
+describe('a new device that ended between its approval and the question', () => {
+  /** Keeps the approval as a login does, which dies then. Returns the digits of the approver. */
+  async function approvedDevice(name: string): Promise<{ device: Terminal; digits: string }> {
+    const device = cli.terminal();
+    const asking = await makeAsking(sealingFiles(device.config));
+    const request = await requestSignIn({
+      ...{ baseUrl: cli.door.url, deviceName: name, deviceType: 'linux' },
+      ...{ session: fileSession(join(device.config, 'session.json')), keys: asking.keys, onApproved: asking.keep },
+    });
+    const [approved] = await jsonOf(laptop, 'approve', await asking.linkWith(request.link), '--yes');
+    await request.approved();
+    return { device, digits: (approved as { check_code: string }).check_code };
+  }
+
+  // Proves G37.
+  test('asks with its next command, and seals once its user has said that they are the same', async () => {
+    const { device, digits } = await approvedDevice('Late');
+    const message = device.run(['message', 'Laptop', 'after the question'], { onTerminal: true });
+    await message.says(new RegExp(`Check code: ${digits}\\. Are the digits the same on the other device\\?`));
+    expect(existsSync(join(device.config, 'keys.json'))).toBe(false);
+    message.child.stdin?.write('y\r');
+    expect(await message.status).toBe(0);
+    expect(await jsonOf(laptop, 'inbox')).toMatchObject([{ content: 'after the question', sealed: true }]);
+  });
+
+  test('sends nothing and keeps no keys where they differ', async () => {
+    const { device } = await approvedDevice('Strange');
+    const message = device.run(['message', 'Laptop', 'to nobody'], { onTerminal: true });
+    await message.says(/Are the digits the same on the other device\?/);
+    message.child.stdin?.write('n\r');
+    expect(await message.status).toBe(5);
+    expect(hasKeys(device)).toBe(false);
+    expect(await jsonOf(laptop, 'inbox')).toEqual([]);
+  });
 });

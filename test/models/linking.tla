@@ -106,7 +106,8 @@ Confirm(d) ==
      \/ device[d].grant \notin shown /\ device' = [device EXCEPT ![d].step = "out", ![d].grant = NoGrant]
   /\ UNCHANGED <<ring, letting, grants, shown, faults>>
 
-\* A program dies, and another one goes on with what is stored.
+\* A program dies, and another one goes on with what is stored. Before the question that is the approval, and the next program
+\* asks, so that nothing changes here. At the question nothing is stored.
 Dies(d) ==
   /\ Fault /\ UNCHANGED <<ring, grants, shown>>
   /\ \/ /\ device[d].step = "asked" /\ UNCHANGED letting

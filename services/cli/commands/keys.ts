@@ -8,6 +8,7 @@ import { withoutAway } from '../away.ts';
 import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
+import { askDigits, DIGITS_DIFFER } from '../digits.ts';
 import { fingerprintOf, isMember, keyedOnly, keyedToMend, LOCK, sealingAt } from '../sealing.ts';
 import { makeWords, recover, renewWords } from './words.ts';
 
@@ -162,25 +163,11 @@ async function link(context: Context): Promise<void> {
   await context.withClient(async (_, url) => takeLink(context, url));
 }
 
-/** The code of the error where the user says that the two devices show different digits. */
-export const DIGITS_DIFFER = 'digits_differ';
-
-/** Asks the user to compare the digits before the keys are kept. Undefined: there is no terminal to ask on. */
-function askDigits({ signal }: Context) {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
-  return async ({ checkCode }: { checkCode: string }): Promise<void> => {
-    const question = `Check code: ${checkCode}. Are the digits the same on the other device?`;
-    if (await askYesNo(question, signal)) return;
-    const says = 'No keys were taken: without the same digits nobody knows who approved this.';
-    throw new CliError(says, { status: EXIT.refused, code: DIGITS_DIFFER });
-  };
-}
-
 /** Takes the keys of an approval, and reports that. False: the approval brought none. */
 async function takeLink(context: Context, url: string): Promise<boolean> {
   const { output } = context;
   const { rings } = await sealingAt(context, url);
-  const confirm = askDigits(context);
+  const confirm = askDigits(context.signal);
   const linked = await rings.takeGrant(confirm);
   if (linked === null) return false;
   const { checkCode, approver, keyring } = linked;

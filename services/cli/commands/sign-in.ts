@@ -14,7 +14,8 @@ import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
 import { removeKeys, sealingFilesOf } from '../sealing.ts';
 import { serviceAddress } from '../settings.ts';
-import { DIGITS_DIFFER, takeLinkAfterLogin } from './keys.ts';
+import { DIGITS_DIFFER } from '../digits.ts';
+import { takeLinkAfterLogin } from './keys.ts';
 
 const TYPE_OF: Readonly<Record<string, DeviceType>> = { darwin: 'macos', win32: 'windows' };
 

@@ -88,9 +88,15 @@ export type ReceivedText =
   /** The text is not genuine, or can never be opened: tell the user. */
   | { readonly kind: 'refused'; readonly problem: BatonClientError };
 
+/** Asks the user whether the device that approved this one shows the same digits. It rejects where it does not. */
+export type ConfirmGrant = (found: Pick<Linked, 'checkCode' | 'approver'>) => Promise<void>;
+
 /** The rings of the account, as this device knows and changes them. */
 export interface Rings {
-  /** Walks to the newest ring. Null: this device has no keys in its account. Throws where it cannot use its keys. */
+  /**
+   * Walks to the newest ring. Null: this device has no keys in its account. Throws where it cannot use its keys. It takes a kept
+   * approval first, and asks with `confirm` of the options where there is one.
+   */
   current(): Promise<Keyring | null>;
   /**
    * Does as `current` does, also where members name rings that this device does not have. Nothing is sealed by such a keyring:
@@ -108,7 +114,7 @@ export interface Rings {
    * runs before any key is kept, to ask the user whether both devices show the same digits. Where it rejects, or the program
    * ends meanwhile, the approval is gone, and the error is that of `confirm`.
    */
-  takeGrant(confirm?: (found: Pick<Linked, 'checkCode' | 'approver'>) => Promise<void>): Promise<Linked | null>;
+  takeGrant(confirm?: ConfirmGrant): Promise<Linked | null>;
   /** Tells whether the account has rings, with or without this device. */
   isEncrypted(): Promise<boolean>;
   /**

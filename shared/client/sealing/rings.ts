@@ -18,7 +18,7 @@ import { makeFirstRing, makeNextRing, type RingChange } from '../sealed/ring/cha
 import { isGone, memberOf, readRing } from '../sealed/ring/ring.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
 import type { Session } from '../session/session.ts';
-import type { Linked, Rings, SealingStores } from './api.ts';
+import type { ConfirmGrant, Linked, Rings, SealingStores } from './api.ts';
 import type { Deletions } from './deletion.ts';
 import type { Device } from '../wire.ts';
 import { makingRoom, noteListed } from './gone.ts';
@@ -39,6 +39,7 @@ const MOST_PAGES = 200;
 export function makeRings(
   calls: SealingCalls,
   { keys: store, asking, grant: grants }: SealingStores,
+  confirmKept?: ConfirmGrant,
 ): Rings & { guests: GuestList } & Pick<Deletions, 'announced'> {
   const { serverNow, trustedNow } = calls;
   const guestList = makeGuestList(calls, { current, known, take });
@@ -127,7 +128,7 @@ export function makeRings(
   }
 
   /** Pins the ring that a kept grant names; null without a grant. */
-  async function pinGranted(confirm: Parameters<Rings['takeGrant']>[0]): Promise<Omit<Linked, 'keyring'> | null> {
+  async function pinGranted(confirm: ConfirmGrant | undefined): Promise<Omit<Linked, 'keyring'> | null> {
     const [kept, session] = [await grants.load(), await calls.session()];
     const record = kept === null ? null : await asking.load();
     if (kept === null || record === null || session === null) return null;
@@ -151,7 +152,7 @@ export function makeRings(
     return { checkCode, approver };
   }
 
-  async function takeGrant(confirm?: Parameters<Rings['takeGrant']>[0]): Promise<Linked | null> {
+  async function takeGrant(confirm?: ConfirmGrant): Promise<Linked | null> {
     if ((await grants.load()) === null) return null;
     try {
       const linked = await store.lock(() => pinGranted(confirm));
@@ -178,7 +179,7 @@ export function makeRings(
   async function known(): Promise<Keyring | null> {
     const session = await calls.session();
     if (session === null) return null;
-    const linked = await takeGrant().catch((error: unknown) => {
+    const linked = await takeGrant(confirmKept).catch((error: unknown) => {
       if (isCode(error, 'bad_grant')) return null;
       throw error;
     });

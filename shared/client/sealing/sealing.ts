@@ -3,7 +3,7 @@ import type { SessionStore } from '../session/session.ts';
 import { makeSealedFiles } from './files.ts';
 import { makeLinking } from './linking.ts';
 import type { MakeRecordCipher } from '../sealed/content/records.ts';
-import type { Sealing, SealingStores } from './api.ts';
+import type { ConfirmGrant, Sealing, SealingStores } from './api.ts';
 import { makeDeletions } from './deletions.ts';
 import { makeRecovery } from './recovery.ts';
 import { makeRings } from './rings.ts';
@@ -16,6 +16,11 @@ export interface SealingOptions extends SealingStores, Pick<BatonClientOptions, 
   readonly session: SessionStore;
   /** The texts and transfers that were shown before. */
   readonly taken: TakenTexts;
+  /**
+   * Asks the user about an approval that an earlier program has kept and not taken, before any key is kept. Default: it is
+   * taken unasked.
+   */
+  readonly confirm?: ConfirmGrant | undefined;
   /** Seals the records of files. Default: by WebCrypto. */
   readonly recordCipher?: MakeRecordCipher | undefined;
 }
@@ -31,10 +36,11 @@ export function makeSealing({
   fetch,
   sha256,
   recordCipher,
+  confirm,
   ...stores
 }: SealingOptions): Sealing {
   const calls = makeSealingCalls({ baseUrl, session, fetch });
-  const rings = makeRings(calls, stores);
+  const rings = makeRings(calls, stores, confirm);
   return {
     rings,
     texts: makeTexts(calls, { store: stores.keys, taken, rings }),
