@@ -1,6 +1,5 @@
 import { openClipboard } from '../../../shared/client/sealed/content/clipboard.ts';
 import { openMessage } from '../../../shared/client/sealed/content/messages.ts';
-import { makeRecords, sealFrom } from '../../../shared/client/sealed/content/records.ts';
 import { openSignal } from '../../../shared/client/sealed/content/signals.ts';
 import { openTransfer } from '../../../shared/client/sealed/content/transfers.ts';
 import type { DeviceKeys, PublicKeys } from '../../../shared/client/sealed/keys/device-keys.ts';
@@ -9,12 +8,13 @@ import { adoptRing, type Keyring, takeKeys } from '../../../shared/client/sealed
 import { openGrant } from '../../../shared/client/sealed/link/grant.ts';
 import { inviteDigits } from '../../../shared/client/sealed/link/invite.ts';
 import { linkKeyText } from '../../../shared/client/sealed/link/link-code.ts';
-import { concat, fromBase64url, toBase64url } from '../../../shared/client/sealed/primitives/bytes.ts';
+import { fromBase64url, toBase64url } from '../../../shared/client/sealed/primitives/bytes.ts';
 import { sha256 } from '../../../shared/client/sealed/primitives/hkdf.ts';
 import { suite } from '../../../shared/client/sealed/primitives/hpke.ts';
 import type { TextCrypto } from '../../../shared/client/sealed/primitives/text-crypto.ts';
 import { walkChain } from '../../../shared/client/sealed/ring/chain.ts';
 import { hashOf } from '../../../shared/client/sealed/ring/ring.ts';
+import { type Check, refusal, refusalChecks, type RefusalVectors, sealedFile } from './vector-refusals.ts';
 
 /*
  * What every implementation has to open, and what it has to refuse. The same checks run in Node, Chromium and Firefox, so
@@ -35,7 +35,7 @@ interface Item {
 }
 
 /** `shared/client/vectors/sealed.json`. */
-export interface Vectors {
+export interface Vectors extends RefusalVectors {
   account: { service: string; user_id: string };
   now: number;
   devices: Record<string, { enc: string; sig: string; public: PublicKeys }>;
@@ -49,10 +49,7 @@ export interface Vectors {
   refused_clipboards: Item[];
   link: Record<'request_id' | 'secret' | 'device_id' | 'key' | 'sealed' | 'check_code' | 'invite_digits', string>;
   transfer: { from: string; by: string; sealed: string; key: string; files: unknown[] };
-  records: {
-    key: string;
-    transfer_id: string;
-    index: number;
+  records: RefusalVectors['records'] & {
     files: { size: number; sealed_size: number; sha256: string; first: string }[];
   };
   signal: { from: string; sealed: string; text: string };
@@ -67,26 +64,10 @@ export interface Rfc9180 {
   })[];
 }
 
-/** A check: `got` must be `wanted`. Both are JSON. */
-interface Check {
-  readonly title: string;
-  run(): Promise<{ got: unknown; wanted: unknown }>;
-}
-
 const bytes = (text: string) => fromBase64url(text) ?? new Uint8Array();
 const hex = (given: Uint8Array): string => Array.from(given, (byte) => byte.toString(16).padStart(2, '0')).join('');
 const unhex = (text: string) => Uint8Array.from(text.match(/../g) ?? [], (two) => Number.parseInt(two, 16));
 const textIn = ({ text, times = 1 }: Item): string => text.repeat(times);
-
-/** Returns the code with which something is refused. */
-const refusal = (attempt: Promise<unknown>): Promise<string> =>
-  attempt.then(
-    () => 'taken',
-    (error: unknown) => {
-      const { code, message } = error as { code?: string; message: string };
-      return code ?? message;
-    },
-  );
 
 async function pair(name: 'ECDH' | 'ECDSA', kept: string, shown: string): Promise<CryptoKeyPair> {
   const curve = { name, namedCurve: 'P-256' };
@@ -202,13 +183,7 @@ function fileChecks(vectors: Vectors, keyring: (id: string) => Promise<Keyring>)
   const files = records.files.map(({ size, sealed_size, sha256: digest, first }) => ({
     title: `records of ${size} bytes`,
     async run() {
-      const made = await makeRecords(bytes(key), { transferId, index, size });
-      const file = Uint8Array.from({ length: size }, (_, i) => (i * 31) & 255);
-      const pieces: Uint8Array[] = [];
-      for await (const piece of sealFrom(made, (start, wanted) => file.slice(start, start + wanted))) {
-        pieces.push(piece.slice());
-      }
-      const whole = concat(...pieces);
+      const whole = await sealedFile({ key, transfer_id: transferId, index, size });
       const got = [whole.length, toBase64url(whole.slice(0, 28)), toBase64url(await sha256(whole))];
       return { got, wanted: [sealed_size, first, digest] };
     },
@@ -246,5 +221,6 @@ export function vectorChecks(vectors: Vectors, rfc: Rfc9180, textCrypto?: TextCr
     ...contentChecks(vectors, keyring),
     linkCheck(vectors),
     ...fileChecks(vectors, keyring),
+    ...refusalChecks(vectors, (id) => keysOf(vectors, id)),
   ];
 }
