@@ -1,7 +1,7 @@
 import { publicKeysOf } from '../../shared/client/sealed/keys/device-keys.ts';
 import { startSite, type Site } from '../support/site.ts';
 import { areOnOneChain, chainOf, currentOf, type Party, unlessRefused } from '../sealed/hostile/party.ts';
-import { numberOf } from '../sealed/hostile/server.ts';
+import { numberOf } from '../sealed/hostile/lies.ts';
 import { invite, rekey } from '../sealed/hostile/visits.ts';
 import type { Seen } from '../sealed/hostile/run.ts';
 import { makeWorld, type World } from '../sealed/hostile/world.ts';
@@ -62,10 +62,22 @@ async function step(world: World): Promise<void> {
   else if (does < 32) await write(by, '');
   else if (does < 40) await look(by);
   else if (does < 47) await (world.hasTaken() ? tellRemoved(by) : removeMallory(world));
-  else if (does < 63 || does >= 88) await stepOfGuests(world, by, does);
+  else if (does >= 94) await stepOfFiles(world, by);
+  else if (does < 63 || does >= 86) await stepOfGuests(world, by, does);
   else if (does < 68 && !members.includes(dan)) {
     if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
+}
+
+/** A device sends files, and somebody gets what the server has of that. */
+async function stepOfFiles({ chance, server, members, guests, offer, handFiles }: World, by: Party): Promise<void> {
+  const to = chance.pick([...members, ...guests.visiting].filter((each) => each !== by));
+  if (chance.is(0.8)) server.isHostile = false;
+  await offer(by, to.id);
+  for (let left = 1 + chance.below(3); left > 0; left -= 1) {
+    server.isHostile = chance.is(0.7);
+    await handFiles(chance.is(0.9) ? to : chance.pick(members));
+  }
 }
 
 /** Guests come and go, and get other keys. */
@@ -100,6 +112,14 @@ async function heal(world: World): Promise<void> {
 
 async function run(seed: number): Promise<Seen> {
   const world = await makeWorld(seed, site.one);
+  try {
+    return await runIn(world);
+  } finally {
+    world.close();
+  }
+}
+
+async function runIn(world: World): Promise<Seen> {
   const { ann, bob, mallory, members, account, admitted, link, admit, guests, server } = world;
   await ann.sealing.rings.create({ kind: 'cli' });
   await admit(ann, 'keys');

@@ -2,7 +2,10 @@ import { hashOf } from '../../../shared/client/sealed/ring/ring.ts';
 import type { Guest } from '../../../shared/client/sealed/ring/guests.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import type { Message } from '../../../shared/client/wire.ts';
-import type { Link } from './party.ts';
+import { openClipboard } from '../../../shared/client/sealed/content/clipboard.ts';
+import { openMessage } from '../../../shared/client/sealed/content/messages.ts';
+import { openTransfer } from '../../../shared/client/sealed/content/transfers.ts';
+import { type Link, unlessRefused } from './party.ts';
 import type { Posted } from './server.ts';
 
 /** A text that a device has written, or that the server forged with the keys of the removed device. */
@@ -32,6 +35,16 @@ export interface Handed {
   /** The device has not looked for a newer list of guests. */
   readonly isBusy?: boolean;
 }
+
+/** Tells whether a device with this keyring opens what was posted. */
+export const opens = (posted: Posted, own: Keyring): Promise<boolean> =>
+  unlessRefused<unknown>(
+    posted.kind === 'clipboard'
+      ? openClipboard(own, { ...posted, now: Date.now() })
+      : posted.kind === 'transfer'
+        ? openTransfer({ ...own, device_id: posted.to }, posted)
+        : openMessage(own, posted),
+  ).then((opened) => opened !== null);
 
 /** Returns a posted item as the server hands it out. */
 export const messageOf = (about: Pick<Posted, 'from' | 'sealed' | 'messageId'>): Message => ({

@@ -1,8 +1,9 @@
-import { openClipboard, sealClipboard } from '../../../shared/client/sealed/content/clipboard.ts';
-import { openMessage, sealMessage } from '../../../shared/client/sealed/content/messages.ts';
+import { sealClipboard } from '../../../shared/client/sealed/content/clipboard.ts';
+import { sealMessage } from '../../../shared/client/sealed/content/messages.ts';
 import { type DeviceKeys, publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { hashOf } from '../../../shared/client/sealed/ring/ring.ts';
+import { opens } from './acts.ts';
 import type { Chance } from './chance.ts';
 import { type Lists, listOf } from './lists.ts';
 import { currentOf, type Party, unlessRefused } from './party.ts';
@@ -62,11 +63,6 @@ export function makeGuests({ chance, server, all, approvers, lists, fail }: Part
     const earlier = taken.flatMap(([owner, { keys }]) => (owner === id ? [keys] : []));
     return [...records.flatMap((record) => (record === null ? [] : [record.keys])), ...earlier];
   }
-
-  const opens = (posted: Posted, own: Keyring): Promise<boolean> =>
-    unlessRefused<unknown>(
-      posted.kind === 'clipboard' ? openClipboard(own, { ...posted, now: Date.now() }) : openMessage(own, posted),
-    ).then((opened) => opened !== null);
 
   /** Checks what a guest can open with one of its pairs. The newest list that its sender knows has to name that pair. */
   async function checkPair(by: Party, posted: Posted, keyring: Keyring, { id, device }: Party, keys: DeviceKeys) {
@@ -163,6 +159,12 @@ export function makeGuests({ chance, server, all, approvers, lists, fail }: Part
       const isOver = named.length > 0 && named.every((entry) => entry !== null && t >= entry.until);
       const isOut = isOver || isGoneBy(keyring, id) || by.mustNotReach.has(id);
       if (isOut && !isRemoved) fail(`${by.device.name} shows a removed guest as one that is in`);
+    },
+
+    /** Returns the keys of a guest, other than this one; null without one. */
+    keyringFor(by: Party): Keyring | null {
+      const known = taken.filter(([id]) => id !== by.id);
+      return known.length === 0 ? null : chance.pick(known)[1];
     },
 
     /**

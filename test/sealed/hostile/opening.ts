@@ -1,11 +1,11 @@
 import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { memberOf } from '../../../shared/client/sealed/ring/ring.ts';
-import type { ReceivedText } from '../../../shared/client/sealing/api.ts';
+import type { ReceivedFiles, ReceivedText } from '../../../shared/client/sealing/api.ts';
 import { type Act, chainIn, type Handed } from './acts.ts';
 import { areOnOneChain, chainOf, type Party } from './party.ts';
 import { check, type Run } from './run.ts';
-import { numberOf } from './server.ts';
+import { numberOf } from './lies.ts';
 
 /** Hands messages to devices, and checks what they show, and what they do with the rest. */
 export function makeOpening(run: Run) {
@@ -60,7 +60,12 @@ export function makeOpening(run: Run) {
   }
 
   /** Checks what a device did not open. What is genuine waits, or was shown before. */
-  async function checkKept(by: Party, keyring: Keyring, act: Act, received: ReceivedText): Promise<void> {
+  async function checkKept(
+    by: Party,
+    keyring: Keyring,
+    act: Act,
+    received: ReceivedText | Extract<ReceivedFiles, { kind: 'waits' | 'refused' }>,
+  ): Promise<void> {
     if (!areOnOneChain(chainIn(keyring), act.chain) || hasLeft(by, keyring)) return;
     const named = act.chain.at(-1)?.n ?? 0;
     const isKnown = act.epoch <= keyring.ring.body.epoch && memberOf(keyring.ring, act.from) !== null;
@@ -97,5 +102,5 @@ export function makeOpening(run: Run) {
     return guest !== undefined && record !== null && guest.enc !== (await publicKeysOf(record.keys)).enc;
   }
 
-  return { deliver };
+  return { deliver, checkKept };
 }

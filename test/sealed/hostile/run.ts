@@ -27,6 +27,14 @@ export interface Seen {
   olderLists: number;
   /** Lists from before the end of a guest that were shown after it. */
   endsHidden: number;
+  /** Transfers that were sent, shown, completed and stopped, programs that went on with one, and signals that were taken. */
+  offered: number;
+  openedFiles: number;
+  refusedFiles: number;
+  received: number;
+  stoppedFiles: number;
+  resumed: number;
+  signals: number;
 }
 
 /** Fails the run of this seed. */
@@ -57,6 +65,7 @@ export async function makeRun(seed: number, replica: ReplicaProcess) {
   const seen: Seen = {
     ...{ opened: 0, waits: 0, refused: 0, stopped: 0, sent: 0, healed: 0, disagreed: 0 },
     ...{ toGuests: 0, fromGuests: 0, rekeyed: 0, olderLists: 0, endsHidden: 0 },
+    ...{ offered: 0, openedFiles: 0, refusedFiles: 0, received: 0, stoppedFiles: 0, resumed: 0, signals: 0 },
   };
   /** The keys that the removed device took along. */
   const stolen: { keyring: Keyring | null } = { keyring: null };

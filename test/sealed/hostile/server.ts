@@ -4,22 +4,19 @@ import type { Fetch } from '../../../shared/client/http/request.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
 import type { TestDevice } from '../../support/device.ts';
 import type { AccountName, Attacker } from './attacker.ts';
-import { type Chance, spoilt } from './chance.ts';
-
-interface KeysBody {
-  rings: string[];
-  n: number;
-  guests: string | null;
-  deletions: unknown[];
-}
+import type { Chance } from './chance.ts';
+import { type KeysBody, numberOf, spoiltGuests, spoiltKeys } from './lies.ts';
+import { makeRelay, type Relay } from './relay.ts';
 
 /** What a device sealed and gave to the server, as the server saw it. */
 export interface Posted {
-  readonly kind: 'message' | 'clipboard';
+  readonly kind: 'message' | 'clipboard' | 'transfer';
   readonly from: string;
   /** The id of a device, `*`, or `''` for the clipboard. */
   readonly to: string;
   readonly sealed: string;
+  /** What the server can read: '' where the text is sealed. */
+  readonly plain: string;
   /** The server's own id. */
   readonly messageId: string;
 }
@@ -64,7 +61,26 @@ export interface HostileServer {
   sessionEnd: number | null;
   /** How far the server's clock is from the right time, as its answers tell it. */
   clockMs: number;
+  /** It says that the account has no keys. */
+  hidesKeys: boolean;
+  /** The removals that it announces beside those that are announced. */
+  announces: KeysBody['deletions'];
+  /** The removal of keys that it was asked for, and the objections: their proofs, and the number of the ring. */
+  readonly proofs: readonly Proof[];
+  /** It passes no objection on, and says that it did. */
+  dropsObjections: boolean;
+  /** The transfers, which are the server's own: nothing real is behind them. */
+  readonly relay: Relay;
   fetchFor(device: TestDevice): Fetch;
+}
+
+/** The signature of a member under what it asks for. */
+export interface Proof {
+  readonly asks: 'delete' | 'keep' | 'erase';
+  readonly from: string;
+  readonly device_id?: string;
+  readonly n?: number;
+  readonly signature?: string;
 }
 
 interface Parts {
@@ -74,7 +90,7 @@ interface Parts {
   account: AccountName;
 }
 
-const problem = (status: number, code: string): Response =>
+export const problem = (status: number, code: string): Response =>
   Response.json(
     { type: 'about:blank', title: code, status, code, detail: code },
     { status, headers: { 'Content-Type': 'application/problem+json' } },
@@ -84,13 +100,6 @@ const SWALLOW = ['swallow', 'swallow', 'swallow', 'swallow'] as const;
 const cut = (): never => {
   throw new TypeError('the connection was cut');
 };
-export const numberOf = (ring: string): number =>
-  (JSON.parse(Buffer.from(ring.split('.')[0] ?? '', 'base64url').toString()) as { n: number }).n;
-
-const hasSigner = (ring: string, sig: string): boolean =>
-  Buffer.from(ring.split('.')[0] ?? '', 'base64url')
-    .toString()
-    .includes(`"sig":"${sig}"`);
 
 /** Returns a session of the list of sessions. */
 const sessionUntil = (device_id: string, expires_at: number): DeviceSession => ({
@@ -98,102 +107,12 @@ const sessionUntil = (device_id: string, expires_at: number): DeviceSession => (
   ...{ online: false, current: false, created_at: null, last_active_at: null },
 });
 
-/** Changes a list of rings as a server could that wants a device to take another list. */
-async function spoiltKeys(body: KeysBody, after: number, parts: Parts, server: HostileServer): Promise<KeysBody> {
-  const { chance, attacker, account } = parts;
-  const newest = server.rings.toReversed().find((ring) => numberOf(ring) === Math.max(after, body.n));
-  const last = body.rings.at(-1) ?? newest;
-  const forged = async (signer = attacker.keys) => {
-    if (last === undefined) return body;
-    const ring = await attacker.ringAfter(last, account, signer);
-    return { ...body, rings: [...body.rings, ring], n: numberOf(ring) };
-  };
-  switch (
-    chance.pick(['withhold', 'back', 'cut', 'reversed', 'forged', 'removed', 'bit', 'promise', 'fork', 'skip', 'guest'])
-  ) {
-    case 'withhold':
-      return { ...body, rings: [], n: after };
-    case 'back':
-      return { ...body, rings: [], n: Math.max(0, after - 1 - chance.below(2)) };
-    case 'cut':
-      return { ...body, rings: body.rings.slice(0, -1), n: Math.max(after, body.n - 1) };
-    case 'reversed':
-      return { ...body, rings: body.rings.toReversed() };
-    case 'removed': {
-      // Where the newest ring still has the removed device, that device may sign the next one.
-      const signer = last === undefined || hasSigner(last, server.removedSig) ? null : server.removedSigner;
-      return forged(signer === null ? attacker.keys : { ...attacker.keys, sig: signer });
-    }
-    case 'bit':
-      return {
-        ...body,
-        rings: body.rings.map((ring) =>
-          ring
-            .split('.')
-            .map((part) => spoilt(part, chance))
-            .join('.'),
-        ),
-      };
-    case 'promise':
-      return { ...body, n: body.n + 3 };
-    case 'fork': {
-      const others = server.rings.filter((ring) => numberOf(ring) > after);
-      return { ...body, rings: others.slice(-8), n: Math.max(after, ...others.map(numberOf)) };
-    }
-    case 'skip': {
-      const others = server.rings.filter((ring) => numberOf(ring) === after + 1 && !body.rings.includes(ring));
-      return { ...body, rings: [...others, ...body.rings.slice(1)] };
-    }
-    case 'guest':
-      return server.guestSigners.length === 0 ? body : forged(chance.pick(server.guestSigners));
-    default:
-      return forged();
-  }
-}
-
-/** Shows a list of guests that is not the newest one: an older one, a spoilt one, none, or one that no member signed. */
-async function otherList(
-  { chance, server }: { chance: Chance; server: HostileServer },
-  {
-    own,
-    forged,
-    isMember,
-  }: { own: string | null; forged: (signer?: CryptoKeyPair) => Promise<string | null>; isMember: boolean },
-): Promise<string | null> {
-  switch (chance.pick(['older', 'older', 'older', 'none', 'bit', 'attacker', 'guest', 'removed'])) {
-    case 'older':
-      return server.lists.length === 0 ? own : chance.pick(server.lists);
-    case 'bit': {
-      const [bytes = '', signature = ''] = (own ?? '').split('.');
-      return own === null ? null : `${bytes.slice(0, -2)}${bytes.endsWith('Q') ? 'g' : 'Q'}.${signature}`;
-    }
-    case 'attacker':
-      return forged();
-    case 'guest':
-      return server.guestSigners.length === 0 ? own : forged(chance.pick(server.guestSigners).sig);
-    case 'removed':
-      return server.removedSigner === null || isMember ? own : forged(server.removedSigner);
-    default:
-      return null;
-  }
-}
-
-/** Shows another list of guests than the newest, now and then. */
-async function spoiltGuests(body: KeysBody, parts: Parts, server: HostileServer): Promise<KeysBody> {
-  const { chance, attacker, account } = parts;
-  const last = body.rings.at(-1) ?? server.rings.at(-1);
-  if (last === undefined || chance.is(0.7)) return body;
-  const forged = (signer?: CryptoKeyPair) => attacker.guestsAt(last, account, signer);
-  // Where the newest ring still has the removed device, that device may sign a list.
-  const isMember = hasSigner(last, server.removedSig);
-  return { ...body, guests: await otherList({ chance, server }, { own: body.guests, forged, isMember }) };
-}
-
 export function makeHostileServer(parts: Parts): HostileServer {
   const { chance, replica } = parts;
   const rings: string[] = [];
   const posted: Posted[] = [];
   const lists: string[] = [];
+  const proofs: Proof[] = [];
   const listOf = new Map<string, string | null>();
   const listsOf = new Map<string, Set<string>>();
   function knows(id: string, list: string | null): void {
@@ -204,9 +123,15 @@ export function makeHostileServer(parts: Parts): HostileServer {
   let granted: string | undefined;
 
   async function getKeys(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
+    if (server.hidesKeys) return problem(404, 'not_found');
     const answer = await keysFor(id, url, pass);
-    if (answer.status === 200) knows(id, ((await answer.clone().json()) as KeysBody).guests);
-    return answer;
+    if (answer.status !== 200) return answer;
+    const body = (await answer.clone().json()) as KeysBody;
+    knows(id, body.guests);
+    if (server.announces.length === 0) return answer;
+    const date = answer.headers.get('date');
+    const deletions = [...body.deletions, ...server.announces];
+    return Response.json({ ...body, deletions }, date === null ? {} : { headers: { date } });
   }
 
   async function keysFor(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
@@ -262,6 +187,13 @@ export function makeHostileServer(parts: Parts): HostileServer {
     return does === 'pass' && answer !== null ? answer : cut();
   }
 
+  /** Takes the signature of a member. The removal of keys is never carried out: it would end the run. */
+  async function takeProof(proof: Proof, pass: () => Promise<Response>): Promise<Response> {
+    proofs.push(proof);
+    if (proof.asks !== 'keep' || server.dropsObjections) return new Response(null, { status: 204 });
+    return server.isHostile && chance.is(0.3) ? problem(409, 'keys_conflict') : pass();
+  }
+
   const askedView = (): object | null =>
     server.asksAs === null ? server.asking : { ...server.asking, device_id: server.asksAs, relink: undefined };
 
@@ -296,6 +228,11 @@ export function makeHostileServer(parts: Parts): HostileServer {
     forgetsLists: false,
     sessionEnd: null,
     clockMs: 0,
+    hidesKeys: false,
+    announces: [],
+    proofs,
+    dropsObjections: false,
+    relay: makeRelay((about) => void posted.push({ ...about, plain: '', messageId: crypto.randomUUID() })),
     fetchFor: (device) => async (address, init) => {
       const url = new URL(address);
       const headers = new Headers(init.headers);
@@ -309,8 +246,10 @@ export function makeHostileServer(parts: Parts): HostileServer {
         const body = answer.status === 204 ? null : await answer.text();
         return new Response(body, { status: answer.status, headers: shown });
       };
+      const own = await server.relay.answer(device.id, url, init);
+      if (own !== null) return own;
       const sent = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, string>) : {};
-      const [from, sealed = ''] = [device.id, sent['sealed']];
+      const [from, sealed = '', plain = ''] = [device.id, sent['sealed'], sent['content']];
       const to = sent['to_device_id'] ?? sent['to'] ?? '';
       switch (`${init.method ?? 'GET'} ${url.pathname}`) {
         case 'GET /api/keys':
@@ -319,6 +258,12 @@ export function makeHostileServer(parts: Parts): HostileServer {
           return putKeys(sent['ring'] ?? '', pass);
         case 'PUT /api/keys/guests':
           return putGuests(from, sent['guests'] ?? '', pass);
+        case 'DELETE /api/keys':
+          return takeProof({ ...sent, asks: 'delete', from }, pass);
+        case 'DELETE /api/me/data':
+          return takeProof({ ...sent, asks: 'erase', from }, pass);
+        case 'POST /api/keys/keep':
+          return takeProof({ ...sent, asks: 'keep', from }, pass);
         case 'GET /api/auth/sessions':
           return listSessions(pass);
         case 'GET /api/auth/qr/request':
@@ -329,12 +274,12 @@ export function makeHostileServer(parts: Parts): HostileServer {
         case 'POST /api/message': {
           const target = { device_id: to === '*' ? null : to, name: 'any', online: false, pushed: false };
           const fake = (id: string) => ({ message_id: id, to: [target], created_at: Date.now() });
-          return post({ kind: 'message', from, to, sealed }, fake, pass);
+          return post({ kind: 'message', from, to, sealed, plain }, fake, pass);
         }
         case 'PUT /api/clipboard': {
           const about = { content: '', sealed, content_type: 'text/plain', source_device_id: from };
           const fake = () => ({ ...about, source_device_name: 'any', updated_at: Date.now(), expires_at: null });
-          return post({ kind: 'clipboard', from, to: '', sealed }, fake, pass);
+          return post({ kind: 'clipboard', from, to: '', sealed, plain }, fake, pass);
         }
         default:
           return pass();

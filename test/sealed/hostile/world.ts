@@ -3,9 +3,11 @@ import type { ReplicaProcess } from '../../support/replicas.ts';
 import { makeHanding } from './handing.ts';
 import { makeLettingIn } from './letting-in.ts';
 import { makeLooking } from './looking.ts';
+import { makeOffering } from './offering.ts';
 import { makeOpening } from './opening.ts';
 import { type Party, unlessRefused } from './party.ts';
 import { makeRun } from './run.ts';
+import { makeTaking } from './taking.ts';
 import { makeWriting } from './writing.ts';
 
 /** An account behind a hostile server, with all that its devices do. */
@@ -19,13 +21,19 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     by.keyring = null;
   }
 
+  const [writing, opening] = [makeWriting(run), makeOpening(run)];
+  const offering = makeOffering(run, writing);
   return {
     ...run,
     ...makeLettingIn(run),
-    ...makeWriting(run),
+    ...writing,
     ...makeHanding(run),
-    ...makeOpening(run),
+    ...opening,
     ...makeLooking(run),
+    ...offering,
+    ...makeTaking(run, { ...offering, ...opening }),
+    /** Ends the programs that send files. */
+    close: () => offering.sent.forEach(({ end }) => end.close()),
     tellRemoved,
     /** Notes what the removed device took along. */
     take: (keyring: Keyring) => void (run.stolen.keyring = keyring),

@@ -1,10 +1,8 @@
-import { openClipboard } from '../../../shared/client/sealed/content/clipboard.ts';
-import { openMessage } from '../../../shared/client/sealed/content/messages.ts';
 import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { memberOf } from '../../../shared/client/sealed/ring/ring.ts';
 import type { Device } from '../../../shared/client/wire.ts';
-import { type Act, knownBy } from './acts.ts';
+import { type Act, knownBy, opens } from './acts.ts';
 import { type Party, unlessRefused } from './party.ts';
 import { check, type Run } from './run.ts';
 import type { Posted } from './server.ts';
@@ -32,16 +30,7 @@ export function makeWriting(run: Run) {
    * device that has heard of the removal waits for such a ring; a device that is only not listed keeps its place.
    */
   async function checkSealed(by: Party, posted: Posted, keyring: Keyring): Promise<void> {
-    const opensWith = async (own: Keyring): Promise<boolean> => {
-      const { sealed, from, to } = posted;
-      const about = { sealed, from };
-      return (
-        (await unlessRefused(
-          to === '' ? openClipboard(own, { ...about, now: Date.now() }) : openMessage(own, { ...about, to }),
-        )) !== null
-      );
-    };
-    check(!(await opensWith({ ...keyring, keys: attacker.keys, accountKeys: [] })), 'sealed for the attacker');
+    check(!(await opens(posted, { ...keyring, keys: attacker.keys, accountKeys: [] })), 'sealed for the attacker');
     await guests.checkSealed(by, posted, keyring);
     const taken = stolen.keyring;
     if (taken === null) return;
@@ -49,7 +38,7 @@ export function makeWriting(run: Run) {
     // Who is kept behind, at a ring from before the removed device joined, has the key that it got then.
     const isBefore = keyring.ring.body.n < (memberOf(taken.ring, mallory.id)?.since ?? 0);
     check(
-      isIn || isBefore || !(await opensWith({ ...taken, rings: keyring.rings, ring: keyring.ring })),
+      isIn || isBefore || !(await opens(posted, { ...taken, rings: keyring.rings, ring: keyring.ring })),
       'sealed for a removed device',
     );
     check(!isIn || !by.hasHeard, 'sealed while a removed device has the key');
@@ -86,5 +75,5 @@ export function makeWriting(run: Run) {
     check(settled <= count && (count === 0 || server.lastStatus >= 200), 'reported as sent, and it was not');
   }
 
-  return { write };
+  return { write, checkSealed };
 }
