@@ -63,7 +63,8 @@ async function step(world: World): Promise<void> {
   else if (does < 40) await look(by);
   else if (does < 47) await (world.hasTaken() ? tellRemoved(by) : removeMallory(world));
   else if (does >= 94) await stepOfFiles(world, by);
-  else if (does < 63 || does >= 86) await stepOfGuests(world, by, does);
+  else if (does >= 90) await stepOfNews(world, by);
+  else if (does < 63 || does >= 83) await stepOfGuests(world, by, does);
   else if (does < 68 && !members.includes(dan)) {
     if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
@@ -78,6 +79,14 @@ async function stepOfFiles({ chance, server, members, guests, offer, handFiles }
     server.isHostile = chance.is(0.7);
     await handFiles(chance.is(0.9) ? to : chance.pick(members));
   }
+}
+
+/** A server lists the devices of the account, announces that its keys are removed, or says that it has none. */
+async function stepOfNews({ chance, list, announce, hideKeys }: World, by: Party): Promise<void> {
+  const does = chance.pick(['list', 'list', 'announce', 'hide']);
+  if (does === 'list') await list(by);
+  else if (does === 'announce') await announce(by);
+  else await hideKeys(by);
 }
 
 /** Guests come and go, and get other keys. */

@@ -21,20 +21,29 @@ export function goneMembers({ ring }: Keyring, devices: readonly Pick<Device, 'd
  * Notes since when members are not listed. Returns those to take out of the ring: reported as removed, or not listed for 90
  * days. A list alone evicts nobody sooner, because a laptop would lose its key in a holiday. While members name other rings,
  * nobody is taken out on the word of the service: it could silence the one that knows the rings which it hides.
+ *
+ * `clocks`: this moment by the service's clock, and by this machine's. The 90 days have to pass by both of them. Otherwise a
+ * service could take a member out at once by a wrong time, and so could a machine whose clock was set.
  */
-export function noteListed(store: KeyStore, keyring: Keyring, devices: Listed, now: number): Promise<string[]> {
+export function noteListed(
+  store: KeyStore,
+  keyring: Keyring,
+  devices: Listed,
+  clocks: readonly [number, number],
+): Promise<string[]> {
+  const [least, most] = [Math.min(...clocks), Math.max(...clocks)];
   const gone = goneMembers(keyring, devices);
   return store.lock(async () => {
     const record = await store.load();
     const before = new Map(Object.entries(record?.away ?? {}));
-    const since = new Map(gone.map((id) => [id, Math.min(now, before.get(id) ?? now)]));
+    const since = new Map(gone.map((id) => [id, Math.min(most, before.get(id) ?? most)]));
     const isSame = since.size === before.size && gone.every((id) => before.get(id) === since.get(id));
     if (record !== null && !isSame) await store.save({ ...record, away: Object.fromEntries(since) });
     if (disagreeing({ ...keyring, named: record?.named }).length > 0) return [];
     return keyring.ring.body.members
       .map(({ device_id }) => device_id)
       .filter((id) => id !== keyring.device_id)
-      .filter((id) => keyring.removed.has(id) || now - (since.get(id) ?? now) > AWAY_MS);
+      .filter((id) => keyring.removed.has(id) || least - (since.get(id) ?? most) > AWAY_MS);
   });
 }
 

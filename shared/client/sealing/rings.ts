@@ -271,7 +271,7 @@ export function makeRings(
     },
 
     noteListed: (keyring: Keyring, devices: readonly Pick<Device, 'device_id'>[]): Promise<string[]> =>
-      noteListed(store, keyring, devices, serverNow()),
+      noteListed(store, keyring, devices, [serverNow(), Date.now()]),
 
     async create({ kind, anew = false }: { kind: string; anew?: boolean }): Promise<Keyring> {
       const session = await calls.session();

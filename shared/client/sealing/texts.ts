@@ -82,7 +82,9 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
     { text, id: own, devices, plain = false }: TextToSend,
     settings: CallSettings,
   ): Promise<SentText> {
-    const others = devices.filter(({ device_id }) => device_id !== keyring.device_id);
+    // A device that is listed twice would show the text twice.
+    const listed = new Map(devices.map((device) => [device.device_id, device]));
+    const others = [...listed.values()].filter(({ device_id }) => device_id !== keyring.device_id);
     const keyed = others.filter(({ device_id }) => isKeyed(keyring, device_id));
     const unkeyed = others.filter((device) => !keyed.includes(device));
     if (keyed.length === 0 && unkeyed.length > 0 && !plain) throw sealingError('nobody_can_read');

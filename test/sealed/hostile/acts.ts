@@ -47,9 +47,10 @@ export const opens = (posted: Posted, own: Keyring): Promise<boolean> =>
   ).then((opened) => opened !== null);
 
 /** Returns a posted item as the server hands it out. */
-export const messageOf = (about: Pick<Posted, 'from' | 'sealed' | 'messageId'>): Message => ({
-  ...{ message_id: about.messageId, from_device_id: about.from, from_name: 'any', content: '' },
-  ...{ sealed: about.sealed, created_at: Date.now(), redelivered: false },
+export const messageOf = (about: Pick<Posted, 'from' | 'sealed' | 'messageId'> & { plain?: string }): Message => ({
+  ...{ message_id: about.messageId, from_device_id: about.from, from_name: 'any', content: about.plain ?? '' },
+  ...((about.plain ?? '') === '' && { sealed: about.sealed }),
+  ...{ created_at: Date.now(), redelivered: false },
 });
 
 /** Returns the numbers and hashes of the rings of a device. */

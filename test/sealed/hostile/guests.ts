@@ -81,6 +81,7 @@ export function makeGuests({ chance, server, all, approvers, lists, fail }: Part
   return {
     visiting,
     isGuest,
+    isGoneBy,
     canCome: (): Party | null => all.find((each) => !visiting.includes(each) && !removed.includes(each)) ?? null,
 
     /** Tells whether a guest was in before this act. An approval that failed may have named earlier keys of it. */

@@ -84,17 +84,22 @@ export interface Link {
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('base64url');
 
-/** Checks a signature without the library. `text`: `base64url(bytes).base64url(signature)`. */
-export function isSignedBy(sig: string, label: string, account: AccountName, text: string): boolean {
-  const [bytes, signature] = text.split('.').map((part) => Buffer.from(part, 'base64url')) as [Buffer, Buffer];
+/** Checks a signature over parts without the library. */
+export function verifies(sig: string, parts: readonly (string | Buffer)[], signature: string | Buffer): boolean {
   const point = Buffer.from(sig, 'base64url');
   const [x, y] = [point.subarray(1, 33), point.subarray(33)].map((half) => half.toString('base64url')) as [
     string,
     string,
   ];
   const key = createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: 'P-256', x, y } });
-  const parts = signedBytes([label, account.service, account.user_id, bytes]);
-  return verify('sha256', parts, { key, dsaEncoding: 'ieee-p1363' }, signature);
+  const bytes = typeof signature === 'string' ? Buffer.from(signature, 'base64url') : signature;
+  return verify('sha256', signedBytes([...parts]), { key, dsaEncoding: 'ieee-p1363' }, bytes);
+}
+
+/** Checks what was signed. `text`: `base64url(bytes).base64url(signature)`. */
+export function isSignedBy(sig: string, label: string, account: AccountName, text: string): boolean {
+  const [bytes, signature] = text.split('.').map((part) => Buffer.from(part, 'base64url')) as [Buffer, Buffer];
+  return verifies(sig, [label, account.service, account.user_id, bytes], signature);
 }
 
 /** Reads the chain that a device keeps, and checks it without the library: numbers, hashes, signatures, and whose keys. */

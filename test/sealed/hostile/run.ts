@@ -35,6 +35,12 @@ export interface Seen {
   stoppedFiles: number;
   resumed: number;
   signals: number;
+  /** Lists of devices that were shown, objections to a removal, and times at which the server had no keys. */
+  lists: number;
+  objections: number;
+  hidden: number;
+  /** Texts that users let the server read. */
+  plain: number;
 }
 
 /** Fails the run of this seed. */
@@ -66,6 +72,7 @@ export async function makeRun(seed: number, replica: ReplicaProcess) {
     ...{ opened: 0, waits: 0, refused: 0, stopped: 0, sent: 0, healed: 0, disagreed: 0 },
     ...{ toGuests: 0, fromGuests: 0, rekeyed: 0, olderLists: 0, endsHidden: 0 },
     ...{ offered: 0, openedFiles: 0, refusedFiles: 0, received: 0, stoppedFiles: 0, resumed: 0, signals: 0 },
+    ...{ lists: 0, objections: 0, hidden: 0, plain: 0 },
   };
   /** The keys that the removed device took along. */
   const stolen: { keyring: Keyring | null } = { keyring: null };

@@ -100,7 +100,8 @@ export function makeShownOffers(run: Run) {
         return view({ sealed: spoilt(transfer.sealed ?? '', chance) });
       case 'of another': {
         const { from, sealed } = chance.pick(server.posted);
-        return view({ sealed, sender: { device_id: from, name: 'any' } });
+        const isGenuine = sealed === transfer.sealed;
+        return { ...view({ sealed, sender: { device_id: from, name: 'any' } }), isGenuine };
       }
       case 'size':
       case 'fewer':

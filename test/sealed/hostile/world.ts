@@ -2,10 +2,12 @@ import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
 import { makeHanding } from './handing.ts';
 import { makeLettingIn } from './letting-in.ts';
+import { makeListing } from './listing.ts';
 import { makeLooking } from './looking.ts';
 import { makeOffering } from './offering.ts';
 import { makeOpening } from './opening.ts';
 import { type Party, unlessRefused } from './party.ts';
+import { makeRemovals } from './removals.ts';
 import { makeRun } from './run.ts';
 import { makeTaking } from './taking.ts';
 import { makeWriting } from './writing.ts';
@@ -21,11 +23,14 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     by.keyring = null;
   }
 
-  const [writing, opening] = [makeWriting(run), makeOpening(run)];
+  const listing = makeListing(run);
+  const [writing, opening] = [makeWriting(run, listing), makeOpening(run)];
   const offering = makeOffering(run, writing);
   return {
     ...run,
     ...makeLettingIn(run),
+    ...makeRemovals(run),
+    ...listing,
     ...writing,
     ...makeHanding(run),
     ...opening,

@@ -1,30 +1,18 @@
 import { publicKeysOf } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { memberOf } from '../../../shared/client/sealed/ring/ring.ts';
-import type { Device } from '../../../shared/client/wire.ts';
 import { type Act, knownBy, opens } from './acts.ts';
+import type { makeListing } from './listing.ts';
 import { type Party, unlessRefused } from './party.ts';
 import { check, type Run } from './run.ts';
 import type { Posted } from './server.ts';
 
 /** Lets devices write, and checks for whom they have sealed. */
-export function makeWriting(run: Run) {
+export function makeWriting(
+  run: Run,
+  { told, checkReaders }: Pick<ReturnType<typeof makeListing>, 'told' | 'checkReaders'>,
+) {
   const { seed, chance, server, attacker, guests, mallory, members, acts, written, seen, stolen, known } = run;
-  const listed = (): Device[] =>
-    [...members, ...guests.visiting].map(({ id, device }) => ({
-      device_id: id,
-      name: device.name,
-    })) as Device[];
-  /** The devices as the server names them. */
-  function told(): Device[] {
-    const all = listed();
-    if (!server.isHostile || chance.is(0.6)) return all;
-    if (stolen.keyring !== null && chance.is(0.5))
-      return [...all, { device_id: mallory.id, name: 'Mallory' } as Device];
-    if (chance.is(0.5)) return [...all, { device_id: 'attacker', name: 'Phone' } as Device];
-    return all.filter(() => chance.is(0.7));
-  }
-
   /**
    * Checks what a device has just sealed: not for the attacker, and not for the removed device once its ring is without it. A
    * device that has heard of the removal waits for such a ring; a device that is only not listed keeps its place.
@@ -49,7 +37,7 @@ export function makeWriting(run: Run) {
     const keyring = await known(by);
     if (keyring === null) return void (seen.stopped += 1);
     check(keyring.ring.body.n >= by.mustKnow, `${by.device.name} seals below a ring that it has seen used`);
-    const [text, given] = [`text ${acts.length} ${seed}`, told()];
+    const [text, devices, plain] = [`text ${acts.length} ${seed}`, told(), to !== '' && chance.is(0.1)];
     const before = server.posted.length;
     const act: Act = {
       ...{ from: by.id, to, text, ...knownBy(keyring), isAfterRemoval: false },
@@ -58,12 +46,16 @@ export function makeWriting(run: Run) {
     };
     acts.push(act);
     const { texts } = by.sealing;
-    const settled = await unlessRefused(
+    const sent =
+      to === '' ? null : await unlessRefused(texts.send(keyring, { to, text, devices, plain }, { retries: 0 }));
+    const settled =
       to === ''
-        ? texts.setClipboard(keyring, text, { retries: 0 }).then(() => 1)
-        : texts.send(keyring, { to, text, devices: given }, { retries: 0 }).then(({ messageIds }) => messageIds.length),
-    );
+        ? await unlessRefused(texts.setClipboard(keyring, text, { retries: 0 }).then(() => 1))
+        : (sent?.messageIds.length ?? null);
+    checkReaders(by, keyring, { posted: server.posted.slice(before), sent, isPlain: plain });
     for (const posted of server.posted.slice(before)) {
+      if (posted.plain !== '') seen.plain += 1;
+      if (posted.plain !== '') continue;
       written.set(posted.sealed, act);
       if (guests.isGuest(posted.to)) seen.toGuests += 1;
       await checkSealed(by, posted, keyring);

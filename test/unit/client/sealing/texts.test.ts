@@ -136,13 +136,37 @@ test('the clipboard of a device that was removed is refused', async () => {
 test('a member leaves the ring when it was removed, or was not listed for 90 days', async () => {
   const { own, store, devices } = await makePair();
   const [left, day] = [devices.slice(0, 1), 86_400_000];
-  expect(await noteListed(store, own, left, NOW)).toEqual([]);
-  expect(await noteListed(store, own, left, NOW + 90 * day)).toEqual([]);
-  expect(await noteListed(store, own, left, NOW + 90 * day + 1)).toEqual(['phone-1']);
+  const note = (listed: typeof devices, at: number, keyring = own) => noteListed(store, keyring, listed, [at, at]);
+  expect(await note(left, NOW)).toEqual([]);
+  expect(await note(left, NOW + 90 * day)).toEqual([]);
+  expect(await note(left, NOW + 90 * day + 1)).toEqual(['phone-1']);
   // A device that was back meanwhile begins anew.
-  expect(await noteListed(store, own, devices, NOW + 91 * day)).toEqual([]);
-  expect(await noteListed(store, own, left, NOW + 92 * day)).toEqual([]);
-  expect(await noteListed(store, await noteRemoved(store, own, 'phone-1'), devices, NOW)).toEqual(['phone-1']);
+  expect(await note(devices, NOW + 91 * day)).toEqual([]);
+  expect(await note(left, NOW + 92 * day)).toEqual([]);
+  expect(await note(devices, NOW, await noteRemoved(store, own, 'phone-1'))).toEqual(['phone-1']);
+});
+
+const DAY = 86_400_000;
+test.each<[string, number, number]>([
+  ['of a service goes ahead', 0, 91 * DAY],
+  ['of a service was behind', -91 * DAY, 0],
+])('a clock %s by months, and no member leaves the ring for that', async (_, first, second) => {
+  for (const isOwn of [false, true]) {
+    const { own, store, devices } = await makePair();
+    const note = (at: number, other: number) =>
+      noteListed(store, own, devices.slice(0, 1), isOwn ? [at, other] : [other, at]);
+    expect(await note(NOW, NOW + first)).toEqual([]);
+    expect(await note(NOW, NOW + second)).toEqual([]);
+    // By both clocks it is time.
+    expect(await note(NOW + 91 * DAY, NOW + 91 * DAY)).toEqual(['phone-1']);
+  }
+});
+
+test('a device that a service lists twice gets a text once', async () => {
+  const { own, sent, laptop, devices } = await makePair();
+  const twice = [...devices, ...devices, deviceOf('planted-1')];
+  await laptop.send(own, { to: '*', text: 'x', devices: twice });
+  expect(sent.map((each) => each.to_device_id)).toEqual(['phone-1']);
 });
 
 test('a text that was sealed again after a rotation is shown once, and one that somebody repeats is refused', async () => {
