@@ -23,6 +23,12 @@ export const found = (selector: string, text: string, withinMs: number): string 
   return awaited(`() => [...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => ${isIt})`, withinMs);
 };
 
+/** Resolves to the element of this selector whose text begins like this, when there is one. */
+export const begun = (selector: string, text: string, withinMs: number): string => {
+  const isIt = `one.textContent?.trim().startsWith(${JSON.stringify(text)})`;
+  return awaited(`() => [...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => ${isIt})`, withinMs);
+};
+
 /** Resolves to the first element of this selector, when there is one. */
 export const there = (selector: string, withinMs: number): string =>
   awaited(`() => document.querySelector(${JSON.stringify(selector)}) ?? undefined`, withinMs);

@@ -18,6 +18,8 @@ export interface KeyedSite {
     laptop: KeyedDevice,
     options: { name: string; direct?: boolean } & BrowserContextOptions,
   ): Promise<AppPage>;
+  /** Logs a person in; gives the headers with which a device of that person begins its session. */
+  logIn(user: string): Promise<{ Cookie: string; Origin: string }>;
   /** A device that is not signed in yet. */
   device(): KeyedDevice;
   /** Signs a device in, in a new account whose content is not encrypted. */
@@ -58,6 +60,7 @@ function keyedSiteAt(site: SignInSite, address: Address): KeyedSite {
     ...address,
     prefix: site.prefix,
     plainAccount,
+    logIn: async (user) => ({ Cookie: (await site.logIn(user)).cookie, Origin: url }),
     device: () => makeKeyedDevice(site, url),
     async account() {
       const laptop = await plainAccount();

@@ -14,6 +14,8 @@ import { makeWorld, type World } from '../sealed/hostile/world.ts';
  */
 
 const { APP_TEST_SEEDS: seeds, APP_TEST_FIRST_SEED: first, APP_TEST_SEED: only } = process.env;
+/** One fault is enough: the client has a planted one. */
+const { APP_TEST_UNTIL_FAULT: untilFault } = process.env;
 const COUNT = Number(seeds || 50);
 const SEEDS = only ? [Number(only)] : Array.from({ length: COUNT }, (_, index) => Number(first || 0) + index);
 const STEPS = 40;
@@ -164,6 +166,7 @@ test('nothing is shown that nobody wrote, and nothing genuine is lost, whatever 
         faults.push(`seed ${at}: ${error instanceof Error ? error.message : String(error)}`);
         process.stdout.write(`${faults.at(-1)}\n`);
         if (only) throw error;
+        if (untilFault) left.length = 0;
         return null;
       });
       if (at % 50 === 49) process.stdout.write(`seed ${at} has ended\n`);

@@ -43,10 +43,12 @@ const sinksOf =
 
 /** Hands offers and their files to devices, and checks what they take. */
 export function makeTaking(run: Run, { sent, checkKept }: Parts) {
-  const { chance, server, guests, mallory, seen, known } = run;
+  const { chance, server, guests, seen, known, faults } = run;
   const { relay } = server;
   const { showTo } = makeShownOffers(run);
   const { exchange } = makeSignals(run);
+  /** The id under which a device has shown files. */
+  const ids = new Map<string, string>();
 
   /** Checks the offer that a device shows: who made it, for whom, and which files it names. */
   function checkShown(
@@ -64,6 +66,9 @@ export function makeTaking(run: Run, { sent, checkKept }: Parts) {
     check(JSON.stringify(shown) === JSON.stringify(own), 'other files are shown than were sent');
     guests.checkSender(by, keyring, sender, { sig: made.act.sig, t: 0 });
     check(!sender.isRemoved, 'files of a removed device are shown');
+    const shownAs = ids.get(`${by.id} ${made.act.text}`) ?? offer.id;
+    check(shownAs === offer.id, 'files are shown again under another id');
+    ids.set(`${by.id} ${made.act.text}`, offer.id);
     return made;
   }
 
@@ -119,7 +124,11 @@ export function makeTaking(run: Run, { sent, checkKept }: Parts) {
       { id: made.act.from, end: made.end },
       { id: by.id, end },
     ] as const;
-    relay.lies.onAccept = () => (canSignal ? exchange(...sides, offer.id) : Promise.resolve());
+    relay.lies.onAccept = async () => {
+      if (!canSignal) return;
+      // Thrown here, it would be an answer that does not come.
+      await exchange(...sides, offer.id).catch((error: unknown) => void faults.push(String(error)));
+    };
     let isDone = await accept(end, offer, disk, plan, made);
     relay.lies.onAccept = NO_LIES.onAccept;
     if (!isDone && plan.how === 'anew' && isGenuine) {
