@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { PushSite } from '../push/scene.ts';
 import { makeDevice, type TestDevice } from '../support/device.ts';
-import type { FakeSubscription } from '../support/fake-push/push-service.ts';
+import type { FakePushService, FakeSubscription } from '../support/fake-push/push-service.ts';
 import { type AppPage, localUrl, openApp } from './app-page.ts';
 import { untilWorker } from './service-worker.ts';
 
@@ -59,7 +59,8 @@ function fakePushManager(): void {
   };
 }
 
-async function giveFake(context: BrowserContext, { service }: PushSite) {
+/** Gives a context the fake push service, before a page is opened in it. */
+export async function giveFake(context: BrowserContext, service: Pick<FakePushService, 'subscribe'>, isUsed = true) {
   const [asked, subscriptions]: [AtSettings['asked'][number][], HeldSubscription[]] = [[], []];
   const browserHas: AtSettings['browserHas'] = { now: null, isRefusing: false };
   await context.exposeFunction('getSubscriptionAtFake', () => browserHas.now);
@@ -77,6 +78,7 @@ async function giveFake(context: BrowserContext, { service }: PushSite) {
     browserHas.now = made;
     return made;
   });
+  if (isUsed) await context.addInitScript(fakePushManager);
   return { asked, subscriptions, browserHas };
 }
 
@@ -99,13 +101,12 @@ export async function openSettings(
     name: 'Desktop',
     ...(permissions && { permissions }),
   });
-  const fake = await giveFake(app.context, push);
+  const fake = await giveFake(app.context, push.service, pushService === 'own');
   if (pushService === 'silent') {
     await app.context.addInitScript(() => {
       PushManager.prototype.subscribe = () => new Promise(() => {});
     });
   }
-  if (pushService === 'own') await app.context.addInitScript(fakePushManager);
   await app.page.goto(`${localUrl(push.site.one)}/#/settings`);
   await untilWorker(app.page);
   const identity = await app.page.evaluate(() => localStorage.getItem('baton-development'));
