@@ -6,7 +6,7 @@ import { openClipboard } from '../../../shared/client/sealed/content/clipboard.t
 import { openMessage } from '../../../shared/client/sealed/content/messages.ts';
 import { openTransfer } from '../../../shared/client/sealed/content/transfers.ts';
 import { type Link, unlessRefused } from './party.ts';
-import type { Posted } from './server.ts';
+import type { Posted } from './passed.ts';
 
 /** A text that a device has written, or that the server forged with the keys of the removed device. */
 export interface Act {

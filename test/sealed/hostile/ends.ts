@@ -8,7 +8,7 @@ import { makeTransfers, type TransferModule } from '../../../shared/client/trans
 import type { Transfer } from '../../../shared/client/wire.ts';
 import type { Party } from './party.ts';
 import type { PassedSignal } from './relay.ts';
-import type { HostileServer } from './server.ts';
+import type { HostileServer } from './hostile-server.ts';
 
 /** The transfers of the client in one page, or one program, of a device. */
 export interface End {

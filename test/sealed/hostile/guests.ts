@@ -7,7 +7,8 @@ import { opens } from './acts.ts';
 import type { Chance } from './chance.ts';
 import { type Lists, listOf } from './lists.ts';
 import { currentOf, type Party, unlessRefused } from './party.ts';
-import type { HostileServer, Posted } from './server.ts';
+import type { HostileServer } from './hostile-server.ts';
+import type { Posted } from './passed.ts';
 
 /** With this access a device has no key of the account. */
 export const HOUR = { scope: 'full', persist: 'once' } as const;

@@ -4,7 +4,7 @@ import { type Act, type Handed, knownBy, messageOf } from './acts.ts';
 import { spoilt } from './chance.ts';
 import { type Party, unlessRefused } from './party.ts';
 import type { Run } from './run.ts';
-import type { Posted } from './server.ts';
+import type { Posted } from './passed.ts';
 
 /** How the server hands out what it has. */
 const WAYS = [

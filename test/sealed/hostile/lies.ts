@@ -1,14 +1,7 @@
 import { type Chance, spoilt } from './chance.ts';
 import type { AccountName, Attacker } from './attacker.ts';
-import type { HostileServer } from './server.ts';
-
-/** The answer about the rings, as the contract has it. */
-export interface KeysBody {
-  rings: string[];
-  n: number;
-  guests: string | null;
-  deletions: { of: 'keys' | 'account'; at: number }[];
-}
+import type { HostileServer } from './hostile-server.ts';
+import type { KeysBody } from './passed.ts';
 
 export interface LiarParts {
   readonly chance: Chance;

@@ -4,7 +4,7 @@ import type { SentText } from '../../../shared/client/sealing/api.ts';
 import type { Device } from '../../../shared/client/wire.ts';
 import { type Party, unlessRefused } from './party.ts';
 import { check, type Run } from './run.ts';
-import type { Posted } from './server.ts';
+import type { Posted } from './passed.ts';
 
 const DAY_MS = 86_400_000;
 

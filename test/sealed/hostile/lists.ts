@@ -3,7 +3,7 @@ import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import type { Guest } from '../../../shared/client/sealed/ring/guests.ts';
 import type { AccountName } from './attacker.ts';
 import { isSignedBy, type Party } from './party.ts';
-import type { HostileServer } from './server.ts';
+import type { HostileServer } from './hostile-server.ts';
 
 /** A list of guests, as the judge reads it. */
 export interface List {

@@ -58,18 +58,18 @@ export function makeOffering(run: Run, { checkSealed }: Pick<ReturnType<typeof m
   function checkUploads(held: Held, files: readonly OwnFile[]): void {
     check(!held.isResealed, 'a record was sealed twice, with other bytes');
     for (const [index, { name, type, bytes }] of files.entries()) {
-      const upload = Buffer.from(held.uploads[index] ?? []);
+      const bytesThere = Buffer.from(held.uploads[index] ?? []);
       check(!held.body.includes(name.split('/')[0] ?? name) && !held.body.includes(type), 'the server reads a name');
-      const isPlain = bytes.length >= 16 && upload.includes(bytes.subarray(0, 16));
+      const isPlain = bytes.length >= 16 && bytesThere.includes(bytes.subarray(0, 16));
       check(!isPlain, 'the server reads a file');
-      check(upload.length === held.transfer.files?.[index]?.size, 'a file was not sent whole');
+      check(bytesThere.length === held.transfer.files?.[index]?.size, 'a file was not sent whole');
     }
   }
 
   /** Sends what was sealed. The server names earlier offsets, and the program may be started anew on the way. */
   async function upload(
     by: Party,
-    offer: SealedOffer,
+    sealed: SealedOffer,
     files: readonly OwnFile[],
   ): Promise<Omit<Sent, 'act' | 'files'>> {
     const sources = files.map(sourceOf);
@@ -83,7 +83,7 @@ export function makeOffering(run: Run, { checkSealed }: Pick<ReturnType<typeof m
       },
     };
     const first = makeEnd(by, server);
-    const running = await by.sealing.files.send(first.api, offer, sources, { ...settings, signal: gone.signal });
+    const running = await by.sealing.files.send(first.api, sealed, sources, { ...settings, signal: gone.signal });
     const { id } = running;
     if (
       await running.uploaded.then(
@@ -95,7 +95,7 @@ export function makeOffering(run: Run, { checkSealed }: Pick<ReturnType<typeof m
     first.close();
     by.restart();
     const end = makeEnd(by, server);
-    const again = await by.sealing.files.resume(end.api, id, { key: offer.key, files: sources }, settings);
+    const again = await by.sealing.files.resume(end.api, id, { key: sealed.key, files: sources }, settings);
     await again.uploaded;
     seen.resumed += 1;
     return { id, end };

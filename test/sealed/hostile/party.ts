@@ -10,7 +10,7 @@ import { memorySession } from '../../../shared/client/session/session.ts';
 import { signedBytes } from '../../support/sealed/keyring.ts';
 import type { TestDevice } from '../../support/device.ts';
 import type { AccountName } from './attacker.ts';
-import type { HostileServer } from './server.ts';
+import type { HostileServer } from './hostile-server.ts';
 
 /** A device with keys, behind the hostile server. */
 export interface Party {

@@ -1,5 +1,5 @@
 import type { Transfer } from '../../../shared/client/wire.ts';
-import type { Posted } from './server.ts';
+import type { Posted } from './passed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -41,6 +41,8 @@ export interface Lies {
   onAccept: (held: Held) => Promise<void>;
   /** Called when a receiver asks for bytes behind the end of what the server gives. */
   onMore: () => void;
+  /** Called when a transfer has failed, or was cancelled. */
+  onFailed: () => void;
 }
 
 export interface Relay {
@@ -57,6 +59,7 @@ export const NO_LIES: Lies = {
   served: ({ uploads }, index) => ({ bytes: uploads[index] ?? new Uint8Array(0), cutAt: null }),
   onAccept: () => Promise.resolve(),
   onMore: () => {},
+  onFailed: () => {},
 };
 
 const SIDES = { name: 'any' } as const;
@@ -141,7 +144,10 @@ export function makeRelay(onOffer: (about: Pick<Posted, 'kind' | 'from' | 'to' |
       one.transfer = { ...now, state: 'RELAY_ACTIVE' };
     }
     if (action === 'complete') one.transfer = { ...now, state: 'DONE' };
-    if (action === 'fail' || action === 'cancel') one.transfer = { ...now, state: 'FAILED' };
+    if (action === 'fail' || action === 'cancel') {
+      one.transfer = { ...now, state: 'FAILED' };
+      relay.lies.onFailed();
+    }
     // A list of files beside the state would count as another one.
     const { files: _, ...told } = one.transfer.sender.device_id === device ? one.transfer : relay.lies.view(one);
     return Response.json({ transfer: { ...told, state: one.transfer.state } });

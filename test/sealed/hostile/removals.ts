@@ -3,7 +3,7 @@ import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { memberOf } from '../../../shared/client/sealed/ring/ring.ts';
 import { type Party, unlessRefused, verifies } from './party.ts';
 import { check, type Run } from './run.ts';
-import type { Proof } from './server.ts';
+import type { Proof } from './passed.ts';
 
 /** Announces the removal of the keys, drops objections, and says that the account has no keys. */
 export function makeRemovals({ chance, server, account, seen, known }: Run) {
@@ -60,7 +60,7 @@ export function makeRemovals({ chance, server, account, seen, known }: Run) {
       server.hidesKeys = true;
       check((await unlessRefused(sealing.rings.current())) === null, 'keys are used that the server does not have');
       const made = await unlessRefused(sealing.rings.create({ kind: 'cli' }));
-      check(made === null || before?.account == null, 'a device makes other keys than it has');
+      check(made === null || (before?.account ?? null) === null, 'a device makes other keys than it has');
       const changed = await unlessRefused(
         sealing.linking.remove([chance.pick(keyring?.ring.body.members ?? [])?.device_id ?? '']),
       );

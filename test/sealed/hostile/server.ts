@@ -1,87 +1,11 @@
-import type { DeviceKeys } from '../../../shared/client/sealed/keys/device-keys.ts';
 import type { DeviceSession } from '../../../shared/contract/modules/sessions.ts';
-import type { Fetch } from '../../../shared/client/http/request.ts';
 import type { ReplicaProcess } from '../../support/replicas.ts';
-import type { TestDevice } from '../../support/device.ts';
 import type { AccountName, Attacker } from './attacker.ts';
 import type { Chance } from './chance.ts';
-import { type KeysBody, numberOf, spoiltGuests, spoiltKeys } from './lies.ts';
-import { makeRelay, type Relay } from './relay.ts';
-
-/** What a device sealed and gave to the server, as the server saw it. */
-export interface Posted {
-  readonly kind: 'message' | 'clipboard' | 'transfer';
-  readonly from: string;
-  /** The id of a device, `*`, or `''` for the clipboard. */
-  readonly to: string;
-  readonly sealed: string;
-  /** What the server can read: '' where the text is sealed. */
-  readonly plain: string;
-  /** The server's own id. */
-  readonly messageId: string;
-}
-
-/** A server between devices and a real one. While it is hostile it lies, drops, repeats and swaps, by its seed. */
-export interface HostileServer {
-  isHostile: boolean;
-  /** All rings that any device has put, the swallowed ones too. */
-  readonly rings: readonly string[];
-  readonly posted: readonly Posted[];
-  /** The status of the last response to something sealed; 0 for none. */
-  readonly lastStatus: number;
-  /** The response about the device that asks to be let in. */
-  asking: object | null;
-  /** The device that the server names as the one that asks; null: the one that does. */
-  asksAs: string | null;
-  /** The grant of the last approval. */
-  readonly granted: string | undefined;
-  /** The removed device's keys help the server. */
-  removedSigner: CryptoKeyPair | null;
-  /** The public part of these keys, as a ring has it. */
-  removedSig: string;
-  /** The device that is told that nothing has followed the ring that it has; null: none. */
-  keptBehind: string | null;
-  /** The keys of all guests that were ever in, with which the server signs too. */
-  readonly guestSigners: DeviceKeys[];
-  /** All lists of guests that any device has put, the swallowed ones too. */
-  readonly lists: readonly string[];
-  /** Called with each list that a device puts, before it is there. */
-  onList: (deviceId: string, list: string) => void;
-  /** The list of guests that the server shows instead of its own; null: its own. */
-  shownList: string | null;
-  /** It shows no list of guests at all. */
-  hidesList: boolean;
-  /** The lists that a device was shown last, and has put with success, by the device. */
-  readonly listOf: ReadonlyMap<string, string | null>;
-  /** All lists that a device was ever shown, or has put with success. */
-  readonly listsOf: ReadonlyMap<string, ReadonlySet<string>>;
-  /** It takes lists of guests, says so, and forgets them. */
-  forgetsLists: boolean;
-  /** When the sessions of all guests end, as the server tells it; null: as it is. */
-  sessionEnd: number | null;
-  /** How far the server's clock is from the right time, as its answers tell it. */
-  clockMs: number;
-  /** It says that the account has no keys. */
-  hidesKeys: boolean;
-  /** The removals that it announces beside those that are announced. */
-  announces: KeysBody['deletions'];
-  /** The removal of keys that it was asked for, and the objections: their proofs, and the number of the ring. */
-  readonly proofs: readonly Proof[];
-  /** It passes no objection on, and says that it did. */
-  dropsObjections: boolean;
-  /** The transfers, which are the server's own: nothing real is behind them. */
-  readonly relay: Relay;
-  fetchFor(device: TestDevice): Fetch;
-}
-
-/** The signature of a member under what it asks for. */
-export interface Proof {
-  readonly asks: 'delete' | 'keep' | 'erase';
-  readonly from: string;
-  readonly device_id?: string;
-  readonly n?: number;
-  readonly signature?: string;
-}
+import type { HostileServer } from './hostile-server.ts';
+import { numberOf, spoiltGuests, spoiltKeys } from './lies.ts';
+import type { KeysBody, Posted, Proof } from './passed.ts';
+import { makeRelay } from './relay.ts';
 
 interface Parts {
   chance: Chance;
@@ -90,7 +14,7 @@ interface Parts {
   account: AccountName;
 }
 
-export const problem = (status: number, code: string): Response =>
+const problem = (status: number, code: string): Response =>
   Response.json(
     { type: 'about:blank', title: code, status, code, detail: code },
     { status, headers: { 'Content-Type': 'application/problem+json' } },
@@ -194,6 +118,30 @@ export function makeHostileServer(parts: Parts): HostileServer {
     return server.isHostile && chance.is(0.3) ? problem(409, 'keys_conflict') : pass();
   }
 
+  /** Answers a request about the keys of the account; null for any other. */
+  function answerKeys(
+    from: string,
+    asked: string,
+    { url, sent, pass }: { url: URL; sent: Record<string, string>; pass: () => Promise<Response> },
+  ): Promise<Response> | null {
+    switch (asked) {
+      case 'GET /api/keys':
+        return getKeys(from, url, pass);
+      case 'PUT /api/keys':
+        return putKeys(sent['ring'] ?? '', pass);
+      case 'PUT /api/keys/guests':
+        return putGuests(from, sent['guests'] ?? '', pass);
+      case 'DELETE /api/keys':
+        return takeProof({ ...sent, asks: 'delete', from }, pass);
+      case 'DELETE /api/me/data':
+        return takeProof({ ...sent, asks: 'erase', from }, pass);
+      case 'POST /api/keys/keep':
+        return takeProof({ ...sent, asks: 'keep', from }, pass);
+      default:
+        return null;
+    }
+  }
+
   const askedView = (): object | null =>
     server.asksAs === null ? server.asking : { ...server.asking, device_id: server.asksAs, relink: undefined };
 
@@ -251,19 +199,10 @@ export function makeHostileServer(parts: Parts): HostileServer {
       const sent = typeof init.body === 'string' ? (JSON.parse(init.body) as Record<string, string>) : {};
       const [from, sealed = '', plain = ''] = [device.id, sent['sealed'], sent['content']];
       const to = sent['to_device_id'] ?? sent['to'] ?? '';
-      switch (`${init.method ?? 'GET'} ${url.pathname}`) {
-        case 'GET /api/keys':
-          return getKeys(from, url, pass);
-        case 'PUT /api/keys':
-          return putKeys(sent['ring'] ?? '', pass);
-        case 'PUT /api/keys/guests':
-          return putGuests(from, sent['guests'] ?? '', pass);
-        case 'DELETE /api/keys':
-          return takeProof({ ...sent, asks: 'delete', from }, pass);
-        case 'DELETE /api/me/data':
-          return takeProof({ ...sent, asks: 'erase', from }, pass);
-        case 'POST /api/keys/keep':
-          return takeProof({ ...sent, asks: 'keep', from }, pass);
+      const asked = `${init.method ?? 'GET'} ${url.pathname}`;
+      const ofKeys = answerKeys(from, asked, { url, sent, pass });
+      if (ofKeys !== null) return ofKeys;
+      switch (asked) {
         case 'GET /api/auth/sessions':
           return listSessions(pass);
         case 'GET /api/auth/qr/request':

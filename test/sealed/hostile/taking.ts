@@ -3,11 +3,10 @@ import type { FileSink, OpenSink } from '../../../shared/client/files/files.ts';
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { memberOf } from '../../../shared/client/sealed/ring/ring.ts';
 import type { ReceivedFiles } from '../../../shared/client/sealing/api.ts';
-import { chainIn } from './acts.ts';
 import { type End, makeEnd } from './ends.ts';
 import type { Sent } from './offering.ts';
 import type { makeOpening } from './opening.ts';
-import { areOnOneChain, type Party } from './party.ts';
+import type { Party } from './party.ts';
 import { type Held, NO_LIES } from './relay.ts';
 import { check, fail, type Run } from './run.ts';
 import { type Plan, planOf } from './served-bytes.ts';
@@ -24,6 +23,18 @@ interface Parts {
   readonly sent: readonly Sent[];
   readonly checkKept: ReturnType<typeof makeOpening>['checkKept'];
 }
+
+/** An offer that a device has opened, and what was sent. */
+interface Opened {
+  readonly offer: IncomingTransfer;
+  readonly end: End;
+  /** The server shows it as it was sent. */
+  readonly isGenuine: boolean;
+  readonly made: Sent;
+}
+
+/** A request takes milliseconds. */
+const TOLD_MS = 20_000;
 
 const hasEnded = ({ transfer }: Held): boolean => transfer.state === 'DONE' || transfer.state === 'FAILED';
 
@@ -101,22 +112,26 @@ export function makeTaking(run: Run, { sent, checkKept }: Parts) {
         return served;
       },
     };
+    let tell: (isTold: boolean) => void = () => {};
+    const told = new Promise<boolean>((resolve) => {
+      tell = resolve;
+    });
+    relay.lies.onFailed = () => tell(true);
     const running = offer.accept(sinksOf(disk), { concurrency: 1, signal: gone.signal });
-    return running.done.then(
+    const isDone = await running.done.then(
       () => true,
       () => false,
     );
+    // Whoever fails tells the other device. A program that was stopped may go on.
+    if (isDone || gone.signal.aborted) return isDone;
+    const timer = setTimeout(() => tell(false), TOLD_MS);
+    check(await told, 'files were not taken, and their sender is not told');
+    clearTimeout(timer);
+    return false;
   }
 
   /** Lets a device take the files of an offer that it has opened, as the plan of the server gives them. */
-  async function take(
-    by: Party,
-    one: Held,
-    offer: IncomingTransfer,
-    end: End,
-    isGenuine: boolean,
-    made: Sent,
-  ): Promise<void> {
+  async function take(by: Party, one: Held, { offer, end, isGenuine, made }: Opened): Promise<void> {
     const disk = new Map<string, Kept>();
     const plan = planOf(chance, relay.held, made.files.length);
     const canSignal = made.id === offer.id && one.transfer.state === 'PENDING';
@@ -176,7 +191,8 @@ export function makeTaking(run: Run, { sent, checkKept }: Parts) {
       seen.openedFiles += 1;
       const found = checkShown(by, keyring, received);
       by.shown.add(found.act.text);
-      await take(by, one, received.offer, end, shown.isGenuine && made === found, found);
+      const isGenuine = shown.isGenuine && made === found;
+      await take(by, one, { offer: received.offer, end, isGenuine, made: found });
     } else {
       seen.refusedFiles += 1;
       check(received.kind !== 'plain' || shown.view.sealed === null, 'sealed files are shown as plain ones');

@@ -5,14 +5,14 @@ import { type Act, knownBy, opens } from './acts.ts';
 import type { makeListing } from './listing.ts';
 import { type Party, unlessRefused } from './party.ts';
 import { check, type Run } from './run.ts';
-import type { Posted } from './server.ts';
+import type { Posted } from './passed.ts';
 
 /** Lets devices write, and checks for whom they have sealed. */
 export function makeWriting(
   run: Run,
   { told, checkReaders }: Pick<ReturnType<typeof makeListing>, 'told' | 'checkReaders'>,
 ) {
-  const { seed, chance, server, attacker, guests, mallory, members, acts, written, seen, stolen, known } = run;
+  const { seed, chance, server, attacker, guests, mallory, acts, written, seen, stolen, known } = run;
   /**
    * Checks what a device has just sealed: not for the attacker, and not for the removed device once its ring is without it. A
    * device that has heard of the removal waits for such a ring; a device that is only not listed keeps its place.

@@ -36,6 +36,10 @@ export const PLANTS = [
     'if (files === undefined)',
   ]),
   plant('an offer is taken again under another id', FILES, ['before.messageId !== id', 'before.n < 0']),
+  plant('the sender is not told that files were damaged', `${CLIENT}/transfers/transfer-run.ts`, [
+    "const told = caller.call('failTransfer'",
+    "const told = caller.call('getTransfer'",
+  ]),
   plant('a signal is taken under another kind', SIGNALS, ['if (opened.kind === kind)', 'if (opened.kind !== null)']),
   plant('a signal is taken that is not sealed', SIGNALS, ["return kind === 'bye' ?", 'return kind ?']),
   plant('a device takes its own signals', `${CLIENT}/sealed/content/signals.ts`, [

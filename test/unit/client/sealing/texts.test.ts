@@ -306,8 +306,6 @@ describe('where the clock of this machine is set', () => {
     const { store } = await makePerson('any');
     return { own, theirs, writer, sent, clock, texts: makeTexts(calls, { store, taken: memoryTaken(), rings }) };
   }
-  const DAY = 86_400_000;
-
   test.each([DAY, -DAY])('by %d ms, a clipboard is dated by the time of the service all the same', async (by) => {
     const { own, theirs, sent, clock, texts, writer } = await withClock();
     await texts.setClipboard(own, 'before');

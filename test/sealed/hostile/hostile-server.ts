@@ -1,0 +1,58 @@
+import type { DeviceKeys } from '../../../shared/client/sealed/keys/device-keys.ts';
+import type { Fetch } from '../../../shared/client/http/request.ts';
+import type { TestDevice } from '../../support/device.ts';
+import type { KeysBody, Posted, Proof } from './passed.ts';
+import type { Relay } from './relay.ts';
+
+/** A server between devices and a real one. While it is hostile it lies, drops, repeats and swaps, by its seed. */
+export interface HostileServer {
+  isHostile: boolean;
+  /** All rings that any device has put, the swallowed ones too. */
+  readonly rings: readonly string[];
+  readonly posted: readonly Posted[];
+  /** The status of the last response to something sealed; 0 for none. */
+  readonly lastStatus: number;
+  /** The response about the device that asks to be let in. */
+  asking: object | null;
+  /** The device that the server names as the one that asks; null: the one that does. */
+  asksAs: string | null;
+  /** The grant of the last approval. */
+  readonly granted: string | undefined;
+  /** The removed device's keys help the server. */
+  removedSigner: CryptoKeyPair | null;
+  /** The public part of these keys, as a ring has it. */
+  removedSig: string;
+  /** The device that is told that nothing has followed the ring that it has; null: none. */
+  keptBehind: string | null;
+  /** The keys of all guests that were ever in, with which the server signs too. */
+  readonly guestSigners: DeviceKeys[];
+  /** All lists of guests that any device has put, the swallowed ones too. */
+  readonly lists: readonly string[];
+  /** Called with each list that a device puts, before it is there. */
+  onList: (deviceId: string, list: string) => void;
+  /** The list of guests that the server shows instead of its own; null: its own. */
+  shownList: string | null;
+  /** It shows no list of guests at all. */
+  hidesList: boolean;
+  /** The lists that a device was shown last, and has put with success, by the device. */
+  readonly listOf: ReadonlyMap<string, string | null>;
+  /** All lists that a device was ever shown, or has put with success. */
+  readonly listsOf: ReadonlyMap<string, ReadonlySet<string>>;
+  /** It takes lists of guests, says so, and forgets them. */
+  forgetsLists: boolean;
+  /** When the sessions of all guests end, as the server tells it; null: as it is. */
+  sessionEnd: number | null;
+  /** How far the server's clock is from the right time, as its answers tell it. */
+  clockMs: number;
+  /** It says that the account has no keys. */
+  hidesKeys: boolean;
+  /** The removals that it announces beside those that are announced. */
+  announces: KeysBody['deletions'];
+  /** The removal of keys that it was asked for, and the objections: their proofs, and the number of the ring. */
+  readonly proofs: readonly Proof[];
+  /** It passes no objection on, and says that it did. */
+  dropsObjections: boolean;
+  /** The transfers, which are the server's own: nothing real is behind them. */
+  readonly relay: Relay;
+  fetchFor(device: TestDevice): Fetch;
+}
