@@ -68,7 +68,10 @@ export function makeRemovals({ chance, server, account, seen, known }: Run) {
       server.hidesKeys = false;
       const after = await stores.keys.load();
       check(server.rings.length === rings, 'rings are put, and no user has said so');
-      check(JSON.stringify(after?.rings) === JSON.stringify(before?.rings), 'a device has forgotten its rings');
+      check(
+        JSON.stringify(after?.rings ?? []) === JSON.stringify(before?.rings ?? []),
+        'a device has forgotten its rings',
+      );
       seen.hidden += 1;
     },
   };

@@ -33,7 +33,7 @@ export const PLANTS = [
   ]),
   plant('files of a removed device are taken', FILES, [
     'if (description.sender.isRemoved)',
-    'if (files === undefined)',
+    'if (description.key.length === 0)',
   ]),
   plant('an offer is taken again under another id', FILES, ['before.messageId !== id', 'before.n < 0']),
   plant('the sender is not told that files were damaged', `${CLIENT}/transfers/transfer-run.ts`, [
@@ -43,8 +43,8 @@ export const PLANTS = [
   plant('a signal is taken under another kind', SIGNALS, ['if (opened.kind === kind)', 'if (opened.kind !== null)']),
   plant('a signal is taken that is not sealed', SIGNALS, ["return kind === 'bye' ?", 'return kind ?']),
   plant('a device takes its own signals', `${CLIENT}/sealed/content/signals.ts`, [
-    "'signal', from, transferId",
-    "'signal', transferId",
+    "signal', from, transferId",
+    "signal', transferId",
   ]),
   plant('a list takes a member out at once', GONE, ['const AWAY_MS = 90 * 86_400_000', 'const AWAY_MS = -1']),
   plant('the clock of the service takes a member out', GONE, [
