@@ -48,7 +48,7 @@ export function noteListed(
 }
 
 /** Returns the members of a full ring that give their places to new ones: those that were not listed for the longest time. */
-export async function makingRoom(
+export async function givingPlaces(
   store: Pick<KeyStore, 'load'>,
   { ring, device_id: own }: Pick<Keyring, 'ring' | 'device_id'>,
   { add = [], remove = [] }: RingChange,
