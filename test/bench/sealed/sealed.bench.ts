@@ -10,7 +10,7 @@ import { startPages } from './pages.ts';
 import { startTerminals } from './terminals.ts';
 
 /*
- * `npm run bench:sealed`: rates with and without encryption, in turns. A ratio is the median of the ratios of each round. It
+ * `npm run bench:sealed`: what is measured with and without encryption, in turns. A ratio is the median of the ratios of each round. It
  * fails when something does not arrive, and not because a ratio is below its bar: the table shows that.
  */
 
@@ -106,6 +106,10 @@ describe('sealed beside unsealed', () => {
     app: async () =>
       compare(await startPages(SIZE_MIB, film), ROUNDS, {
         moved: { what: 'app in Chromium, relay', unit: 'MiB/s', bar: 0.75 },
+        sendingPause: { what: 'the same, longest pause of the sending page', unit: 'ms', bar: null },
+        receivingPause: { what: 'the same, of the receiving page', unit: 'ms', bar: null },
+        sendingMemory: { what: 'the same, memory of the sending page', unit: 'MiB', bar: null },
+        receivingMemory: { what: 'the same, of the receiving page', unit: 'MiB', bar: null },
       }),
     // Short rounds: what else the machine does then disturbs both kinds alike.
     messages: async () =>
