@@ -11,8 +11,13 @@ export function askDigits(signal: AbortSignal): ConfirmGrant | undefined {
   return async ({ checkCode }) => {
     const question = `Check code: ${checkCode}. Are the digits the same on the other device?`;
     if (await askYesNo(question, signal)) return;
-    const says =
-      'No keys were taken: without the same digits nobody knows who approved this. If it was not you, run `baton logout`.';
+    const says = 'No keys were taken: without the same digits nobody knows who approved this.';
     throw new CliError(says, { status: EXIT.refused, code: DIGITS_DIFFER });
   };
 }
+
+/** Keeps every other command from taking an approval whose digits were not compared. */
+export const refuseUncompared: ConfirmGrant = ({ checkCode }) => {
+  const says = `This device was approved, and nobody has compared its check code, ${checkCode}. \`baton keys link\` asks for that. If you do not know who approved it, run \`baton logout\`.`;
+  return Promise.reject(new CliError(says, { status: EXIT.refused, code: 'digits_not_compared' }));
+};

@@ -5,7 +5,7 @@ import { leanFetch, sealingFiles, sha256 } from '../../shared/client/node.ts';
 import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
 import { tellAnnounced, wasAsked } from './announced.ts';
-import { askDigits } from './digits.ts';
+import { refuseUncompared } from './digits.ts';
 import { CliError, EXIT } from './failure.ts';
 import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
@@ -19,8 +19,6 @@ const FILES = ['keys.json', 'grant.json'];
 interface Own {
   readonly settings: Settings;
   readonly session: SessionStore;
-  /** Ends the questions to the user. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** The same, with the notes to the user. */
@@ -48,15 +46,21 @@ export function sealingFilesOf({ settings }: Pick<Own, 'settings'>) {
   };
 }
 
-/**
- * Makes sealing for this address, whether this device has keys or not. Where an earlier command ended between the approval of
- * this device and the question about its digits, the next one asks.
- */
+const madeFiles = new WeakMap<Settings, ReturnType<typeof sealingFilesOf>>();
+
+/** Returns the same stores for the whole command: a full disk must not separate what one part notes from another part. */
+function keptFilesOf(context: Pick<Own, 'settings'>): ReturnType<typeof sealingFilesOf> {
+  const files = madeFiles.get(context.settings) ?? sealingFilesOf(context);
+  madeFiles.set(context.settings, files);
+  return files;
+}
+
+/** Makes sealing for this address, whether this device has keys or not. It takes no approval: `rings.takeGrant` does. */
 export async function sealingAt(context: Own, url: string): Promise<Sealing> {
   const { makeSealing } = await import('../../shared/client/sealing.ts');
-  const { session, signal = new AbortController().signal } = context;
-  const confirm = askDigits(signal);
-  return makeSealing({ baseUrl: url, session, sha256, fetch: leanFetch, confirm, ...sealingFilesOf(context) });
+  const { session } = context;
+  const options = { baseUrl: url, session, sha256, fetch: leanFetch, confirm: refuseUncompared };
+  return makeSealing({ ...options, ...keptFilesOf(context) });
 }
 
 /** Tells whether this device has files for sealing. */
@@ -95,8 +99,10 @@ export const NEW_KEYS = '`baton keys link` or `baton keys recover` gets new ones
 
 /** Keeps the answer, unless this device has got keys since it was asked for. */
 async function keepWithout(context: Own, deviceId: string): Promise<void> {
-  await sealingFilesOf(context).keys.lock(async () => {
-    if (!hasFiles(context)) await noteWithoutKeys(context.settings, deviceId);
+  const { keys, grant } = sealingFilesOf(context);
+  await keys.lock(async () => {
+    const isLinked = ((await keys.load())?.account ?? null) !== null || (await grant.load()) !== null;
+    if (!isLinked) await noteWithoutKeys(context.settings, deviceId);
   });
 }
 
@@ -116,9 +122,27 @@ export async function howKeysWereLost(context: Own, url: string): Promise<string
   return null;
 }
 
-/** Tells whether the user of this device expects encryption, because it has keys or has lost them. */
-export const expectsEncryption = async (context: Own, url: string, keyed: Keyed | null): Promise<boolean> =>
-  keyed !== null || (await howKeysWereLost(context, url)) !== null;
+async function readWhetherExpected(context: Own, url: string): Promise<boolean> {
+  if ((await howKeysWereLost(context, url)) === null) return false;
+  // Keys of an earlier sign-in say nothing of an account that is not encrypted.
+  return (await sealingAt(context, url)).rings.isEncrypted();
+}
+
+const expected = new WeakMap<Settings, Promise<boolean>>();
+
+/**
+ * Tells whether the user of this device expects encryption, because it has keys or has lost them. A command asks the service
+ * once, however much it shows.
+ */
+export async function expectsEncryption(context: Own, url: string, keyed: Keyed | null): Promise<boolean> {
+  if (keyed !== null) return true;
+  const asked = expected.get(context.settings) ?? readWhetherExpected(context, url);
+  expected.set(context.settings, asked);
+  return asked.catch((error: unknown) => {
+    expected.delete(context.settings);
+    throw error;
+  });
+}
 
 /**
  * Returns the ring for content that this device sends; null where it never had keys. Throws `keys_lost` where its keys are

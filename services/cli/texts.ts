@@ -96,7 +96,8 @@ export async function makeReader(context: Context, url: string, plain: boolean) 
         received = await open(message);
       }
       if (received.kind === 'again') return true;
-      const isExpected = received.kind === 'plain' && (await expectsEncryption(context, url, keyed));
+      const isExpected =
+        keyed !== null || (received.kind === 'plain' && !plain && (await expectsEncryption(context, url, keyed)));
       const shown = shownOf(message, received, isExpected, plain);
       output.result(shown.json, shown.line);
       if (received.kind === 'opened' && keyed !== null && !keep)

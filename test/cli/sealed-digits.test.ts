@@ -13,11 +13,30 @@ let laptop: Terminal;
 beforeAll(async () => {
   cli = await startCliSite();
   [laptop] = (await devicesWithKeys(cli, ['Laptop'])) as [Terminal];
+  await laptop.ok(['copy'], { input: 'something' });
 });
 afterAll(() => cli.stop());
 
-const hasKeys = ({ config }: Terminal): boolean =>
-  ['keys.json', 'grant.json'].some((name) => existsSync(join(config, name)));
+const hasKeys = ({ config }: Terminal): boolean => existsSync(join(config, 'keys.json'));
+const hasApproval = ({ config }: Terminal): boolean => existsSync(join(config, 'grant.json'));
+
+/** Runs commands that would send or show something; each of them refuses. */
+async function expectRefusals(device: Terminal): Promise<void> {
+  for (const args of [['message', 'Laptop', 'secret'], ['copy'], ['paste'], ['inbox']]) {
+    const { stderr } = await device.ok(args, { status: 5, input: 'secret' });
+    expect(stderr).toContain('nobody has compared its check code');
+  }
+  expect([hasKeys(device), hasApproval(device)]).toEqual([false, true]);
+}
+
+/** Compares the digits by `keys link`, on a terminal. */
+async function compare(device: Terminal, digits: string, answer: 'y' | 'n'): Promise<Run> {
+  const linking = device.run(['keys', 'link'], { onTerminal: true });
+  await linking.says(new RegExp(`Check code: ${digits}\\. Are the digits the same on the other device\\?`));
+  linking.child.stdin?.write(`${answer}\r`);
+  await linking.status;
+  return linking;
+}
 
 /** Signs a new device in, up to the question. */
 async function askedDevice(name: string): Promise<{ device: Terminal; login: Run; digits: string }> {
@@ -44,16 +63,18 @@ test('a new device whose user says that the digits differ keeps no keys, and is 
   login.child.stdin?.write('n\r');
   expect(await login.status).toBe(5);
   expect(login.stdout()).toContain('Signed out again');
-  expect(hasKeys(device)).toBe(false);
+  expect([hasKeys(device), hasApproval(device)]).toEqual([false, false]);
   await device.ok(['status'], { status: 3 });
 });
 
-test('a new device that is killed at the question has no keys, and sends nothing unencrypted', async () => {
-  const { device, login } = await askedDevice('Killed');
+test('a new device that is killed at the question has no keys, sends nothing, and asks again by `keys link`', async () => {
+  const { device, login, digits } = await askedDevice('Killed');
   login.child.kill('SIGKILL');
   await login.status;
-  expect((await device.ok(['message', 'Laptop', 'secret'], { status: 5 })).stderr).toContain('so nothing was sent');
-  expect(hasKeys(device)).toBe(false);
+  await expectRefusals(device);
+  await compare(device, digits, 'y');
+  await device.ok(['message', 'Laptop', 'compared late']);
+  expect(await jsonOf(laptop, 'inbox')).toMatchObject([{ content: 'compared late', sealed: true }]);
 });
 
 describe('a new device that ended between its approval and the question', () => {
@@ -71,23 +92,25 @@ describe('a new device that ended between its approval and the question', () => 
   }
 
   // Proves G37.
-  test('asks with its next command, and seals once its user has said that they are the same', async () => {
+  test('sends and shows nothing before its user has said that they are the same, by `keys link`', async () => {
     const { device, digits } = await approvedDevice('Late');
-    const message = device.run(['message', 'Laptop', 'after the question'], { onTerminal: true });
-    await message.says(new RegExp(`Check code: ${digits}\\. Are the digits the same on the other device\\?`));
-    expect(existsSync(join(device.config, 'keys.json'))).toBe(false);
-    message.child.stdin?.write('y\r');
-    expect(await message.status).toBe(0);
+    await expectRefusals(device);
+    await compare(device, digits, 'y');
+    await device.ok(['message', 'Laptop', 'after the question']);
     expect(await jsonOf(laptop, 'inbox')).toMatchObject([{ content: 'after the question', sealed: true }]);
   });
 
-  test('sends nothing and keeps no keys where they differ', async () => {
-    const { device } = await approvedDevice('Strange');
-    const message = device.run(['message', 'Laptop', 'to nobody'], { onTerminal: true });
-    await message.says(/Are the digits the same on the other device\?/);
-    message.child.stdin?.write('n\r');
-    expect(await message.status).toBe(5);
-    expect(hasKeys(device)).toBe(false);
+  test('is signed out where they differ, because whoever approved it may have an account of their own', async () => {
+    const { device, digits } = await approvedDevice('Strange');
+    expect((await compare(device, digits, 'n')).stdout()).toContain('Signed out again');
+    expect([hasKeys(device), hasApproval(device)]).toEqual([false, false]);
+    await device.ok(['status'], { status: 3 });
     expect(await jsonOf(laptop, 'inbox')).toEqual([]);
+  });
+
+  test('takes the keys by `keys link` of a script, which prints the digits', async () => {
+    const { device, digits } = await approvedDevice('Script');
+    expect(await jsonOf(device, 'keys', 'link')).toMatchObject([{ keyed: true, check_code: digits }]);
+    expect(hasKeys(device)).toBe(true);
   });
 });

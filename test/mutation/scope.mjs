@@ -27,6 +27,8 @@ const SEALED = [
   'change',
   'ring',
 ].map((name) => `test/unit/client/sealed/${name}.test.ts`);
+const NAMED_RINGS = ['test/unit/client/sealing/disagreeing.test.ts', ...SEALED];
+const NEWEST_GUESTS = ['test/unit/client/sealed/newest-guests.test.ts', ...SEALED];
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);
 const transfers = (...names) => names.map((name) => `test/transfers/${name}.test.ts`);
 
@@ -63,6 +65,8 @@ const PARTS = [
   },
   { files: /^services\/sync\/clipboard\/clipboard\.ts$/, tests: commands('clipboard', 'sealed') },
   { files: /^shared\/client\/stream\/.*\.ts$/, tests: CLIENT_STREAM },
+  { files: /^shared\/client\/sealed\/ring\/named-rings\.ts$/, tests: NAMED_RINGS },
+  { files: /^shared\/client\/sealed\/ring\/newest-guests\.ts$/, tests: NEWEST_GUESTS },
   { files: /^shared\/client\/sealed\/(?:content\/(?:records|envelope)|ring\/.*)\.ts$/, tests: SEALED },
 ];
 

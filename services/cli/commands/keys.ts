@@ -9,7 +9,8 @@ import { type Context } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { oneLine, tableOf } from '../output.ts';
 import { askDigits, DIGITS_DIFFER } from '../digits.ts';
-import { fingerprintOf, isMember, keyedOnly, keyedToMend, LOCK, sealingAt } from '../sealing.ts';
+import { fingerprintOf, isMember, keyedOnly, keyedToMend, LOCK, removeKeys, sealingAt } from '../sealing.ts';
+import { endSession } from '../sign-out.ts';
 import { makeWords, recover, renewWords } from './words.ts';
 
 /** A device, as `keys` lists it. */
@@ -141,6 +142,8 @@ async function create(context: Context, { anew }: { anew?: boolean }): Promise<v
 /** Asks a device with keys to give keys to this one, which is already signed in. */
 async function link(context: Context): Promise<void> {
   const { output, signal } = context;
+  // An earlier command may have ended between the approval and the question.
+  if (await context.withClient((_, url) => takeLink(context, url, { signsOut: true }))) return;
   await context.withClient(async (_, url) => {
     const { linking, rings } = await sealingAt(context, url);
     if ((await rings.current()) !== null) return output.result({ keyed: true }, 'This device has keys already.');
@@ -160,15 +163,29 @@ async function link(context: Context): Promise<void> {
       throw new CliError(message, { code: 'unkeyed' });
     }
   });
-  await context.withClient(async (_, url) => takeLink(context, url));
+  await context.withClient(async (_, url) => takeLink(context, url, { signsOut: false }));
 }
 
-/** Takes the keys of an approval, and reports that. False: the approval brought none. */
-async function takeLink(context: Context, url: string): Promise<boolean> {
+/** Drops the approval, and the session that may come from it: whoever approved it may have an account of their own. */
+async function dropApproval(context: Context, signsOut: boolean): Promise<void> {
+  if (!signsOut) return removeKeys(context);
+  await endSession(context);
+  const says = 'Signed out again, because the digits differ: another person may have approved this.';
+  throw new CliError(says, { status: EXIT.refused, code: DIGITS_DIFFER });
+}
+
+/**
+ * Takes the keys of an approval, and reports that. False: there is none, or it brought none. `signsOut`: the approval may have
+ * made the session of this device, which ends where the user says that the digits differ.
+ */
+async function takeLink(context: Context, url: string, { signsOut }: { signsOut: boolean }): Promise<boolean> {
   const { output } = context;
   const { rings } = await sealingAt(context, url);
   const confirm = askDigits(context.signal);
-  const linked = await rings.takeGrant(confirm);
+  const linked = await rings.takeGrant(confirm).catch(async (error: unknown) => {
+    if (failureOf(error).code === DIGITS_DIFFER) await dropApproval(context, signsOut);
+    throw error;
+  });
   if (linked === null) return false;
   const { checkCode, approver, keyring } = linked;
   const member = isMember({ keyring });
@@ -188,7 +205,7 @@ async function takeLink(context: Context, url: string): Promise<boolean> {
 export async function takeLinkAfterLogin(context: Context, url: string): Promise<void> {
   const { output } = context;
   try {
-    if (await takeLink(context, url)) return;
+    if (await takeLink(context, url, { signsOut: true })) return;
     if (await (await sealingAt(context, url)).rings.isEncrypted()) {
       output.note(
         'This account is encrypted, and this device has no keys: run `baton keys link`, and approve it on one that has.',

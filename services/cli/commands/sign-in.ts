@@ -12,9 +12,9 @@ import { inviteDigits, type InviteLink, readInviteLink } from '../../../shared/c
 import type { Context } from '../context.ts';
 import { CliError, failureOf, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
-import { removeKeys, sealingFilesOf } from '../sealing.ts';
+import { sealingFilesOf } from '../sealing.ts';
 import { serviceAddress } from '../settings.ts';
-import { DIGITS_DIFFER } from '../digits.ts';
+import { endSession } from '../sign-out.ts';
 import { takeLinkAfterLogin } from './keys.ts';
 
 const TYPE_OF: Readonly<Record<string, DeviceType>> = { darwin: 'macos', win32: 'windows' };
@@ -94,35 +94,11 @@ export async function login(
   const name = made.device?.name ?? deviceName;
   const result = { device: made.device, user: made.user, scope: made.scope, persist: made.persist, url: baseUrl };
   output.result(result, `Signed in as ${oneLine(name)}, of ${oneLine(made.user.name)}, at ${baseUrl}.`);
-  await takeLinkAfterLogin(context, baseUrl).catch(async (error: unknown) => {
-    if (failureOf(error).code !== DIGITS_DIFFER) throw error;
-    // Whoever approved this may have let the device into an account of their own.
-    await endSession(context);
-    const says = 'Signed out again, because the digits differ: another person may have approved this.';
-    throw new CliError(says, failureOf(error));
-  });
+  await takeLinkAfterLogin(context, baseUrl);
 }
-
-/** The errors of a `BATON_URL` that belongs to another service, or is no address. */
-const NOTHING_SENT = ['other_service', 'plain_http', 'invalid_request'];
 
 /** Ends the session; on this device also when the service cannot be told. */
 export async function logout(context: Context) {
   await endSession(context);
   context.output.result({ signed_out: true }, 'Signed out.');
-}
-
-async function endSession(context: Context): Promise<void> {
-  const { session, signal } = context;
-  try {
-    await context.withClient((baton) => baton.signOut({ signal }));
-    await removeKeys(context);
-  } catch (error) {
-    // The service of the session got no request.
-    const isElsewhere = NOTHING_SENT.includes(failureOf(error).code);
-    if (signal.aborted || isElsewhere) throw error;
-    await session.clear();
-    await removeKeys(context);
-    throw error;
-  }
 }

@@ -51,7 +51,8 @@ export async function copy(context: Context, { system, plain: isPlain }: { syste
 /** Returns the text of the entry. Throws where the text must not be used, and never returns an empty text instead. */
 async function textOf(context: Context, url: string, entry: ClipboardEntry, isPlain: boolean): Promise<string> {
   const keyed = await keyedAt(context, url);
-  if (entry.sealed === undefined && !(await expectsEncryption(context, url, keyed))) return entry.content;
+  const isExpected = keyed !== null || (!isPlain && (await expectsEncryption(context, url, keyed)));
+  if (entry.sealed === undefined && !isExpected) return entry.content;
   const sealing = keyed?.sealing ?? (await sealingAt(context, url));
   const received = await sealing.texts.openClipboard(keyed?.keyring ?? null, entry);
   if (received.kind === 'opened' || (received.kind === 'plain' && isPlain)) return received.text;

@@ -3,7 +3,7 @@ import { type BatonClient, BatonClientError, type IncomingTransfer } from '../..
 import type { Context } from '../context.ts';
 import { failureOf } from '../failure.ts';
 import { deviceNameOf } from '../output.ts';
-import { expectsEncryption, keyedAt, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
+import { expectsEncryption, type Keyed, keyedAt, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
 
 /** After this time a service that did not respond is asked again. */
 const RETRY_MS = 2_000;
@@ -70,14 +70,18 @@ export function makeOpener(parts: Parts): Opener {
     return tell(parts, offer, 'not_encrypted', `they are ${NOT_ENCRYPTED}. ${advice}`);
   }
 
+  /** Tells whether plain files are to be judged. `--plain` takes them without a question to the service. */
+  const isExpected = async (keyed: Keyed | null): Promise<boolean> =>
+    plain !== 'take' && (await expectsEncryption(context, url, keyed));
+
   async function tryToOpen(offer: IncomingTransfer): Promise<IncomingTransfer | null> {
     const keyed = await keyedAt(context, url);
     // A service of the version before leaves it out.
-    if ((offer.transfer.sealed ?? null) === null) return takePlain(offer, await expectsEncryption(context, url, keyed));
+    if ((offer.transfer.sealed ?? null) === null) return takePlain(offer, await isExpected(keyed));
     const { files } = keyed?.sealing ?? (await sealingAt(context, url));
     const found = await files.open(baton.transfers, keyed?.keyring ?? null, offer, { signal });
     if (found.kind === 'opened') return found.offer;
-    if (found.kind === 'plain') return takePlain(found.offer, await expectsEncryption(context, url, keyed));
+    if (found.kind === 'plain') return takePlain(found.offer, await isExpected(keyed));
     if (found.kind === 'waits') keep(offer);
     // The transfer may have ended meanwhile, and then there is nobody to be told.
     else await files.refuse(offer.id, { signal }).catch(() => undefined);

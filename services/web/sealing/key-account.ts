@@ -11,7 +11,8 @@ import {
   sealedError,
 } from '../../../shared/client/sealed.ts';
 import { type KeyRequest, type LetInSettings, readKeyedLink } from '../../../shared/client/sealing.ts';
-import { keepKeyState, keepLostAfterReload, keyState, noteWithoutKeys } from './key-state.ts';
+import { keptWords } from '../kept-words.ts';
+import { GRANT, keepKeyState, keepLostAfterReload, keyState, noteWithoutKeys } from './key-state.ts';
 import type { OwnRing } from './own-ring.ts';
 import { persistKeys } from './stores.ts';
 
@@ -124,6 +125,8 @@ export const makeKeyAccount = (ring: OwnRing) => ({
 
   /** Lists the devices that name a ring which this browser does not have. */
   async disagreeing(): Promise<KeyedDevice[]> {
+    // Only `takeGrant` of this browser takes an approval, because the digits are to be compared.
+    if (keyState.peek().kind !== 'keyed' || keptWords.get(GRANT) !== null) return [];
     const [keyring, devices] = [await ring.sealing().rings.known(), await ring.devices()];
     return Promise.all((keyring === null ? [] : disagreeing(keyring)).map((member) => shownMember(member, devices)));
   },

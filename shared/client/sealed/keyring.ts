@@ -143,9 +143,10 @@ async function keep(
   const kept = rings.slice(-KEPT_RINGS);
   const newest = kept.at(-1);
   const all = { ...record, ...more };
-  const named = keptNamed(all.named, kept);
+  const { named, isFull } = keptNamed(all.named, kept);
   const pinned = rings.find(({ text }) => text === record.rings.at(-1));
-  const seen = Math.max(namedBefore(all, pinned, newest), highestOf(openNamed(named, kept)), newest?.body.n ?? 0);
+  const known = Math.max(namedBefore(all, pinned, newest), highestOf(openNamed(named, kept)), newest?.body.n ?? 0);
+  const seen = isFull ? Number.MAX_SAFE_INTEGER : known;
   const removed = newest === undefined ? [] : stillMembers(all, newest);
   const isAny = Object.keys(named).length > 0;
   const next = {
@@ -260,7 +261,7 @@ export function disagreeing({ named, rings, ring }: Pick<Keyring, 'named' | 'rin
   return ring.body.members.filter(({ sig }) => Object.hasOwn(open, sig));
 }
 
-/** Tells whether content has named a newer ring than this one, and an earlier version has not kept who wrote it. */
+/** Tells whether a newer ring was named, and it was not kept by whom: by an earlier version, or because there were too many. */
 const isBehind = ({ seen, ring, named }: Keyring): boolean => seen > Math.max(ring.body.n, highestOf(named));
 
 /** Throws `devices_disagree` where a member names a ring which is not in the chain that was just fetched. */

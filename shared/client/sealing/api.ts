@@ -88,14 +88,17 @@ export type ReceivedText =
   /** The text is not genuine, or can never be opened: tell the user. */
   | { readonly kind: 'refused'; readonly problem: BatonClientError };
 
-/** Asks the user whether the device that approved this one shows the same digits. It rejects where it does not. */
+/**
+ * Asks the user whether the device that approved this one shows the same digits. It rejects where it does not, and where nobody
+ * can be asked. The approval stays then: the program drops it, or asks again.
+ */
 export type ConfirmGrant = (found: Pick<Linked, 'checkCode' | 'approver'>) => Promise<void>;
 
 /** The rings of the account, as this device knows and changes them. */
 export interface Rings {
   /**
    * Walks to the newest ring. Null: this device has no keys in its account. Throws where it cannot use its keys. It takes a kept
-   * approval first, and asks with `confirm` of the options where there is one.
+   * approval first, which the option `confirm` of `makeSealing` can prevent.
    */
   current(): Promise<Keyring | null>;
   /**
@@ -111,8 +114,8 @@ export interface Rings {
   change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring>;
   /**
    * Pins the ring that an approval names. Null where there is none to pin. Throws `bad_grant` where it does not fit. `confirm`
-   * runs before any key is kept, to ask the user whether both devices show the same digits. Where it rejects, or the program
-   * ends meanwhile, the approval is gone, and the error is that of `confirm`.
+   * runs before any key is kept, to ask the user whether both devices show the same digits. Where it rejects, the
+   * error is that of `confirm`, and the approval is still kept.
    */
   takeGrant(confirm?: ConfirmGrant): Promise<Linked | null>;
   /** Tells whether the account has rings, with or without this device. */

@@ -1,7 +1,5 @@
 import { disagreeing, type Keyring } from '../sealed/keyring.ts';
 import type { KeyStore } from '../sealed/keys/key-store.ts';
-import type { RingChange } from '../sealed/ring/change.ts';
-import { MOST_MEMBERS } from '../sealed/ring/ring.ts';
 import { WORDS_KIND } from '../sealed/ring/words-member.ts';
 import type { Device } from '../wire.ts';
 
@@ -45,19 +43,4 @@ export function noteListed(
       .filter((id) => id !== keyring.device_id)
       .filter((id) => keyring.removed.has(id) || least - (since.get(id) ?? most) > AWAY_MS);
   });
-}
-
-/** Returns the members of a full ring that give their places to new ones: those that were not listed for the longest time. */
-export async function givingPlaces(
-  store: Pick<KeyStore, 'load'>,
-  { ring, device_id: own }: Pick<Keyring, 'ring' | 'device_id'>,
-  { add = [], remove = [] }: RingChange,
-): Promise<string[]> {
-  const changed = new Set([...remove, ...add.map(({ device_id }) => device_id)]);
-  const staying = ring.body.members.map(({ device_id }) => device_id).filter((id) => !changed.has(id));
-  const tooMany = staying.length + add.length - MOST_MEMBERS;
-  if (tooMany <= 0) return [];
-  const since = Object.entries((await store.load())?.away ?? {}).sort(([, one], [, other]) => one - other);
-  const away = since.map(([id]) => id).filter((id) => id !== own && staying.includes(id));
-  return away.slice(0, tooMany);
 }

@@ -12,7 +12,7 @@ import { sessionOf, watchCookies } from '../session/session-answer.ts';
 import { type Access, accessOf, isMemberBy } from './access.ts';
 import type { DeviceType, SignInRequestView } from '../wire.ts';
 import type { PublicKeys } from '../sealed/keys/device-keys.ts';
-import type { Keyring } from '../sealed/keyring.ts';
+import { type Keyring, keysOf } from '../sealed/keyring.ts';
 import { memberOf } from '../sealed/ring/ring.ts';
 import { WORDS_ID } from '../sealed/ring/words-member.ts';
 import { sealedError } from '../sealed/sealed-error.ts';
@@ -75,20 +75,25 @@ export function makeLinking(
 ): Linking {
   const { caller } = calls;
 
-  /** Puts a device into the ring, or on the list of guests. */
-  function admit(
+  /** Puts a device into the ring, or on the list of guests. `wasIn`: another approver had done so. */
+  async function admit(
     view: SignInRequestView,
     given: { keys: PublicKeys; replaces: string | undefined },
     access: Access,
-  ): Promise<Keyring> {
+  ): Promise<{ keyring: Keyring; wasIn: boolean }> {
     const { device_id, device_type } = view;
     const { enc, sig } = given.keys;
-    const check = (keyring: Keyring): void => checkPlace(keyring, view, given);
+    let wasIn = false;
+    const check = (keyring: Keyring): void => {
+      checkPlace(keyring, view, given);
+      wasIn = keysOf(keyring, device_id, calls.trustedNow())?.sig === sig;
+    };
     if (isMemberBy(access)) {
-      return rings.change({ add: [{ device_id, kind: KIND_OF[device_type] ?? 'cli', enc, sig }] }, check);
+      const add = [{ device_id, kind: KIND_OF[device_type] ?? 'cli', enc, sig }];
+      return { keyring: await rings.change({ add }, check), wasIn };
     }
     const until = calls.trustedNow() + (access.persist === 'once' ? ONCE_MS : RENEWED_MS);
-    return rings.guests.add({ device_id, enc, sig, until }, check);
+    return { keyring: await rings.guests.add({ device_id, enc, sig, until }, check), wasIn };
   }
 
   return {
@@ -101,14 +106,15 @@ export function makeLinking(
       const access = accessOf(view, { scope, persist });
       const isMember = isMemberBy(access);
       const from = calls.trustedNow();
-      const keyring = await admit(view, { keys, replaces }, access);
+      const { keyring, wasIn } = await admit(view, { keys, replaces }, access);
       const { sealed, checkCode } = await sealGrant(keyring, { request_id, device_id, keys }, key.secret);
       const body = { ...link, ...access, sealed };
       await caller.call('approveLogin', { body, ...settings }).catch(async (error: unknown) => {
-        // A refused device leaves again. Where the outcome is unknown it stays, because the ring decides who belongs to the
-        // account.
+        // A refused device leaves again, unless another approver let it in. Where the outcome is unknown it stays, because the
+        // ring decides who belongs to the account.
         const isRefused = error instanceof BatonClientError && error.status !== null && error.status < 500;
-        if (isRefused && view.relink !== true) {
+        const isOfOther = wasIn || (error as BatonClientError).code === 'login_consumed';
+        if (isRefused && !isOfOther && view.relink !== true) {
           await (isMember ? rings.change({ remove: [device_id] }) : rings.guests.endAt(device_id, calls.trustedNow()));
         }
         throw error;

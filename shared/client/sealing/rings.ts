@@ -21,7 +21,7 @@ import type { Session } from '../session/session.ts';
 import type { ConfirmGrant, Linked, Rings, SealingStores } from './api.ts';
 import type { Deletions } from './deletion.ts';
 import type { Device } from '../wire.ts';
-import { givingPlaces, noteListed } from './gone.ts';
+import { noteListed } from './gone.ts';
 import { type GuestList, makeGuestList } from './guest-list.ts';
 import { isNamed } from './named.ts';
 import { sealingError } from './problem.ts';
@@ -138,12 +138,7 @@ export function makeRings(
     const { n, hash, approver, checkCode } = await openGrant(record.keys, { sealed, request_id, account, secret });
     const answer = await fetchKeys(n - 1);
     if (answer === null) throw sealingError('keys_gone');
-    if (confirm !== undefined) {
-      // Otherwise a later program would take the approval unasked where this one ends at the question.
-      await forgetAsking();
-      await confirm({ checkCode, approver });
-      await asking.save(record);
-    }
+    await confirm?.({ checkCode, approver });
     await adoptRing(asking, { account, n, hash }, answer.rings, serverNow());
     const pinned = await asking.load();
     if (pinned === null) throw sealedError('keys_lost');
@@ -230,8 +225,7 @@ export function makeRings(
       if (keyring === null) throw sealedError('unkeyed');
       if (!mends(keyring, wanted)) checkAgreement(keyring);
       check?.(keyring);
-      const giving = await givingPlaces(store, keyring, wanted);
-      const { remove, removeGuests, rotate } = leaving(keyring, { remove: [...(wanted.remove ?? []), ...giving] });
+      const { remove, removeGuests, rotate } = leaving(keyring, wanted);
       const changes = remove.length + removeGuests.length + (wanted.add ?? []).length;
       if (changes === 0 && wanted.words === undefined) return keyring;
       const without = keysLeaving(keyring, wanted, remove);

@@ -17,8 +17,8 @@ export interface SealingOptions extends SealingStores, Pick<BatonClientOptions, 
   /** The texts and transfers that were shown before. */
   readonly taken: TakenTexts;
   /**
-   * Asks the user about an approval that an earlier program has kept and not taken, before any key is kept. Default: it is
-   * taken unasked.
+   * Called before an approval is taken that an earlier program has kept. A program that asks its user with `rings.takeGrant`
+   * rejects here, and so takes no approval unasked. Default: it is taken unasked.
    */
   readonly confirm?: ConfirmGrant | undefined;
   /** Seals the records of files. Default: by WebCrypto. */

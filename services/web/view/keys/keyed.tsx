@@ -44,7 +44,7 @@ function DeviceOfRing({ device }: { device: KeyedDevice }) {
 function Disagreeing() {
   const { keys } = useApp();
   const devices = useSignal<readonly KeyedDevice[]>([]);
-  const { listed, ringNumber } = shared.value;
+  const { devices: listed, ringNumber, keysHeard } = shared.value;
   const readNewest = useMemo(() => makeNewestReading(async () => (await keys.open()).disagreeing()), []);
   useEffect(() => {
     void readNewest(
@@ -54,7 +54,7 @@ function Disagreeing() {
       // The problem itself is shown. The next change reads again.
       () => {},
     );
-  }, [listed, ringNumber]);
+  }, [listed, ringNumber, keysHeard]);
   if (devices.value.length === 0) return null;
   return (
     <>

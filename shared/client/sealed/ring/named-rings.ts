@@ -54,7 +54,7 @@ export const withNamed = (known: NamedRings, sig: string, named: NamedRing): Nam
 export const bothNamed = (one: NamedRings = {}, other: NamedRings = {}): NamedRings =>
   Object.entries(other).reduce((all, [sig, named]) => withNamed(all, sig, named), one);
 
-/** The most words of devices without a place in the ring that are kept, the earliest first: as many as a ring has members. */
+/** The most words that are kept of devices without a place in the ring: as many as a ring has members. */
 const MOST_LEFT = 80;
 
 /** Splits what was said about rings that this chain does not have: by members of the newest ring, and by others. */
@@ -73,10 +73,16 @@ function splitNamed(named: NamedRings, rings: readonly Ring[]) {
 export const openNamed = (named: NamedRings = {}, rings: readonly Ring[]): NamedRings =>
   Object.fromEntries(splitNamed(named, rings).ofMembers);
 
-/** Returns what to keep: what counts, and what would count again if its key came back. */
-export function keptNamed(named: NamedRings = {}, rings: readonly Ring[]): NamedRings {
+/**
+ * Returns what to keep: what counts, and what would count again if its key came back. `isFull`: more was said than is kept. Only
+ * somebody who wants the rest forgotten says so much, so nothing may be sealed until this device is linked anew.
+ */
+export function keptNamed(named: NamedRings = {}, rings: readonly Ring[]): { named: NamedRings; isFull: boolean } {
   const { ofMembers, ofOthers } = splitNamed(named, rings);
-  return Object.fromEntries([...ofOthers.slice(0, MOST_LEFT), ...ofMembers]);
+  return {
+    named: Object.fromEntries([...ofOthers.slice(0, MOST_LEFT), ...ofMembers]),
+    isFull: ofOthers.length >= MOST_LEFT,
+  };
 }
 
 /** The highest number among named rings; 0 for none. */

@@ -72,7 +72,7 @@ export interface Signer {
 }
 
 /** The most members of a ring. */
-export const MOST_MEMBERS = 80;
+const MOST_MEMBERS = 80;
 const MOST_CHARACTERS = 65_536;
 /** The most removed guests in a ring. With 80 members it stays below its limit. */
 export const MOST_GONE = 64;

@@ -136,10 +136,30 @@ test('of devices that left, the eighty words that came first are kept, beside th
   const word = { n: 9, hash: 'of-nobody' };
   const left = Array.from({ length: 81 }, (_, at) => [`left-${at}`, word] as const);
   const said = Object.fromEntries([...left, [laptop.asks.sig, word], [thief.asks.sig, word]]);
-  const kept = keptNamed(said, [second]);
+  const { named: kept, isFull } = keptNamed(said, [second]);
   expect(Object.keys(kept).slice(-3)).toEqual(['left-79', laptop.asks.sig, thief.asks.sig]);
-  expect(Object.keys(kept)).toHaveLength(82);
+  expect([Object.keys(kept).length, isFull]).toEqual([82, true]);
 });
+
+test.each([
+  [79, 'taken', 'taken'],
+  [80, 'unknown_key', 'devices_disagree'],
+])(
+  'after the words of %d devices that left, sealing is %s, because further words would be forgotten',
+  async (count, sealing, outcome) => {
+    const { phone, laptop, rings, service, second } = await account();
+    const named = Object.fromEntries(
+      Array.from({ length: count }, (_, at) => [`left-${at}`, { n: 9, hash: 'of-nobody' }]),
+    );
+    const record = await phone.store.load();
+    if (record === null) throw new Error('There is no record');
+    await phone.store.save({ ...record, named });
+    service.rings.push((await nextRing(second, laptop, {})).text);
+    await codeOf(rings.current());
+    expect(await mayNot(await loadKeyring(phone.store, NOW))).toBe(sealing);
+    expect(await codeOf(rings.current())).toBe(outcome);
+  },
+);
 
 test('a service cannot silence the member that knows the rings which it hides', async () => {
   const { phone, laptop, thief, second, says, ofPhone, rings } = await account();

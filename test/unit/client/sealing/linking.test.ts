@@ -1,10 +1,13 @@
+import { BatonClientError } from '../../../../shared/client/errors/baton-client-error.ts';
 import { memoryKeys } from '../../../../shared/client/sealed.ts';
+import { readRing } from '../../../../shared/client/sealed/ring/ring.ts';
 import { fingerprintOfKeys, makeLinkSecret } from '../../../../shared/client/sealed/link/link-code.ts';
 import type { Keyring } from '../../../../shared/client/sealed/keyring.ts';
 import type { RingChange } from '../../../../shared/client/sealed/ring/change.ts';
 import { makeLinking } from '../../../../shared/client/sealing/linking.ts';
 import type { SealingCalls } from '../../../../shared/client/sealing/sealing-calls.ts';
-import { codeOf, firstRing, keyringOf, makePerson, nextRing, NOW } from '../sealed/people.ts';
+import { makeRings } from '../../../../shared/client/sealing/rings.ts';
+import { ACCOUNT, codeOf, firstRing, keyringOf, makePerson, nextRing, NOW, type Person } from '../sealed/people.ts';
 import type { Session } from '../../../../shared/client/session/session.ts';
 
 const ORIGIN = 'https://baton.example';
@@ -77,3 +80,47 @@ describe('a service that says of a new device that it is another one which has l
     expect(await letIn(own.asks.sig)).toBe('other_keys');
   });
 });
+
+test.each(['already_decided', 'login_consumed'])(
+  'a second approver of the same request, whom the service tells %s, leaves the device where it is',
+  async (code) => {
+    const id = 'new-1';
+    const people = (await Promise.all(['laptop-1', 'phone-1', id].map((each) => makePerson(each)))) as [
+      Person,
+      Person,
+      Person,
+    ];
+    const [one, other, asking] = people;
+    const first = await firstRing(one);
+    const stored = [first.text, (await nextRing(first, one, { add: [other.asks] })).text];
+    const { enc, sig } = asking.asks;
+    const about = { ...IDS, device_id: id, device_type: 'linux', keys: { enc, sig } };
+    const view = { ...about, allowed_scopes: ['full'], allowed_persist: ['persist'], expires_at: NOW };
+    let approvals = 0;
+    const answers: Record<string, (given: { body?: { ring: string } }) => object> = {
+      readLogin: () => view,
+      getKeys: () => ({ rings: stored, n: stored.length, guests: null }),
+      putKeys: ({ body }) => ({ n: stored.push(body?.ring ?? '') }),
+      approveLogin: () => {
+        approvals += 1;
+        if (approvals > 1) throw new BatonClientError(code, 'It was decided.', { status: 409 });
+        return {};
+      },
+    };
+    const call = async (name: string, given = {}) => ({ body: answers[name]?.(given) });
+    const key = { fingerprint: await fingerprintOfKeys({ enc, sig }), secret: makeLinkSecret() };
+    const letIn = async (approver: Person): Promise<string> => {
+      await keyringOf(approver, await Promise.all(stored.slice(0, 2).map((text) => readRing(text, ACCOUNT))));
+      const session = { device: { device_id: approver.id }, user: { user_id: ACCOUNT.user_id } };
+      const times = { serverNow: () => NOW, trustedNow: () => NOW };
+      const calls = { caller: { call }, ...times, session: async () => session } as unknown as SealingCalls;
+      const grant = { load: async () => null, save: async () => {}, clear: async () => {} };
+      const stores = { keys: approver.store, asking: memoryKeys(), grant };
+      return codeOf(makeLinking(calls, makeRings(calls, stores), stores).letIn(IDS, key, { scope: 'full' }));
+    };
+    expect(await letIn(one)).toBe('taken');
+    expect(await letIn(other)).toBe(code);
+    const { members } = (await readRing(stored.at(-1) ?? '', ACCOUNT)).body;
+    expect(members.map(({ device_id }) => device_id)).toContain(id);
+  },
+);
