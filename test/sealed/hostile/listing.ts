@@ -49,9 +49,12 @@ export function makeListing({ chance, server, guests, mallory, dan, members, sto
     }
   }
 
+  /** A removal whose answer was lost is known from the ring alone. */
+  const isOutBy = ({ ring: { body } }: Keyring, id: string): boolean =>
+    body.gone_guests?.some(({ device_id }) => device_id === id) === true;
   const isGuestIn = (by: Party, keyring: Keyring, id: string): boolean =>
     !by.mustNotReach.has(id) &&
-    !guests.isGoneBy(keyring, id) &&
+    !isOutBy(keyring, id) &&
     keyring.guests.some((each) => each.device_id === id && each.until > Date.now());
   const isKeyed = (by: Party, keyring: Keyring, id: string): boolean =>
     memberOf(keyring.ring, id) !== null || isGuestIn(by, keyring, id);
