@@ -95,7 +95,7 @@ export const keyedAt = (context: Told, url: string): Promise<Keyed | null> => ke
 export const keyedToMend = (context: Told, url: string): Promise<Keyed | null> => keyedBy(context, url, 'known');
 
 /** What a device does that has lost its keys. */
-export const NEW_KEYS = '`baton keys link` or `baton keys recover` gets new ones';
+export const NEW_KEYS = '`baton keys link` or `baton keys recover` gets new keys';
 
 /** Keeps the answer, unless this device has got keys since it was asked for. */
 async function keepWithout(context: Own, deviceId: string): Promise<void> {

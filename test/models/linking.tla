@@ -10,7 +10,7 @@
 \* Leave         shared/client/sealing/linking.ts           letIn: a refused device leaves the ring again
 \* Take          shared/client/sealed/link/grant.ts         openGrant
 \* Confirm       shared/client/sealing/rings.ts             pinGranted; pinRing of shared/client/sealed/ring/chain.ts
-\* Dies          shared/client/sealing/rings.ts             pinGranted: the approval is gone while the user is asked
+\* Dies          shared/client/sealing/rings.ts             pinGranted: the approval is kept until the user has answered
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
 CONSTANTS Attempts, Faults
@@ -106,12 +106,11 @@ Confirm(d) ==
      \/ device[d].grant \notin shown /\ device' = [device EXCEPT ![d].step = "out", ![d].grant = NoGrant]
   /\ UNCHANGED <<ring, letting, grants, shown, faults>>
 
-\* A program dies, and another one goes on with what is stored. Before the question that is the approval, and the next program
-\* asks, so that nothing changes here. At the question nothing is stored.
+\* A program dies, and another one goes on with what is stored. The approval is stored until the user has answered. Every later
+\* program asks or refuses, so that the new device stays where it was.
 Dies(d) ==
   /\ Fault /\ UNCHANGED <<ring, grants, shown>>
-  /\ \/ /\ device[d].step = "asked" /\ UNCHANGED letting
-        /\ device' = [device EXCEPT ![d].step = "out", ![d].grant = NoGrant]
+  /\ \/ device[d].step = "asked" /\ UNCHANGED <<device, letting>>
      \/ letting[d].step \in {"reads", "puts", "seals", "leaves"} /\ To(d, "failed") /\ UNCHANGED device
 
 \* The user asks again with the same invite, which a service may take twice.
@@ -144,7 +143,7 @@ Believes ==
     /\ device[d].grant \in shown /\ device[d].grant.n # 0
     /\ device[d].pin >= device[d].grant.n /\ d \in ring[device[d].grant.n]
 
-\* Proves G37: every letting in goes on until the user is told how it ended, also where others change the ring meanwhile.
+\* Proves G37: whoever lets a device in can always go on, also where others change the ring meanwhile.
 AllEnd ==
   \A d \in New : letting[d].step \notin {"idle", "done", "failed"} => ENABLED (Read(d) \/ Put(d) \/ Seal(d) \/ Leave(d))
 =============================================================================

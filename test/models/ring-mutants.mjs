@@ -166,12 +166,12 @@ export const RING_MODELS = {
       changes: [['  /\\ \\/ /\\ device[d].grant \\in shown\n', '  /\\ \\/ /\\ device[d].grant # NoGrant\n']],
     },
     {
-      title: 'the approval stays while its user is asked, and the next program takes it',
+      title: 'the next program takes the approval unasked',
       breaks: 'Believes',
       changes: [
         [
-          '![d].step = "out", ![d].grant = NoGrant]\n     \\/ letting',
-          '![d].step = "in", ![d].pin = device[d].grant.n]\n     \\/ letting',
+          'device[d].step = "asked" /\\ UNCHANGED <<device, letting>>',
+          'device[d].step = "asked" /\\ UNCHANGED letting\n        /\\ device\' = [device EXCEPT ![d].step = "in", ![d].pin = device[d].grant.n]',
         ],
       ],
     },

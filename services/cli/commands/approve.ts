@@ -52,7 +52,7 @@ export async function givenAway(
   if (keyed === null) {
     const lost = await howKeysWereLost(context, url);
     if (lost === null) return null;
-    return `${lost}, so it can give no keys: what the new device sends and is sent is not encrypted. ${NEW_KEYS}.`;
+    return `${lost}, so it can give no keys: what the new device sends and is sent is not encrypted. ${NEW_KEYS} for this device.`;
   }
   if (given === 'nothing') return 'It gets no keys: what it sends and is sent is not encrypted.';
   if (given === 'guest') {

@@ -10,7 +10,7 @@ import {
 } from '../../../shared/client/index.ts';
 import { inviteDigits, type InviteLink, readInviteLink } from '../../../shared/client/session/invites.ts';
 import type { Context } from '../context.ts';
-import { CliError, failureOf, usageError } from '../failure.ts';
+import { CliError, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
 import { sealingFilesOf } from '../sealing.ts';
 import { serviceAddress } from '../settings.ts';

@@ -23,7 +23,7 @@ export interface KeyRecord {
    * a higher number than those was said by a member of the ring in force.
    */
   readonly seen: number;
-  /** The rings that members, and devices that have left, have named and that this device does not have. Without any it is left out. */
+  /** The rings that others named and that this device does not have, by the signing key. Without any it is left out. */
   readonly named?: NamedRings | undefined;
   /** The members that the service reported as removed or logged out. A record of an earlier version has none. */
   readonly removed?: readonly string[] | undefined;

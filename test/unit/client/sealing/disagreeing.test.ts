@@ -9,7 +9,7 @@ import {
   takeKeys,
 } from '../../../../shared/client/sealed/keyring.ts';
 import { memoryKeys } from '../../../../shared/client/sealed/keys/key-store.ts';
-import { keptNamed } from '../../../../shared/client/sealed/ring/named-rings.ts';
+import { highestOf, keptNamed, namedHashOf, withNamed } from '../../../../shared/client/sealed/ring/named-rings.ts';
 import type { Ring } from '../../../../shared/client/sealed/ring/ring.ts';
 import { noteListed } from '../../../../shared/client/sealing/gone.ts';
 import { makeRings } from '../../../../shared/client/sealing/rings.ts';
@@ -226,4 +226,24 @@ test('what a member has named before it got other keys ends with the old ones', 
   await noteSeen(phone.store, ofPhone, naming(laptop, 7));
   service.rings.push((await nextRing(second, phone, { add: [(await makePerson(laptop.id)).asks] })).text);
   expect(await rings.current()).toMatchObject({ seen: 3 });
+});
+
+test('of the rings that one member names the newest counts, and of two of one number the first', () => {
+  const [low, high, other] = [
+    { n: 1, hash: 'a' },
+    { n: 5, hash: 'b' },
+    { n: 5, hash: 'c' },
+  ];
+  expect(withNamed({}, 'sig', low)).toEqual({ sig: low });
+  expect(withNamed({ sig: low }, 'sig', high)).toEqual({ sig: high });
+  expect(withNamed({ sig: high }, 'sig', low)).toEqual({ sig: high });
+  expect(withNamed({ sig: high }, 'sig', other)).toEqual({ sig: high });
+  expect(withNamed({ sig: high }, 'another', other)).toEqual({ sig: high, another: other });
+  expect([highestOf(), highestOf({ sig: low, another: high })]).toEqual([0, 5]);
+});
+
+test('a ring is named by the first bytes of its hash', () => {
+  const hash = Uint8Array.from({ length: 32 }, (_, at) => at);
+  const named = [...Buffer.from(namedHashOf({ hash }), 'base64url')];
+  expect(named).toEqual([...hash].slice(0, named.length));
 });
