@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Connection, openConnection } from '../../../shared/client/stream/connection.ts';
 import { makeManualClock } from './manual-clock.ts';
 
@@ -13,7 +14,8 @@ function silentStream(): Connection {
 /** How long the stream may be silent: from the last moment at which it is still open to the first at which it is not. */
 async function silenceOf(stream: Connection, ms: number): Promise<string> {
   clock.advance(ms - 1);
-  const early = await Promise.race([stream.over, Promise.resolve(null)]);
+  // A turn later, because a stream ends within several microtasks.
+  const early = await Promise.race([stream.over, nextTurn(null)]);
   clock.advance(1);
   const { cause } = await stream.over;
   return early === null ? cause : 'too early';
