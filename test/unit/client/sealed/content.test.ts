@@ -1,9 +1,21 @@
-import { loadKeyring, noteRemoved, noteSeen, takeKeys } from '../../../../shared/client/sealed/keyring.ts';
+import { makeBody } from '../../../../shared/client/sealed/content/body.ts';
+import { contentKey, loadKeyring, noteRemoved, noteSeen, takeKeys } from '../../../../shared/client/sealed/keyring.ts';
 import { openClipboard, sealClipboard } from '../../../../shared/client/sealed/content/clipboard.ts';
+import { sealForAccount, sealUnder } from '../../../../shared/client/sealed/content/envelope.ts';
 import { openMessage, sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
 import { openSignal, sealSignal } from '../../../../shared/client/sealed/content/signals.ts';
 import { openTransfer, sealTransfer } from '../../../../shared/client/sealed/content/transfers.ts';
-import { fromBase64url, randomBytes, toBase64url } from '../../../../shared/client/sealed/primitives/bytes.ts';
+import { aesKey, aesSeal } from '../../../../shared/client/sealed/primitives/aes.ts';
+import {
+  concat,
+  fromBase64url,
+  randomBytes,
+  toBase64url,
+  u32,
+  utf8,
+} from '../../../../shared/client/sealed/primitives/bytes.ts';
+import { sha256 } from '../../../../shared/client/sealed/primitives/hkdf.ts';
+import { parts } from '../../../../shared/client/sealed/primitives/parts.ts';
 import { signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
 import { codeOf, firstRing, keyringOf, makePerson, naming, nextRing, NOW } from './people.ts';
 
@@ -27,6 +39,21 @@ function changed(sealed: string, at: number): string {
   const bytes = fromBase64url(sealed) ?? new Uint8Array();
   bytes[at] = (bytes[at] ?? 0) ^ 1;
   return toBase64url(bytes);
+}
+
+type Known = typeof made.ofA;
+
+/** Seals a clipboard as a member whose program checks and cleans nothing. */
+async function clipboardOf(by: Known, text: string): Promise<string> {
+  const letter = { label: 'baton/1 clip', from: by.device_id, target: '' };
+  const about = [by.account.service, by.account.user_id, letter.from, letter.target];
+  const { epoch } = by.ring.body;
+  const [secret, nonce] = [randomBytes(32), randomBytes(12)];
+  const info = parts(['baton/1 clip key', ...about, u32(epoch)]);
+  const wraps = concat(nonce, await aesSeal(await contentKey(by, epoch, 'clip'), nonce, info, secret));
+  const aad = parts([letter.label, ...about, u32(epoch), await sha256(wraps)]);
+  const body = await makeBody(by, letter, { content: utf8(text), t: NOW });
+  return toBase64url(concat(await sealUnder(await aesKey(secret), epoch, aad, body), wraps, u32(wraps.length)));
 }
 
 describe('messages', () => {
@@ -97,6 +124,17 @@ describe('messages', () => {
 
   test('4,096 bytes are the most', async () => {
     expect(await codeOf(sealMessage(made.ofA, { to: '*', text: `${'é'.repeat(2_048)}a`, t: NOW }))).toBe('too_long');
+  });
+
+  test('a longer text of a member is not shown', async () => {
+    const letter = { label: 'baton/1 msg', from: 'device-a', target: 'device-b' };
+    const open = async (size: number) => {
+      const body = await makeBody(made.ofA, letter, { content: utf8('a'.repeat(size)), t: NOW });
+      const sealed = toBase64url(await sealForAccount(made.ofA, letter, 'msg', body));
+      return codeOf(openMessage(made.ofB, { sealed, from: 'device-a', to: 'device-b' }));
+    };
+    expect(await open(4_096)).toBe('taken');
+    expect(await open(4_097)).toBe('cannot_open');
   });
 
   test('nothing is sealed under an old ring, nor while a removed device has the key', async () => {
@@ -174,6 +212,22 @@ describe('clipboard', () => {
     expect(length(sealed)).toBe(67_617 + 60 + 4);
     expect((await openClipboard(made.ofB, { sealed, from: 'device-a', now: NOW })).text).toHaveLength(65_536);
     expect(await codeOf(sealClipboard(made.ofA, { text: 'a'.repeat(65_537), t: NOW }))).toBe('too_long');
+  });
+
+  test('control characters are left out by whoever copies, and by whoever pastes', async () => {
+    const read = async (sealed: string) => (await openClipboard(made.ofB, { sealed, from: 'device-a', now: NOW })).text;
+    expect(await read(await clipboardOf(made.ofA, 'a\u0000\tb\r\n\u001b[2J'))).toBe('a\tb\r\n[2J');
+    const [clean, controls] = ['a'.repeat(65_536), '\u0000'.repeat(9)];
+    expect(await read(await sealClipboard(made.ofA, { text: clean + controls, t: NOW }))).toBe(clean);
+  });
+
+  test('a longer clipboard of a member is not taken', async () => {
+    const open = async (size: number) => {
+      const sealed = await clipboardOf(made.ofA, 'a'.repeat(size));
+      return codeOf(openClipboard(made.ofB, { sealed, from: 'device-a', now: NOW }));
+    };
+    expect(await open(65_536)).toBe('taken');
+    expect(await open(65_537)).toBe('cannot_open');
   });
 
   test('what is old, and what was changed, is refused', async () => {
