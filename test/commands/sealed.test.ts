@@ -19,6 +19,14 @@ const BAD = ['', 'a+b/', 'AAA=', 'AB', 'A', ' AAAA', 'AAAA\n'];
 const ask = ({ headers }: TestDevice, method: string, path: string, body: unknown, more: Record<string, string> = {}) =>
   request(site.one, { method, path, headers: { ...headers, ...more }, body });
 
+test('an installation says that it passes on what is sealed, and how much', async () => {
+  const [laptop] = await site.enrol('Laptop');
+  const { features, limits } = (await laptop.on(site.one).call('getMe')).body;
+  expect({ ...features, ...limits }).toMatchObject({
+    ...{ sealed: true, sealed_message_bytes: 4_480, sealed_clipboard_bytes: 81_920 },
+  });
+});
+
 describe('a sealed message', () => {
   const send = (device: TestDevice, body: object, more?: Record<string, string>) =>
     ask(device, 'POST', '/api/message', { to: 'Phone', ...body }, more);

@@ -1,0 +1,11 @@
+import { LIMITS } from '../../../shared/contract/limits.ts';
+
+/* Clients of other programs compute with these numbers. The other tests name them by their constants, and follow a change. */
+
+test('the limits of what devices seal, and of their rings, are the published ones', () => {
+  expect(LIMITS).toMatchObject({
+    ...{ sealedMessageBytes: 4_480, sealedClipboardBytes: 81_920, sealedGrantBytes: 2_048, sealedBytes: 524_288 },
+    ...{ ringMembers: 80, ringBytes: 65_536, ringsPerPage: 8, rings: 1_024, ringsBytes: 4_194_304 },
+    deletionSeconds: 86_400,
+  });
+});
