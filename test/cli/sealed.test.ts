@@ -67,6 +67,20 @@ describe('keys of an account', () => {
   });
 });
 
+test('a device loses its place in the ring before its session, also where the command is killed between them', async () => {
+  const [laptop, phone, third] = (await keyedDevices('Laptop', 'Phone', 'Third')) as [Terminal, Terminal, Terminal];
+  const isPut = cli.door.keepAnswer('PUT /api/keys');
+  const killed = laptop.run(['remove', 'Third']);
+  await isPut;
+  killed.child.kill('SIGKILL');
+  await killed.status;
+  expect(await json(third, 'status')).toMatchObject([{ device: { name: 'Third' } }]);
+  expect(await json(phone, 'keys')).toMatchObject([{ n: 4, epoch: 2, advice: expect.stringContaining('Third') }]);
+  await laptop.ok(['remove', 'Third']);
+  expect(await third.run(['status']).status).not.toBe(0);
+  expect(await json(phone, 'keys')).toMatchObject([{ advice: null }]);
+});
+
 describe('texts', () => {
   test('are in no key and no value of the store once the account has keys, and were before', async () => {
     const [laptop, phone] = (await cli.devices('Laptop', 'Phone')) as [Terminal, Terminal];
