@@ -163,6 +163,7 @@ withChromium.describe('keys of the app', () => {
     const digits = await letInBy(laptop, page);
     const question = page.getByRole('dialog', { name: 'Are the digits the same?' });
     await question.getByText(digits).waitFor();
+    await question.getByText(`Signed in as ${(await laptop.client.me()).name}`).waitFor();
     await look(page, 'keys-question');
     const [asked, answered, copied, pasted] = ['asked', 'answered', 'copied', 'pasted'].map(word) as [
       string,

@@ -83,6 +83,21 @@ test('a browser that is let in as a guest gets keys of its own too', async () =>
   expect(kindsIn(await jsonOf(laptop, 'keys'))).toEqual({ Laptop: 'cli', Browser: 'guest' });
 });
 
+test('a browser that is let in for good is marked as a web app, and one that is a guest as that', async () => {
+  const [laptop] = (await devicesWithKeys(cli, ['Laptop'])) as [Terminal];
+  for (const [name, ...access] of [['Browser'], ['Borrowed', '--guest']] as const) {
+    const asking = await makeAsking(sealingFiles(cli.terminal().config));
+    const about = { baseUrl: cli.door.url, deviceName: name, deviceType: 'browser' } as const;
+    const request = await requestSignIn({ ...about, keys: asking.keys, onApproved: asking.keep });
+    await laptop.ok(['approve', await asking.linkWith(request.link), ...access, '--yes']);
+    await request.approved();
+  }
+  const shown = (await laptop.ok(['keys'])).stdout;
+  expect(['Laptop', 'Browser', 'Borrowed'].map((name) => new RegExp(`${name}( \\(.*?\\))?`).exec(shown)?.[0])).toEqual([
+    ...['Laptop', 'Browser (web app)', 'Borrowed (guest)'],
+  ]);
+});
+
 test('messages and files to it, from it and to all are sealed, and the store has none of them', async () => {
   const [laptop, phone, visitor] = await accountWithGuest();
   const [to, back, all, file] = [word('to'), word('back'), word('all'), word('file')];

@@ -50,12 +50,13 @@ async function listed(keyring: Keyring, devices: readonly Device[]): Promise<Key
   return [...(await Promise.all(members)), ...(await Promise.all(shown)), ...unkeyed];
 }
 
+/** Marks guests, and web apps: a service that lies could deliver another app, so an account with one is protected less. */
+const MARKS: Readonly<Record<string, string>> = { guest: ' (guest)', web: ' (web app)' };
+
 const nameOf = ({ name, device_id, kind }: KeyedDevice): string =>
   kind === 'words'
     ? 'recovery words'
-    : name === null
-      ? `${oneLine(device_id)} (not signed in any more)`
-      : `${oneLine(name)}${kind === 'guest' ? ' (guest)' : ''}`;
+    : `${oneLine(name ?? device_id)}${MARKS[kind ?? ''] ?? ''}${name === null ? ' (not signed in any more)' : ''}`;
 
 const WORDS_ARE_DUE =
   'The recovery words are about to prove nothing any more, because the list of devices has changed often since: run `baton keys renew` with them, or make new ones with `baton keys words`.';

@@ -2,15 +2,16 @@ import { useEffect, useRef } from 'preact/hooks';
 import { shared } from '../../engine/shared-state.ts';
 import { dropKeys, keepKeyState, keyState } from '../../sealing/key-state.ts';
 import { keyTexts } from '../../texts/key-texts.ts';
+import { texts } from '../../texts/texts.ts';
 import { useApp } from '../app-context.ts';
 import { attempt } from '../parts/notices.ts';
 
 /**
- * Asks whether the device that gave the key shows the same digits. Nothing is sealed or opened before. It defends against
- * somebody who lets this browser into an account of their own.
+ * Asks whether the device that gave the key shows the same digits, and names the account. Nothing is sealed or opened before.
+ * It defends against somebody who lets this browser into an account of their own.
  */
 export function KeyQuestion() {
-  const { client, end } = useApp();
+  const { client, end, entry } = useApp();
   const dialog = useRef<HTMLDialogElement>(null);
   const state = keyState.value;
   const words = keyTexts.value;
@@ -38,6 +39,9 @@ export function KeyQuestion() {
       onCancel={(event) => event.preventDefault()}
     >
       <h2 id="key-question">{words.compare}</h2>
+      <p class="hint" dir="auto">
+        {texts.value.settings.signedInAs(shared.value.me?.name ?? entry.userName)}
+      </p>
       <p>{isGuest ? words.compareWhyGuest(name) : words.compareWhy(name)}</p>
       <p class="digits" dir="ltr" aria-label={Array.from(code).join(' ')}>
         {code}
