@@ -27,8 +27,8 @@ function makeRing() {
   };
 }
 
-const leavingOf = ({ sealing }: ReturnType<typeof makeRing>) =>
-  makeLeaving({ ...sealing, isMember: () => true, pause: () => Promise.resolve() });
+const leavingOf = ({ sealing }: ReturnType<typeof makeRing>, pause = (_mostMs: number) => Promise.resolve()) =>
+  makeLeaving({ ...sealing, isMember: () => true, pause });
 
 test('a device whose removal is noted while the members are read is taken out all the same', async () => {
   const ring = makeRing();
@@ -51,4 +51,22 @@ test('a device that another one takes out during the pause is not taken out twic
   await ring.answer();
   expect(await ring.settled()).toBe(0);
   expect(ring.removed).toEqual([]);
+});
+
+test('nobody is taken out before a pause of up to ten seconds, in which another device may do it', async () => {
+  const [ring, pauses] = [makeRing(), [] as number[]];
+  let goOn = (): void => {};
+  const pause = (mostMs: number): Promise<void> => {
+    pauses.push(mostMs);
+    return new Promise((resolve) => {
+      goOn = resolve;
+    });
+  };
+  leavingOf(ring, pause).soon(devices);
+  await ring.answer('phone');
+  expect([await ring.settled(), pauses, ring.removed]).toEqual([0, [10_000], []]);
+  goOn();
+  await ring.answer('phone');
+  await ring.settled();
+  expect(ring.removed).toEqual(['phone']);
 });

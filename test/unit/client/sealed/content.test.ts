@@ -137,6 +137,22 @@ describe('messages', () => {
     expect(await open(4_097)).toBe('cannot_open');
   });
 
+  test('a text under another key than that of the ring it names is refused', async () => {
+    const { a, b, ofA, second } = made;
+    const rotated = await nextRing(second, a, { rotate: true });
+    const [fromA, ofB] = [{ ...ofA, rings: [...ofA.rings, rotated], ring: rotated }, await keyringOf(b, [rotated])];
+    const newest = ofB.accountKeys[0];
+    if (newest === undefined) throw new Error('no key');
+    const letter = { label: 'baton/1 msg', from: 'device-a', target: 'device-b' };
+    const body = await makeBody(fromA, letter, { content: utf8('a'), t: NOW });
+    const open = async (by: Known) => {
+      const sealed = toBase64url(await sealForAccount(by, letter, 'msg', body));
+      return codeOf(openMessage(ofB, { sealed, from: 'device-a', to: 'device-b' }));
+    };
+    expect(await open({ ...fromA, accountKeys: [newest] })).toBe('taken');
+    expect(await open({ ...fromA, ring: second })).toBe('cannot_open');
+  });
+
   test('nothing is sealed under an old ring, nor while a removed device has the key', async () => {
     const { a, ofA, ofB, second } = made;
     const seal = (keyring: typeof ofA) => codeOf(sealMessage(keyring, { to: 'device-a', text: 'a', t: NOW }));
@@ -263,6 +279,14 @@ describe('transfers', () => {
     expect(await codeOf(openTransfer(ofB, { sealed, from: 'guest-1' }))).toBe('cannot_open');
     const many = Array.from({ length: 3_000 }, (_, i) => ({ name: `${'x'.repeat(200)}${i}`, type: '', size: 1 }));
     expect(await codeOf(sealTransfer(ofA, { to: 'device-b', files: many, t: NOW }))).toBe('too_long');
+  });
+
+  test('a description under the key of the account, which other members have, is not taken', async () => {
+    const letter = { label: 'baton/1 transfer', from: 'device-a', target: 'device-b' };
+    const content = utf8(JSON.stringify({ key: toBase64url(randomBytes(32)), files }));
+    const body = await makeBody(made.ofA, letter, { content, t: NOW });
+    const sealed = toBase64url(await sealForAccount(made.ofA, letter, 'msg', body));
+    expect(await codeOf(openTransfer(made.ofB, { sealed, from: 'device-a' }))).toBe('cannot_open');
   });
 
   test('a signal is of one device and one transfer', async () => {

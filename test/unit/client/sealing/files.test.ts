@@ -5,6 +5,7 @@ import type { FileSink, FileSource, OpenSink } from '../../../../shared/client/f
 import { blobSource, streamSource } from '../../../../shared/client/files/sources.ts';
 import { RECORD_BYTES, sealedSizeOf } from '../../../../shared/client/sealed/content/records.ts';
 import { sealTransfer } from '../../../../shared/client/sealed/content/transfers.ts';
+import { makeNextRing } from '../../../../shared/client/sealed/ring/change.ts';
 import type { Keyring } from '../../../../shared/client/sealed/keyring.ts';
 import type { ReceivedFiles, SealedFiles } from '../../../../shared/client/sealing/api.ts';
 import { makeSealedFiles } from '../../../../shared/client/sealing/files.ts';
@@ -344,6 +345,14 @@ test('what a service changes, swaps, misattributes or repeats is refused with a 
   expect([await kindOf({}), await kindOf({})]).toEqual(['opened', 'opened']);
   expect(await kindOf({}, OTHER_ID)).toBe('sent_before');
   expect(await kindOf({ sealed: null })).toBe('plain');
+});
+
+test('files of a device that was removed are refused', async () => {
+  const { transfer } = await offer([sourceOf(bytesOf(5), 'a')]);
+  const without = await makeNextRing(pair.theirs.ring, pair.theirs, { remove: ['laptop-1'] }, NOW);
+  const newer = { ...pair.theirs, rings: [...pair.theirs.rings, without], ring: without };
+  const { received } = await open({ transfer }, pair.phone, newer);
+  expect(received).toMatchObject({ kind: 'refused', problem: { code: 'not_a_member' } });
 });
 
 test.each(['../up', '/etc/passwd', '', 'a\\b', 'x'.repeat(300)])('the name %j of a sender is refused', async (name) => {

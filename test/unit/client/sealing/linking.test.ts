@@ -75,6 +75,12 @@ describe('a service that says of a new device that it is another one which has l
     expect(await letIn(other.asks.sig)).toBe('taken');
   });
 
+  test('and puts its own keys in the place of those of the code, lets nobody in', async () => {
+    const { linking, own } = await lied('new-1');
+    const key = { fingerprint: await fingerprintOfKeys(own.asks), secret: makeLinkSecret() };
+    expect(await codeOf(linking.letIn(IDS, key))).toBe('other_keys');
+  });
+
   test('never gives it the place of the device that lets it in', async () => {
     const { letIn, own } = await lied('laptop-1');
     expect(await letIn(own.asks.sig)).toBe('other_keys');
