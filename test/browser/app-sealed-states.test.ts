@@ -426,17 +426,21 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     expect(await stateOf(second.page)).toBe('{"kind":"keyed"}');
   }, 120_000);
 
-  test('a browser that does not answer whether it keeps storage shows its code all the same', async () => {
+  test('a browser is asked to keep its storage, and one that does not answer shows its code all the same', async () => {
     const laptop = makeKeyedDevice(site, url);
     await laptop.signIn('Laptop');
     await laptop.sealing().rings.create({ kind: 'cli' });
     const { page, context } = await open();
     await context.addInitScript(() => {
-      StorageManager.prototype.persist = () => new Promise(() => {});
+      StorageManager.prototype.persist = () => {
+        localStorage.setItem('asked-to-persist', 'yes');
+        return new Promise(() => {});
+      };
     });
     await page.reload();
     await letInBy(laptop, page);
     expect(await stateOf(page)).toBe('{"kind":"keyed"}');
+    expect(await page.evaluate(() => localStorage.getItem('asked-to-persist'))).toBe('yes');
   }, 120_000);
 
   test('after digits that differ, and after a reload while the key is taken, messages wait', async () => {

@@ -216,6 +216,31 @@ withChromium.describe('keys of the app', () => {
     expect(reports).toEqual([]);
   }, 120_000);
 
+  test('no script of a page can read the private keys that its browser keeps', async () => {
+    const laptop = makeKeyedDevice(site, url);
+    await laptop.signIn('Laptop');
+    await laptop.sealing().rings.create({ kind: 'cli' });
+    const { page } = await open();
+    await letInBy(laptop, page);
+    await page.getByRole('button', { name: 'Laptop shows these' }).click();
+    const read = await page.evaluate(
+      () =>
+        new Promise<unknown>((resolve, reject) => {
+          const opening = indexedDB.open('baton-keys');
+          opening.onerror = () => reject(opening.error ?? new Error('no keys'));
+          opening.onsuccess = () => {
+            const asked = opening.result.transaction('keys').objectStore('keys').get('device');
+            asked.onsuccess = () => {
+              const { enc, sig } = (asked.result as { keys: Record<'enc' | 'sig', CryptoKeyPair> }).keys;
+              const exported = [enc, sig].map(({ privateKey }) => crypto.subtle.exportKey('jwk', privateKey));
+              resolve(Promise.all(exported.map((each) => each.catch((error: unknown) => (error as Error).name))));
+            };
+          };
+        }),
+    );
+    expect(read).toEqual(['InvalidAccessError', 'InvalidAccessError']);
+  }, 120_000);
+
   test('an account is encrypted from the app, which names who has no key yet, and says when its own are gone', async () => {
     const phone = makeKeyedDevice(site, url);
     await phone.signIn('Phone');
