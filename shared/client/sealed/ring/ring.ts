@@ -196,7 +196,10 @@ export async function readRing(text: string, { service, user_id }: Account): Pro
   return { text, bytes, signature, body, hash: await sha256(bytes) };
 }
 
-/** Signs the content of a ring. */
+/**
+ * Signs the content of a ring. Throws `ring_full` where it has too many members: who is away is the word of the service alone, so
+ * nobody is taken out for a new device unless the user says whom.
+ */
 export async function signRing(body: RingBody, keys: DeviceKeys): Promise<Ring> {
   const text = await signBytes(RING_LABEL, body, keys, utf8(JSON.stringify(body)));
   if (body.members.length > MOST_MEMBERS || text.length > MOST_CHARACTERS) throw sealedError('ring_full');
