@@ -26,11 +26,7 @@ interface Told extends Own {
   readonly output: Pick<Output, 'note'>;
 }
 
-/**
- * Returns the stores of this device's keys. Before each change they drop the answer that this device has none: a device that
- * asks for keys is named from its approval on, whether it lives to take the keys or not.
- */
-export function sealingFilesOf({ settings }: Pick<Own, 'settings'>) {
+function makeFiles(settings: Settings) {
   const forgetFirst =
     <Given extends unknown[]>(work: (...given: Given) => Promise<void>) =>
     async (...given: Given): Promise<void> => {
@@ -46,12 +42,16 @@ export function sealingFilesOf({ settings }: Pick<Own, 'settings'>) {
   };
 }
 
-const madeFiles = new WeakMap<Settings, ReturnType<typeof sealingFilesOf>>();
+const made = new WeakMap<Settings, ReturnType<typeof makeFiles>>();
 
-/** Returns the same stores for the whole command: a full disk must not separate what one part notes from another part. */
-function keptFilesOf(context: Pick<Own, 'settings'>): ReturnType<typeof sealingFilesOf> {
-  const files = madeFiles.get(context.settings) ?? sealingFilesOf(context);
-  madeFiles.set(context.settings, files);
+/**
+ * Returns the stores of this device's keys. Before each change they drop the answer that this device has none: a device that
+ * asks for keys is named from its approval on, whether it lives to take the keys or not. A command has them once, because
+ * what a full disk keeps from being saved is noted with the store.
+ */
+export function sealingFilesOf({ settings }: Pick<Own, 'settings'>): ReturnType<typeof makeFiles> {
+  const files = made.get(settings) ?? makeFiles(settings);
+  made.set(settings, files);
   return files;
 }
 
@@ -60,7 +60,7 @@ export async function sealingAt(context: Own, url: string): Promise<Sealing> {
   const { makeSealing } = await import('../../shared/client/sealing.ts');
   const { session } = context;
   const options = { baseUrl: url, session, sha256, fetch: leanFetch, confirm: refuseUncompared };
-  return makeSealing({ ...options, ...keptFilesOf(context) });
+  return makeSealing({ ...options, ...sealingFilesOf(context) });
 }
 
 /** Tells whether this device has files for sealing. */
@@ -94,7 +94,12 @@ export const keyedAt = (context: Told, url: string): Promise<Keyed | null> => ke
 /** Does so where devices disagree too, for a command that removes one of them or links it again. */
 export const keyedToMend = (context: Told, url: string): Promise<Keyed | null> => keyedBy(context, url, 'known');
 
-/** What a device does that has lost its keys. */
+/** Throws `digits_not_compared` where an approval is kept: its user does not know yet whose account this is. */
+export async function checkCompared(context: Told, url: string): Promise<void> {
+  if (existsSync(join(context.settings.folder, 'grant.json'))) await keyedToMend(context, url);
+}
+
+/** The advice to a device that has lost its keys. */
 export const NEW_KEYS = '`baton keys link` or `baton keys recover` gets new keys';
 
 /** Keeps the answer, unless this device has got keys since it was asked for. */

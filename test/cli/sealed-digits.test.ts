@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { requestSignIn } from '../../shared/client/index.ts';
 import { fileSession, sealingFiles } from '../../shared/client/node.ts';
@@ -22,7 +22,15 @@ const hasApproval = ({ config }: Terminal): boolean => existsSync(join(config, '
 
 /** Runs commands that would send or show something; each of them refuses. */
 async function expectRefusals(device: Terminal): Promise<void> {
-  for (const args of [['message', 'Laptop', 'secret'], ['copy'], ['paste'], ['inbox']]) {
+  writeFileSync(join(device.folder, 'secret.txt'), 'secret');
+  const all = [
+    ['message', 'Laptop', 'secret'],
+    ['copy'],
+    ['paste'],
+    ['inbox'],
+    ['send', 'secret.txt', '--to', 'Laptop'],
+  ];
+  for (const args of all.flatMap((each) => [each, [...each, '--plain']])) {
     const { stderr } = await device.ok(args, { status: 5, input: 'secret' });
     expect(stderr).toContain('nobody has compared its check code');
   }

@@ -14,7 +14,7 @@ import { makeOnline, type Online } from '../sending/online.ts';
 import { bytesPerSecondOf, limitedFetch } from '../sending/rate.ts';
 import { continueAll, makeFailures } from '../sending/resuming.ts';
 import { type Sealer, sealerFor } from '../sending/sealer.ts';
-import { keyedAt } from '../sealing.ts';
+import { checkCompared, keyedAt } from '../sealing.ts';
 import { folderOf, sendsOf } from '../sending/sends.ts';
 import { sayOdd } from '../sending/sources.ts';
 import { watchFolder } from '../sending/watching.ts';
@@ -57,6 +57,7 @@ async function receiversOf(context: Context, { baton, url }: Online, options: Se
   const { to = [], plain: isPlain = false } = options;
   const devices = await baton.devices.list({ signal: context.signal });
   const found = to.map((name) => deviceIn(devices, name));
+  if (isPlain) await checkCompared(context, url);
   const keyed = isPlain ? null : await keyedAt(context, url);
   if (keyed !== null) await comparedWith(context, keyed, devices);
   return [...new Map(found.map((device) => [device.device_id, device])).values()];

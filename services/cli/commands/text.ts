@@ -5,7 +5,16 @@ import { comparedWith } from '../away.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, EXIT, usageError } from '../failure.ts';
 import { colours, oneLine, plain, quoted } from '../output.ts';
-import { expectsEncryption, type Keyed, keyedAt, keyedToSend, LOCK, NOT_ENCRYPTED, sealingAt } from '../sealing.ts';
+import {
+  checkCompared,
+  expectsEncryption,
+  type Keyed,
+  keyedAt,
+  keyedToSend,
+  LOCK,
+  NOT_ENCRYPTED,
+  sealingAt,
+} from '../sealing.ts';
 import { makeReader, sendSealed } from '../texts.ts';
 
 const CLIPBOARD_BYTES = 65_536;
@@ -40,6 +49,7 @@ export async function copy(context: Context, { system, plain: isPlain }: { syste
   const text = system ? await clipboard.read() : await readInput(CLIPBOARD_BYTES, 'The clipboard');
   if (system) checkText(text, 'The clipboard of this computer');
   await context.withClient(async (baton, url) => {
+    if (isPlain) await checkCompared(context, url);
     const keyed = isPlain ? null : await keyedToSend(context, url);
     if (keyed !== null) return copySealed(context, baton, keyed, text);
     const { content, ...entry } = await baton.clipboard.set(text, { signal });
