@@ -92,7 +92,7 @@ withAll.describe('what a browser sends and gets', () => {
     return readFileSync(join(laptop.folder, 'in', `${words['name']}.txt`), 'utf8');
   }
 
-  /** Has a text pushed while the app is closed; gives what the worker shows. */
+  /** Pushes a text while the app is closed, and returns what the worker shows. */
   async function plantPush(app: AppPage, laptop: Terminal, words: Words): Promise<string> {
     const { page } = app;
     await page.goto(`${site.url}/#/settings`);

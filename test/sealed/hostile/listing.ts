@@ -12,7 +12,7 @@ const deviceOf = (device_id: string, name: string): Device => ({
   ...{ device_id, name, type: 'linux', online: true, current: false, created_at: 1, last_seen_at: null },
 });
 
-/** What a device wrote, and what it says of that. */
+/** The messages of one call to send a text, and the report of the library on it. */
 interface Written {
   readonly posted: readonly Posted[];
   readonly sent: SentText | null;

@@ -6,14 +6,14 @@ export interface KeysBody {
   deletions: { of: 'keys' | 'account'; at: number }[];
 }
 
-/** What a device sealed and gave to the server, as the server saw it. */
+/** Sealed content that a device gave to the server, as the server saw it. */
 export interface Posted {
   readonly kind: 'message' | 'clipboard' | 'transfer';
   readonly from: string;
   /** The id of a device, `*`, or `''` for the clipboard. */
   readonly to: string;
   readonly sealed: string;
-  /** What the server can read: '' where the text is sealed. */
+  /** The text that the server can read; '' where it is sealed. */
   readonly plain: string;
   /** The server's own id. */
   readonly messageId: string;

@@ -34,7 +34,7 @@ export interface Held {
 export interface Lies {
   /** Called with the number of each piece; returns the offset that the server names instead of its own. */
   onPiece: (count: number, held: Held, index: number) => number | null;
-  /** What a receiver is told about a transfer. */
+  /** A transfer as its receiver is told about it. */
   view: (held: Held) => Transfer;
   served: (held: Held, index: number) => Served;
   /** Called when a receiver has accepted, before it is told so. */

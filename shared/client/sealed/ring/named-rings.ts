@@ -74,8 +74,9 @@ export const openNamed = (named: NamedRings = {}, rings: readonly Ring[]): Named
   Object.fromEntries(splitNamed(named, rings).ofMembers);
 
 /**
- * Returns what to keep: what counts, and what would count again if its key came back. `isFull`: more was said than is kept. Only
- * somebody who wants the rest forgotten says so much, so nothing may be sealed until this device is linked anew.
+ * Returns what to keep: what counts, and what would count again if its key came back. `isFull`: no further
+ * word could be kept. Only somebody who wants one forgotten says so much, so nothing may be sealed until this device is linked
+ * anew.
  */
 export function keptNamed(named: NamedRings = {}, rings: readonly Ring[]): { named: NamedRings; isFull: boolean } {
   const { ofMembers, ofOthers } = splitNamed(named, rings);
