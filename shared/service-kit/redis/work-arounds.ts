@@ -57,7 +57,7 @@ export const refreshSlots = (cluster: Cluster): NodeJS.Timeout =>
   }, SLOTS_REFRESH_MS);
 
 /** The age in ms from which the oldest command waits for no further round, but still for the end of one that has begun. */
-const MOST_MS = 1;
+const MOST_MS = 3;
 
 /**
  * Gathers the commands of a connection, and writes them together, in their order, after a round that brought no more. So a

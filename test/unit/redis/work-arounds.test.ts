@@ -69,16 +69,16 @@ test('one after which nothing comes waits for a single turn', async () => {
   expect(writes).toEqual(['first', 'second']);
 });
 
-test('after a millisecond it waits for no further turn, also where commands come without end', async () => {
+test('after three milliseconds it waits for no further turn, also where commands come without end', async () => {
   const { writes, server } = makeConnection();
-  for (; nowMs < 1; nowMs += 0.25) {
+  for (; nowMs < 3; nowMs += 0.75) {
     server.sendCommand(String(nowMs));
     await nextTurn();
     expect(writes).toEqual([]);
   }
   server.sendCommand('last');
   await nextTurn();
-  expect(writes).toEqual(['0 0.25 0.5 0.75 last']);
+  expect(writes).toEqual(['0 0.75 1.5 2.25 last']);
 });
 
 test('a connection that ends in the same turn takes nobody with it', async () => {
