@@ -9,7 +9,7 @@ import type { Identity } from '../../identity/identity.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { ReplicaLimits } from '../limits/replica-limit.ts';
 import type { StreamLog } from '../request-metrics.ts';
-import { callerOf, stateOf } from './state.ts';
+import { callerOf, stateOf, whenThere } from './state.ts';
 
 /* The steps that a request must pass before its path, query and body are read. */
 
@@ -24,10 +24,11 @@ export const checkOrigin =
 /** Finds the caller, by the identity mode in force. */
 export const identify =
   (identity: Identity, route: Route): RequestHandler =>
-  async (req, res, next) => {
-    stateOf(res).caller = await identity.identify(req, route);
-    next();
-  };
+  (req, res, next) =>
+    whenThere(identity.identify(req, route), (caller) => {
+      stateOf(res).caller = caller;
+      next();
+    });
 
 /** Refuses a device that was signed out, as far as this replica knows. */
 export const refuseRevoked =
@@ -65,10 +66,8 @@ export const guardRoute =
 /** Ensures that the caller's device has a row, on routes that need a device. */
 export const needRow =
   (requireRow: (caller: Caller) => Promise<void> | null): RequestHandler =>
-  async (_req, res, next) => {
-    await requireRow(callerOf(res));
-    next();
-  };
+  (_req, res, next) =>
+    whenThere(requireRow(callerOf(res)), () => next());
 
 /** Counts refused callers. A 5xx says nothing about the caller, and rate-limited requests have a count of their own. */
 export const countRejected =

@@ -6,7 +6,7 @@ import { queryOf } from '../../../../shared/service-kit/http/request/target.ts';
 import { makeValidator } from '../../../../shared/service-kit/http/request/validation.ts';
 import { tooManyWaiting } from '../../../../shared/service-kit/rate-limit-headers.ts';
 import type { AccountQueue } from '../limits/account-queue.ts';
-import { stateOf } from './state.ts';
+import { stateOf, whenThere } from './state.ts';
 
 /** Returns the steps that read a request: parameters and query, then the body, which is parsed in the request's turn. */
 export function inputOf(route: Route, accountQueue: Pick<AccountQueue, 'enter'>): RequestHandler[] {
@@ -21,19 +21,24 @@ export function inputOf(route: Route, accountQueue: Pick<AccountQueue, 'enter'>)
   };
 
   /** Reads the bytes of the body without parsing them. This waits for the sender. */
-  const readBody: RequestHandler = async (req, res, next) => {
-    if (reader !== null) stateOf(res).bytes = await reader.read(req);
-    next();
+  const readBody: RequestHandler = (req, res, next) => {
+    if (reader === null) return next();
+    return whenThere(reader.read(req), (bytes) => {
+      stateOf(res).bytes = bytes;
+      next();
+    });
   };
 
   /** Waits for the request's turn in its account. Relay requests take turns of their own, by the bytes they move. */
-  const takeTurn: RequestHandler = async (_req, res, next) => {
+  const takeTurn: RequestHandler = (_req, res, next) => {
     const state = stateOf(res);
     if (state.caller === undefined || route.bytes) return next();
     const turn = accountQueue.enter(state.caller.account, state.bytes?.length ?? 0);
     if (turn === null) throw tooManyWaiting(route);
-    state.turn = await turn;
-    next();
+    return whenThere(turn, (given) => {
+      state.turn = given;
+      next();
+    });
   };
 
   const validateBody: RequestHandler = (req, res, next) => {
