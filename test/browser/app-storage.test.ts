@@ -179,6 +179,8 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
       }, error);
       await say(desktop.page, 'still from here');
       await desktop.page.getByText(SENTENCE).waitFor();
+      // Messages are shown in the order in which the service accepted them.
+      await inThread(phone.page).getByText('still from here', { exact: true }).waitFor();
       await say(phone.page, 'still from there');
       await inThread(desktop.page).getByText('still from there', { exact: true }).waitFor();
       await desktop.page.locator('.mark.delivered').nth(1).waitFor();
