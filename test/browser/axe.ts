@@ -5,19 +5,27 @@ interface Axe {
   run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
 }
 
-/** What axe-core finds wrong with a page as it stands: WCAG 2.2 AA, and its best practice. */
-export async function violations(page: Page): Promise<string[]> {
+const ALL = {
+  type: 'tag',
+  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+};
+/** The rules of these tags that read colours. The others find the same in every colour scheme. */
+const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+
+/**
+ * What axe-core finds wrong with a page as it stands: WCAG 2.2 AA, and its best practice. `colours`: only what another colour
+ * scheme changes.
+ */
+export async function violations(page: Page, what: 'all' | 'colours' = 'all'): Promise<string[]> {
   // A notice that fades in has less contrast for a moment.
   await page.evaluate(async () => {
     const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
     await Promise.allSettled(ending.map(({ finished }) => finished));
   });
-  await page.evaluate(axeCore.source);
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeCore.source);
   const found = await page.evaluate(
-    (values) =>
-      (window as unknown as { axe: Axe }).axe.run({ runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
-    tags,
+    (runOnly) => (window as unknown as { axe: Axe }).axe.run({ runOnly, resultTypes: ['violations'] }),
+    what === 'all' ? ALL : COLOURS,
   );
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
 }
