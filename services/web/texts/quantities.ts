@@ -27,11 +27,19 @@ export function durationText(seconds: number): string {
   return unitText(minutes, 'minute') + (whole < 600 && rest > 0 ? ` ${unitText(rest, 'second')}` : '');
 }
 
-export const timeText = (at: number): string =>
-  new Intl.DateTimeFormat(language.value, { timeStyle: 'short' }).format(at);
+/** To make a format takes far longer than to use it, and a list of devices uses one for each. A format keeps its time zone. */
+const formats = new Map<string, Intl.DateTimeFormat>();
 
-export const dayText = (at: number): string =>
-  new Intl.DateTimeFormat(language.value, { weekday: 'long', day: 'numeric', month: 'long' }).format(at);
+function formatted(at: number, options: Intl.DateTimeFormatOptions): string {
+  const key = `${language.value} ${new Date().getTimezoneOffset()} ${JSON.stringify(options)}`;
+  const format = formats.get(key) ?? new Intl.DateTimeFormat(language.value, options);
+  formats.set(key, format);
+  return format.format(at);
+}
+
+export const timeText = (at: number): string => formatted(at, { timeStyle: 'short' });
+
+export const dayText = (at: number): string => formatted(at, { weekday: 'long', day: 'numeric', month: 'long' });
 
 const DAY_MS = 86_400_000;
 
@@ -44,7 +52,7 @@ export function whenText(at: number, now = serverNow()): string {
     days < 7
       ? { weekday: 'short' }
       : { day: 'numeric', month: 'short', ...(!isThisYear && { year: 'numeric' as const }) };
-  return new Intl.DateTimeFormat(language.value, format).format(at);
+  return formatted(at, format);
 }
 
 const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [

@@ -33,11 +33,15 @@ export function announceChanges({ history, entry }: App): () => void {
     }
     known = new Set(devices.map(({ device_id }) => device_id));
   });
+  /** How much was unread in each thread when its last change was looked at. */
+  const unread = new Map<string, number>();
   const stopThreads = changes.subscribe(({ thread }) => {
-    const before = threads.peek().get(thread)?.unread ?? 0;
     if (thread === '') return;
+    const listed = threads.peek().get(thread)?.unread ?? 0;
     void Promise.all([history.threads(), history.newest(thread)]).then(([all, item]) => {
       const now = all.find(({ id }) => id === thread);
+      const before = unread.get(thread) ?? listed;
+      unread.set(thread, now?.unread ?? 0);
       const at = place.peek();
       const isSeen = at.name === 'device' && at.id === thread && document.visibilityState === 'visible';
       if (now === undefined || now.unread <= before) return;

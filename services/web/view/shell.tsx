@@ -3,9 +3,11 @@ import { MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Set
 import { useEffect } from 'preact/hooks';
 import { changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
+import { makePaced } from '../engine/paced.ts';
 import { requested, shared } from '../engine/shared-state.ts';
 import { keepAwake } from '../engine/wake-lock.ts';
 import { onWorkerMessage } from '../push/registration.ts';
+import type { History } from '../history/history.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { serverNow } from '../server-time.ts';
@@ -262,22 +264,28 @@ function usePaste(): void {
   }, []);
 }
 
-export function Shell() {
-  const app = useApp();
-  const change = changes.value;
-  usePaste();
-  useRequests();
-  useLanding();
-  useKeyboard();
+/** Reads the list of threads after each change, and shows how much of it is unread. */
+function useThreads(history: History): void {
   useEffect(() => {
-    void app.history.threads().then((all) => {
+    const read = makePaced(async () => {
+      const all = await history.threads();
       threads.value = new Map(all.map((thread) => [thread.id, thread]));
       const unread = all.reduce((sum, one) => sum + one.unread, 0);
       showBadge(unread);
       document.title = unread > 0 ? `(${unread}) Baton` : 'Baton';
+      await closeRead(history);
     });
-    void closeRead(app.history);
-  }, [change]);
+    return changes.subscribe(() => void read());
+  }, []);
+}
+
+export function Shell() {
+  const app = useApp();
+  usePaste();
+  useRequests();
+  useLanding();
+  useKeyboard();
+  useThreads(app.history);
   useEffect(() => {
     const look = ({ data }: MessageEvent<{ type?: string }>) => {
       if (data.type === 'shown') void closeRead(app.history);

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { ArrowDownUp } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes } from '../engine/app.ts';
+import { makePaced } from '../engine/paced.ts';
 import { runningIds } from '../engine/shared-state.ts';
 import { texts } from '../texts/texts.ts';
 import { useApp } from './app-context.ts';
@@ -12,15 +13,12 @@ import { Icon } from './parts/icon.tsx';
 export function UnderWayLink() {
   const { queue } = useApp();
   const waiting = useSignal<readonly string[]>([]);
-  const change = changes.value;
   useEffect(() => {
-    void queue.all().then(
-      (all) => {
-        waiting.value = all.filter(({ kind }) => kind === 'files').map(({ id }) => id);
-      },
-      () => {},
-    );
-  }, [change]);
+    const read = makePaced(async () => {
+      waiting.value = (await queue.all()).filter(({ kind }) => kind === 'files').map(({ id }) => id);
+    });
+    return changes.subscribe(() => void read().catch(() => {}));
+  }, []);
   const count = new Set([...runningIds.value, ...waiting.value]).size;
   if (count === 0) return null;
   const isHere = place.value.name === 'transfers';

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { changes } from '../../engine/app.ts';
+import { makePaced } from '../../engine/paced.ts';
 import type { Item } from '../../history/database.ts';
 import { type History, PAGE_ITEMS } from '../../history/history.ts';
 import { useApp } from '../app-context.ts';
@@ -14,6 +15,11 @@ export interface Shown {
   hasOlder: boolean;
 }
 
+const isSameList = (next: Shown, shown: Shown | null): boolean =>
+  next.hasOlder === shown?.hasOlder &&
+  next.items.length === shown.items.length &&
+  next.items.every((item, i) => item === shown.items[i]);
+
 interface Parts {
   history: History;
   thread: string;
@@ -26,14 +32,12 @@ interface Parts {
 
 /**
  * Makes a window with all items of a thread from some time on. Items that come while it is read are never left out. One
- * reading runs at a time, so that none ends with fewer items than the one before it.
+ * reading runs at a time, so that none ends with fewer items than the one before it. What comes in a burst is read together.
  */
 function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
   /** Null: not read yet. 0: nothing is older. */
   let from: number | null = null;
-  let isStale = false;
-  let reading: Promise<void> | null = null;
-  let shownItems: readonly Item[] = [];
+  let shown: Shown | null = null;
 
   async function start(): Promise<number> {
     const [newest, item] = [
@@ -51,27 +55,13 @@ function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
       from = newest;
       items = items.filter(({ at }) => at >= newest);
     }
-    shownItems = sameObjects(items, shownItems);
-    show({ items: shownItems, hasOlder: from > 0 });
+    const next = { items: sameObjects(items, shown?.items ?? []), hasOlder: from > 0 };
+    if (isSameList(next, shown)) return;
+    shown = next;
+    show(next);
   }
 
-  async function readAll(): Promise<void> {
-    try {
-      while (isStale) {
-        isStale = false;
-        await read();
-      }
-    } finally {
-      reading = null;
-    }
-  }
-
-  function refresh(): Promise<void> {
-    isStale = true;
-    reading ??= readAll();
-    return reading;
-  }
-
+  const refresh = makePaced(read);
   return {
     refresh,
     async older(): Promise<void> {

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { ArrowDownUp, Pause, Play } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes } from '../../engine/app.ts';
+import { makePaced } from '../../engine/paced.ts';
 import { movingIds, runningOf, shared } from '../../engine/shared-state.ts';
 import type { FilesItem } from '../../history/database.ts';
 import { texts } from '../../texts/texts.ts';
@@ -18,21 +19,15 @@ import { PreparingLines } from './preparing.tsx';
 function useUnderWay(): readonly FilesItem[] | null {
   const { history, queue } = useApp();
   const items = useSignal<readonly FilesItem[] | null>(null);
-  const change = changes.value;
   useEffect(() => {
-    let isOver = false;
-    Promise.all([history.unfinished(), queue.all()]).then(
-      ([all, line]) => {
-        const places = new Map(line.map(({ id }, at) => [id, at]));
-        const placeOf = ({ id }: FilesItem) => places.get(id) ?? -1;
-        if (!isOver) items.value = all.sort((one, other) => placeOf(one) - placeOf(other) || one.at - other.at);
-      },
-      () => {},
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [change]);
+    const read = makePaced(async () => {
+      const [all, line] = await Promise.all([history.unfinished(), queue.all()]);
+      const places = new Map(line.map(({ id }, at) => [id, at]));
+      const placeOf = ({ id }: FilesItem) => places.get(id) ?? -1;
+      items.value = all.sort((one, other) => placeOf(one) - placeOf(other) || one.at - other.at);
+    });
+    return changes.subscribe(() => void read().catch(() => {}));
+  }, []);
   return items.value;
 }
 
