@@ -211,19 +211,20 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     },
     ...{ on: emitter.on, once: emitter.once, off: emitter.off },
     async untilOnline({ signal } = {}) {
+      let off = (): void => {};
       const online = new Promise<void>((resolve, reject) => {
         const look = (now: ConnectionState) => {
-          if (now !== 'online' && now !== 'signed-out') return;
-          off();
           if (now === 'online') resolve();
-          else reject(signedOut());
+          else if (now === 'signed-out') reject(signedOut());
         };
-        const off = emitter.on('state', look);
+        off = emitter.on('state', look);
         look(state);
       });
-      await untilAborted(online, signal).catch((error: unknown) => {
-        throw signal?.aborted ? abortedBy(signal) : error;
-      });
+      await untilAborted(online, signal)
+        .catch((error: unknown) => {
+          throw signal?.aborted ? abortedBy(signal) : error;
+        })
+        .finally(off);
     },
     session: async () => keeper?.current() ?? null,
     async signOut(settings = {}) {
