@@ -273,7 +273,8 @@ function useThreads(history: History): void {
       const unread = all.reduce((sum, one) => sum + one.unread, 0);
       showBadge(unread);
       document.title = unread > 0 ? `(${unread}) Baton` : 'Baton';
-      await closeRead(history);
+      // The worker may take long, or never answer.
+      void closeRead(history);
     });
     return changes.subscribe(() => void read());
   }, []);
