@@ -1,9 +1,9 @@
-/** The least time between two runs: what changes in a burst is read and drawn together. */
+/** The least time between two runs: the changes of a burst are read and drawn together. */
 const PACE_MS = 100;
 
 /**
- * Makes a function that runs `work`, at once or 100 ms after its last run. Calls meanwhile lead to one more run. The promise
- * resolves when the last of these runs has ended, and rejects when one fails.
+ * Makes a function that runs `work`, at once or 100 ms after its last run. Calls meanwhile lead to one more run, also when
+ * that one fails. The promise resolves when the last of these runs has ended, and rejects when it failed.
  */
 export function makePaced(work: () => Promise<void>): () => Promise<void> {
   let isDue = false;
@@ -11,22 +11,24 @@ export function makePaced(work: () => Promise<void>): () => Promise<void> {
   let endedAtMs = Number.NEGATIVE_INFINITY;
 
   async function run(): Promise<void> {
+    const waitMs = endedAtMs + PACE_MS - performance.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    isDue = false;
     try {
-      while (isDue) {
-        const waitMs = endedAtMs + PACE_MS - performance.now();
-        if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-        isDue = false;
-        await work();
-        endedAtMs = performance.now();
-      }
+      await work();
+    } catch (error) {
+      if (!isDue) throw error;
     } finally {
-      running = null;
+      endedAtMs = performance.now();
     }
+    if (isDue) await run();
   }
 
   return () => {
     isDue = true;
-    running ??= run();
+    running ??= run().finally(() => {
+      running = null;
+    });
     return running;
   };
 }

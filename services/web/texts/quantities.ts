@@ -27,11 +27,17 @@ export function durationText(seconds: number): string {
   return unitText(minutes, 'minute') + (whole < 600 && rest > 0 ? ` ${unitText(rest, 'second')}` : '');
 }
 
-/** To make a format takes far longer than to use it, and a list of devices uses one for each. A format keeps its time zone. */
+/** Making a format takes far longer than using it, and each row of the device list needs one. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
+/** Tells time zones apart by their offsets in January and July. A format keeps the zone in which it was made. */
+function zone(): string {
+  const year = new Date().getFullYear();
+  return `${new Date(year, 0).getTimezoneOffset()} ${new Date(year, 6).getTimezoneOffset()}`;
+}
+
 function formatted(at: number, options: Intl.DateTimeFormatOptions): string {
-  const key = `${language.value} ${new Date().getTimezoneOffset()} ${JSON.stringify(options)}`;
+  const key = `${language.value} ${zone()} ${JSON.stringify(options)}`;
   const format = formats.get(key) ?? new Intl.DateTimeFormat(language.value, options);
   formats.set(key, format);
   return format.format(at);

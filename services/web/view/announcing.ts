@@ -33,7 +33,7 @@ export function announceChanges({ history, entry }: App): () => void {
     }
     known = new Set(devices.map(({ device_id }) => device_id));
   });
-  /** How much was unread in each thread when its last change was looked at. */
+  /** The unread items of each thread at its last change. */
   const unread = new Map<string, number>();
   const stopThreads = changes.subscribe(({ thread }) => {
     if (thread === '') return;

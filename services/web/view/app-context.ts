@@ -14,7 +14,7 @@ export function useApp(): App {
   return app;
 }
 
-/** The threads of this browser's history, read again at each change. */
+/** The threads of this browser's history, read again after changes. */
 export const threads = signal<ReadonlyMap<string, Thread>>(new Map());
 
 /** A row of the list: a device of the account, a live session without a device, or a device that only the history knows. */

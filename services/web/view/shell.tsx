@@ -276,7 +276,7 @@ function useThreads(history: History): void {
       // The worker may take long, or never answer.
       void closeRead(history);
     });
-    return changes.subscribe(() => void read());
+    return changes.subscribe(() => void read().catch(() => {}));
   }, []);
 }
 

@@ -4,6 +4,7 @@ import { makeAppFiles } from '../../../services/sync/http/documents/app-files.ts
 import { makeDocumentHandlers } from '../../../services/sync/http/documents/documents.ts';
 import type { Handler, Handlers } from '../../../services/sync/http/handler.ts';
 import { makePublicApp } from '../../../services/sync/http/public-app.ts';
+import type { RouterDeps } from '../../../services/sync/http/router.ts';
 import { makeReplicaLimits } from '../../../services/sync/http/limits/replica-limit.ts';
 import { makeDevIdentity } from '../../../services/sync/identity/modes/dev.ts';
 import { makeReferenceFiles } from '../../../services/sync/http/documents/reference/files.ts';
@@ -32,6 +33,7 @@ interface Parts {
   /** `APP_RATE_LIMIT_SCALE`; 0, the default, is off. */
   rateScale?: number;
   corsOrigins?: readonly string[];
+  requireRow?: RouterDeps['requireRow'];
   health?: 'ok' | 'draining' | 'store_unavailable';
 }
 
@@ -76,7 +78,7 @@ export function publicApp(parts: Parts = {}) {
     sendAway,
     isRevoked: () => false,
     onCaller: () => undefined,
-    requireRow: () => Promise.resolve(),
+    requireRow: parts.requireRow ?? (() => Promise.resolve()),
     disabled: new Set(),
     logger,
     metrics,

@@ -51,6 +51,23 @@ test('a call while it runs is not lost', async () => {
   expect(read).toEqual(['old', 'new']);
 });
 
+test('a call while it runs is not lost when that run fails', async () => {
+  let found = 'old';
+  const read: string[] = [];
+  const run = makePaced(async () => {
+    const seen = found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (seen === 'old') throw new Error('no');
+    read.push(seen);
+  });
+  const first = run();
+  found = 'new';
+  const second = run();
+  await jest.advanceTimersByTimeAsync(140);
+  await Promise.all([first, second]);
+  expect(read).toEqual(['new']);
+});
+
 test('after a failure the next call runs', async () => {
   let isBroken = true;
   const run = makePaced(async () => {
@@ -58,5 +75,7 @@ test('after a failure the next call runs', async () => {
   });
   await expect(run()).rejects.toThrow('no');
   isBroken = false;
-  await run();
+  const next = run();
+  await jest.advanceTimersByTimeAsync(100);
+  await next;
 });

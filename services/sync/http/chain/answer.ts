@@ -77,7 +77,7 @@ export const handle =
     turn?.end();
     if (!isEventStream(route)) return;
     logStreamOpen(res);
-    // No step follows. The stream would keep the state of two routers for as long as it is open, which is 1.8 KB.
+    // No step follows. Otherwise the open stream would keep 1.8 KB of router state.
     req.next = undefined;
   };
 

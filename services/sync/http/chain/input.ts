@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
-import { makeBody, NOTHING } from '../../../../shared/service-kit/http/request/body.ts';
+import { type BodyReader, makeBody, NOTHING } from '../../../../shared/service-kit/http/request/body.ts';
 import { operationOf } from '../../../../shared/service-kit/http/request/operation.ts';
 import { queryOf } from '../../../../shared/service-kit/http/request/target.ts';
 import { makeValidator } from '../../../../shared/service-kit/http/request/validation.ts';
@@ -21,12 +21,13 @@ export function inputOf(route: Route, accountQueue: Pick<AccountQueue, 'enter'>)
   };
 
   /** Reads the bytes of the body without parsing them. This waits for the sender. */
-  const readBody: RequestHandler = (req, res, next) => {
-    if (reader === null) return next();
-    return whenThere(reader.read(req), (bytes) => {
-      stateOf(res).bytes = bytes;
+  const readBody = ({ read }: BodyReader): RequestHandler => {
+    return async (req, res, next) => {
+      // Node calls the chain before it has parsed a body that came with the head. After this the body is here.
+      await null;
+      stateOf(res).bytes = await read(req);
       next();
-    });
+    };
   };
 
   /** Waits for the request's turn in its account. Relay requests take turns of their own, by the bytes they move. */
@@ -50,5 +51,5 @@ export function inputOf(route: Route, accountQueue: Pick<AccountQueue, 'enter'>)
     next();
   };
 
-  return [validatePath, readBody, takeTurn, validateBody];
+  return [validatePath, ...(reader === null ? [] : [readBody(reader)]), takeTurn, validateBody];
 }

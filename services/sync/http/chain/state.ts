@@ -23,6 +23,6 @@ export const stateOf = (res: Response): ChainState => res.locals as ChainState;
 /** Returns the caller, on a route that has one. */
 export const callerOf = (res: Response): Caller => stateOf(res).caller as Caller;
 
-/** Goes on with a value: at once if it is there, which spares the request a promise, else when it comes. */
+/** Calls `goOn` with the value: at once if it is no promise, otherwise when it resolves. */
 export const whenThere = <T>(value: T | Promise<T>, goOn: (value: T) => void): void | Promise<void> =>
   value instanceof Promise ? value.then(goOn) : goOn(value);

@@ -28,13 +28,15 @@ interface Parts {
   /** Tells whether the newest items are visible. */
   isFollowed: () => boolean;
   show: (shown: Shown) => void;
+  /** Called when the newest items are shown. */
+  seen: () => void;
 }
 
 /**
  * Makes a window with all items of a thread from some time on. Items that come while it is read are never left out. One
- * reading runs at a time, so that none ends with fewer items than the one before it. What comes in a burst is read together.
+ * reading runs at a time, so that none ends with fewer items than the one before it. The items of a burst are read together.
  */
-function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
+function makeWindow({ history, thread, wanted, isFollowed, show, seen }: Parts) {
   /** Null: not read yet. 0: nothing is older. */
   let from: number | null = null;
   let shown: Shown | null = null;
@@ -56,9 +58,9 @@ function makeWindow({ history, thread, wanted, isFollowed, show }: Parts) {
       items = items.filter(({ at }) => at >= newest);
     }
     const next = { items: sameObjects(items, shown?.items ?? []), hasOlder: from > 0 };
-    if (isSameList(next, shown)) return;
+    if (!isSameList(next, shown)) show(next);
     shown = next;
-    show(next);
+    seen();
   }
 
   const refresh = makePaced(read);
@@ -76,20 +78,20 @@ export function useItems(id: string, wanted: string | undefined, isFollowed: () 
   const { history } = useApp();
   const shown = useSignal<Shown | null>(null);
   const made = useRef<ReturnType<typeof makeWindow> | null>(null);
+  const isOpen = useRef(false);
+  const seen = (): void => {
+    if (isOpen.current && document.visibilityState === 'visible') void history.read(id);
+  };
   made.current ??= makeWindow({
-    ...{ history, thread: id, wanted, isFollowed },
+    ...{ history, thread: id, wanted, isFollowed, seen },
     show: (next) => {
       shown.value = next;
     },
   });
   const { refresh, older } = made.current;
   useEffect(() => {
-    const seen = (): void => {
-      if (document.visibilityState === 'visible') void history.read(id);
-    };
-    const read = (): void => {
-      refresh().then(seen, () => {});
-    };
+    const read = (): void => void refresh().catch(() => {});
+    isOpen.current = true;
     // Subscribes to each change, because a component sees only the last of several changes before the next drawing.
     const stop = changes.subscribe(({ thread }) => {
       if (thread === id) read();
@@ -97,6 +99,7 @@ export function useItems(id: string, wanted: string | undefined, isFollowed: () 
     if (shown.peek() === null) read();
     document.addEventListener('visibilitychange', seen);
     return () => {
+      isOpen.current = false;
       stop();
       document.removeEventListener('visibilitychange', seen);
     };

@@ -25,6 +25,10 @@ function useAnchor(box: Box) {
       // Some browsers do the same by themselves, but not at the very top. Turned off, so that it is done once.
       box.current.style.overflowAnchor = 'none';
     },
+    /** Called before anything is drawn, because the user may have scrolled since `keep`. */
+    look(): void {
+      if (kept.current !== null) kept.current.top = kept.current.item.getBoundingClientRect().top;
+    },
     restore(): void {
       if (kept.current === null || box.current === null || kept.current.item === first()) return;
       const { item, top } = kept.current;
@@ -74,6 +78,7 @@ export function useScrolling(id: string, at: string | undefined) {
   const anchor = useAnchor(box);
   // Checked before anything new is drawn.
   isFollowed();
+  anchor.look();
   useLayoutEffect(() => {
     if (shown === null || box.current === null) return;
     const wanted = isSought.current ? document.getElementById(`item-${at}`) : null;
