@@ -27,12 +27,17 @@ export async function withoutAway({ output }: Told, keyed: Keyed, devices: reado
 
 const namesOf = (ids: readonly string[]): string => ids.map(oneLine).join(', ');
 
+/** What each output has said: a command that sends more than once says it once. */
+const said = new WeakMap<object, string>();
+
 /** Tells the user which members are not listed, because one of them may have been removed. */
 async function tellAway({ output }: Told, keyring: Keyring, devices: readonly Device[]): Promise<void> {
   const { goneMembers } = await import('../../shared/client/sealing.ts');
   const gone = goneMembers(keyring, devices);
   if (gone.length === 0) return;
   const says = `With the key of the account, and not signed in any more: ${namesOf(gone)}`;
+  if (said.get(output) === says) return;
+  said.set(output, says);
   output.note(`${says}. If a device was removed or lost, \`baton keys rotate\` replaces the key.`);
 }
 

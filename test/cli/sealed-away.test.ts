@@ -76,3 +76,45 @@ test('a message of a device that was removed says so', async () => {
     expect.objectContaining({ content: 'last words', sender: expect.objectContaining({ removed: true }) }),
   );
 });
+
+describe('an interrupted send that goes on', () => {
+  /** Begins a send that nobody receives, and interrupts it. Returns the other devices of its account, and one that left. */
+  async function interrupted(): Promise<[Terminal, Terminal, string]> {
+    const [laptop, phone, id] = await accountWithoutThird();
+    writeFileSync(join(laptop.folder, 'a.txt'), 'a');
+    const sending = laptop.run(['send', 'a.txt', '--to', 'Phone']);
+    await sending.says(/is not connected/);
+    sending.child.kill('SIGINT');
+    expect(await sending.status).toBe(130);
+    return [laptop, phone, id];
+  }
+
+  test('says which device left with the key, as a new one does', async () => {
+    const [laptop, phone, id] = await interrupted();
+    const receiving = phone.run(['receive', '--yes', '--once']);
+    const { stdout, stderr } = await laptop.ok(['send', '--continue']);
+    expect(stdout).toContain('Sent to Phone');
+    expect(stderr.split(`${SAID}: ${id}.`)).toHaveLength(2);
+    expect(await receiving.status).toBe(0);
+  });
+
+  test('is refused where a removed device has the key, as a new one is, until the key is replaced', async () => {
+    const [laptop, phone, id] = await interrupted();
+    writeFileSync(join(laptop.config, 'keys.json'), JSON.stringify({ ...keysOf(laptop), removed: [id] }), {
+      mode: 0o600,
+    });
+    const codes: string[] = [];
+    for (const args of [['a.txt', '--to', 'Phone'], ['--continue']]) {
+      const run = laptop.run(['send', ...args, '--json']);
+      expect(await run.status).toBe(1);
+      codes.push(
+        (JSON.parse(run.stderr().trim().split('\n').at(-1) as string) as { error: { code: string } }).error.code,
+      );
+    }
+    expect(codes).toEqual(['rotation_due', 'rotation_due']);
+    await laptop.ok(['keys', 'rotate', '--yes']);
+    const receiving = phone.run(['receive', '--yes', '--once']);
+    expect((await laptop.ok(['send', '--continue'])).stdout).toContain('Sent to Phone');
+    expect(await receiving.status).toBe(0);
+  });
+});

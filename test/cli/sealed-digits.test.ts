@@ -85,6 +85,30 @@ test('a new device that is killed at the question has no keys, sends nothing, an
   expect(await jsonOf(laptop, 'inbox')).toMatchObject([{ content: 'compared late', sealed: true }]);
 });
 
+test('a device whose digits were not compared does not go on with what it had begun to send', async () => {
+  const device = cli.terminal();
+  const login = device.run(['login', cli.door.url, '--name', 'Begun']);
+  const [link] = await login.says(/http:\/\/\S+\/link\?[^#\s]+/);
+  await laptop.ok(['approve', link.split('#')[0] as string, '--yes']);
+  expect(await login.status).toBe(0);
+  writeFileSync(join(device.folder, 'begun.txt'), 'begun');
+  const sending = device.run(['send', 'begun.txt', '--to', 'Laptop', '--plain']);
+  await sending.says(/is not connected/);
+  sending.child.kill('SIGINT');
+  expect(await sending.status).toBe(130);
+  const linking = device.run(['keys', 'link'], { onTerminal: true });
+  const [asked] = await linking.says(/http:\/\/\S+\/link\?\S+/);
+  await laptop.ok(['approve', asked, '--yes']);
+  await linking.says(/Are the digits the same on the other device\?/);
+  linking.child.kill('SIGKILL');
+  await linking.status;
+  for (const more of [[], ['--plain']]) {
+    const { stderr } = await device.ok(['send', '--continue', ...more], { status: 5 });
+    expect(stderr).toContain('nobody has compared its check code');
+  }
+  expect((await jsonOf(device, 'transfers'))[0]).toMatchObject({ transfers: [{}] });
+});
+
 describe('a new device that ended between its approval and the question', () => {
   /** Keeps the approval as a login does, which dies then. Returns the digits of the approver. */
   async function approvedDevice(name: string): Promise<{ device: Terminal; digits: string }> {

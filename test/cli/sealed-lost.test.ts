@@ -44,6 +44,21 @@ test('a device whose keys are gone sends nothing unencrypted, and says how to ge
   ]);
 });
 
+test('a device whose keys are gone does not go on with what it had begun to send, unless that is said', async () => {
+  const [laptop, phone] = (await devicesWithKeys(cli, ['Laptop', 'Phone'])) as [Terminal, Terminal];
+  writeFileSync(join(phone.folder, 'secret.txt'), 'secret');
+  const sending = phone.run(['send', 'secret.txt', '--to', 'Laptop']);
+  await sending.says(/is not connected/);
+  sending.child.kill('SIGINT');
+  expect(await sending.status).toBe(130);
+  loseKeys(phone);
+  expect(await refusal(phone, ['send', '--continue'])).toBe('keys_lost');
+  const receiving = laptop.run(['receive', '--yes', '--once']);
+  // It was sealed when it was begun, and stays so.
+  expect(await jsonOf(phone, 'send', '--continue', '--plain')).toMatchObject([{ sealed: true, state: 'DONE' }]);
+  expect(await receiving.status).toBe(0);
+});
+
 test('a device whose keys are gone takes nothing unencrypted for what its user expects', async () => {
   // Both, so that Laptop sends what the service could have written.
   const [laptop, phone] = (await devicesWithKeys(cli, ['Laptop', 'Phone'])) as [Terminal, Terminal];

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BatonClient } from '../../../shared/client/index.ts';
+import { comparedWith } from '../away.ts';
 import type { Context } from '../context.ts';
 import type { Unfinished, UnfinishedSends } from '../unfinished.ts';
 import type { Sealer } from './sealer.ts';
 import { CliError, EXIT, failureOf } from '../failure.ts';
 import { namesOf } from '../receiving/names.ts';
-import { keyedToSend } from '../sealing.ts';
+import { checkCompared, keyedToSend } from '../sealing.ts';
+import type { Online } from './online.ts';
 import { namesOfAsked, OVER } from './unsent.ts';
 
 interface Parts {
@@ -61,13 +63,27 @@ export async function unlessPlain(
 }
 
 /**
- * Throws where a send was begun without encryption, and would be encrypted now. Its user has to say that it goes on in the
- * clear, with `isPlain` or when it was begun.
+ * Makes the check that an earlier send passes before it goes on: it is refused, and its user is told, where a new send of the
+ * same files would be. A send that was begun without encryption, and would be encrypted now, goes on only where its user has
+ * said so, with `isPlain` or when it was begun.
  */
-export async function checkMayGoOn(context: Context, url: string, entry: Unfinished, isPlain: boolean): Promise<void> {
-  if (entry.sealedKey !== undefined || entry.isPlain === true || isPlain) return;
-  if ((await keyedToSend(context, url)) === null) return;
-  const names = namesOfAsked(entry);
-  const message = `This was begun without encryption, and the account is encrypted now: ${namesOf(names)}. Send it again, or say \`baton send --continue --plain\`.`;
-  throw new CliError(message, { status: EXIT.refused, code: 'not_encrypted', notSent: names });
+export function makeMayGoOn(context: Context, { baton, url }: Pick<Online, 'baton' | 'url'>, isPlain: boolean) {
+  return async (entry: Unfinished): Promise<void> => {
+    if (isPlain || entry.isPlain === true) return checkCompared(context, url);
+    const known = await keyedToSend(context, url);
+    if (known === null) return;
+    const notSent = namesOfAsked(entry);
+    if (entry.sealedKey === undefined) {
+      const message = `This was begun without encryption, and the account is encrypted now: ${namesOf(notSent)}. Send it again, or say \`baton send --continue --plain\`.`;
+      throw new CliError(message, { status: EXIT.refused, code: 'not_encrypted', notSent });
+    }
+    const devices = await baton.devices.list({ signal: context.signal });
+    const { sealing, keyring } = await comparedWith(context, known, devices);
+    try {
+      sealing.files.check(keyring, entry.to);
+    } catch (error) {
+      const { message, status, code } = failureOf(error);
+      throw new CliError(`${message}. Not sent: ${namesOf(notSent)}.`, { status, code, notSent });
+    }
+  };
 }
