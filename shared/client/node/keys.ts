@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { DeviceKeys } from '../sealed/keys/device-keys.ts';
 import type { KeyRecord, KeyStore } from '../sealed/keys/key-store.ts';
 import { withLock } from './lock.ts';
+import { removeDrafts, replaceFile } from './replace-file.ts';
 import { nodeTextCrypto } from './text-crypto.ts';
 
-const DRAFT = /^[0-9a-f-]{36}$/;
 const OWNER_ALONE = 0o600;
 
 interface KeptPair {
@@ -52,24 +51,6 @@ async function recordIn(text: string): Promise<KeyRecord> {
   return { keys: await keysOf(keys), account, rings, seen, named, removed, removedGuests, guestPin, away };
 }
 
-/** Removes the drafts of processes that died while they saved: they hold secrets. Called under the lock. */
-async function removeDrafts(path: string): Promise<void> {
-  const start = `${basename(path)}.`;
-  const names = await readdir(dirname(path)).catch(() => []);
-  const drafts = names.filter((name) => name.startsWith(start) && DRAFT.test(name.slice(start.length)));
-  await Promise.all(drafts.map((name) => rm(join(dirname(path), name), { force: true })));
-}
-
-async function syncFolder(path: string): Promise<void> {
-  // Windows cannot open a folder, and does not need this.
-  const folder = await open(dirname(path)).catch(() => null);
-  try {
-    await folder?.sync();
-  } finally {
-    await folder?.close();
-  }
-}
-
 /**
  * Keeps the keys of a device of `@baton/client/sealed` in a file that only its owner can read, for any number of processes.
  * Whoever has the file can act as the device.
@@ -94,15 +75,7 @@ export function fileKeys(path: string): KeyStore {
       await makeFolder();
       const [enc, sig] = await Promise.all([pairText(keys.enc), pairText(keys.sig)]);
       const kept: Kept = { v: 1, keys: { enc, sig }, ...record };
-      // A reader, also after a crash, finds the whole old file or the whole new one.
-      const written = `${path}.${randomUUID()}`;
-      try {
-        await writeFile(written, `${JSON.stringify(kept)}\n`, { mode: OWNER_ALONE, flush: true, flag: 'wx' });
-        await rename(written, path);
-        await syncFolder(path);
-      } finally {
-        await rm(written, { force: true });
-      }
+      await replaceFile(path, `${JSON.stringify(kept)}\n`);
     },
     async clear() {
       await rm(path, { force: true });

@@ -116,11 +116,11 @@ export function makeSealedFiles({
     // Its transfers ended with its removal, unless somebody kept them.
     if (description.sender.isRemoved) throw sealedError('not_a_member');
     const files = filesIn(description, transfer);
-    const before = await findTaken(taken, description.sender.device_id, description.id);
+    const before = await findTaken(taken, description);
     if (before !== null && before.messageId !== id) throw sealingError('sent_before');
-    if (before === null)
-      await taken.addMessage(takenId(description.sender.device_id, description.id), id, description.n);
-    return { files, key: description.key, sender: description.sender };
+    const { sender, n, t } = description;
+    if (before === null) await taken.addMessage(takenId(sender.device_id, description.id), id, n, t);
+    return { files, key: description.key, sender };
   }
 
   function openedOffer(offer: IncomingTransfer, files: readonly TransferFile[], key: Bytes): IncomingTransfer {

@@ -1,3 +1,6 @@
+import type { Opened } from '../sealed/content/body.ts';
+import { sealedError } from '../sealed/sealed-error.ts';
+
 /** A text that was taken. */
 export interface TakenText {
   readonly messageId: string;
@@ -13,9 +16,15 @@ export interface TakenTexts {
    */
   messageOf(id: string): Promise<TakenText | null>;
   /**
-   * Notes a text. `n`: the ring that it names. A text whose ring is no longer known cannot be opened, and may be forgotten.
+   * Notes a text. `n`: the ring that it names. `t`: when its sender says that it was sealed. A text whose ring is no longer
+   * known cannot be opened, and may be forgotten.
    */
-  addMessage(id: string, messageId: string, n: number): Promise<void>;
+  addMessage(id: string, messageId: string, n: number, t: number): Promise<void>;
+  /**
+   * Returns the latest `t` of the texts that were forgotten and could still be opened; 0 where there are none. No text that is
+   * as old is shown. Left out by a store that forgets none of them.
+   */
+  forgottenUntil?(): Promise<number>;
   /** Returns the time of the newest clipboard that this device has taken from that one; 0 before the first. */
   clipboardOf(deviceId: string): Promise<number>;
   /** Notes a clipboard of that time from that device. One that is older than the newest changes nothing. */
@@ -25,9 +34,18 @@ export interface TakenTexts {
 /** The id of a text among those that were taken. It is its sender's own: another one may have chosen the same. */
 export const takenId = (from: string, id: string): string => `${from}:${id}`;
 
-/** Finds a text that was taken. An earlier version has noted the id alone. */
-export const findTaken = async (taken: TakenTexts, from: string, id: string): Promise<TakenText | null> =>
-  (await taken.messageOf(takenId(from, id))) ?? taken.messageOf(id);
+/**
+ * Finds a text that was taken. An earlier version has noted the id alone. Throws `too_old` where the text may have been taken
+ * and forgotten.
+ */
+export async function findTaken(
+  taken: TakenTexts,
+  { id, t, sender }: Pick<Opened, 'id' | 't' | 'sender'>,
+): Promise<TakenText | null> {
+  const found = (await taken.messageOf(takenId(sender.device_id, id))) ?? (await taken.messageOf(id));
+  if (found === null && t <= ((await taken.forgottenUntil?.()) ?? 0)) throw sealedError('too_old');
+  return found;
+}
 
 /** Remembers the texts until the program ends. */
 export function memoryTaken(): TakenTexts {

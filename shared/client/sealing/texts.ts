@@ -53,7 +53,7 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
   /** The time of the last clipboard of this device. */
   let clipboardAt = 0;
   /** The ids of messages among those that were taken, so that none is opened again to be noted. */
-  const ids = new WeakMap<Message, { sealed: string; id: string; n: number }>();
+  const ids = new WeakMap<Message, { sealed: string; id: string; n: number; t: number }>();
 
   /** Asks for the service's time. Tells whether this machine's clock was set since the last response. */
   async function wasClockSet(): Promise<boolean> {
@@ -167,10 +167,10 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
       if (sealed === undefined) return { kind: 'plain', text: message.content };
       if (keyring === null) return { kind: 'waits', problem: sealedError('unkeyed') };
       try {
-        const { id, text, t, n, sender } = await opened(keyring, message, sealed);
-        const { device_id: from } = sender;
-        ids.set(message, { sealed, id: takenId(from, id), n });
-        const before = await findTaken(taken, from, id);
+        const found = await opened(keyring, message, sealed);
+        const { text, t, n, sender } = found;
+        ids.set(message, { sealed, id: takenId(sender.device_id, found.id), n, t });
+        const before = await findTaken(taken, found);
         // A sender that does not know whether a text arrived seals it again after a rotation, with the same id. Only the
         // sender can sign another ring into it, so any other repetition is somebody else's.
         if (before !== null && (before.messageId === message_id || before.n !== n)) return { kind: 'again' };
@@ -186,11 +186,11 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
       if (sealed === undefined) return;
       const known = ids.get(message);
       const noted = async () => {
-        const { id, n, sender } = await opened(keyring, message, sealed);
-        return { id: takenId(sender.device_id, id), n };
+        const { id, n, t, sender } = await opened(keyring, message, sealed);
+        return { id: takenId(sender.device_id, id), n, t };
       };
-      const { id, n } = known?.sealed === sealed ? known : await noted();
-      await taken.addMessage(id, message.message_id, n);
+      const { id, n, t } = known?.sealed === sealed ? known : await noted();
+      await taken.addMessage(id, message.message_id, n, t);
     },
 
     async setClipboard(keyring, text, settings = {}) {

@@ -226,8 +226,21 @@ test('a text is not taken for one of another sender with the same id, and a note
   expect(await texts.open(theirs, forged)).toMatchObject({ kind: 'opened' });
   await texts.shown(theirs, forged);
   expect(await texts.open(theirs, genuine)).toMatchObject({ kind: 'opened', text: 'genuine' });
-  await taken.addMessage(id, 'genuine', 3);
+  await taken.addMessage(id, 'genuine', 3, NOW);
   expect(await texts.open(theirs, genuine)).toEqual({ kind: 'again' });
+});
+
+test('a text that is no newer than a forgotten one is refused, because it may be a repetition', async () => {
+  const { own, theirs, store } = await makePair();
+  const calls = { caller: null, serverNow: () => NOW, trustedNow: () => NOW } as unknown as SealingCalls;
+  const taken = { ...memoryTaken(), forgottenUntil: () => Promise.resolve(NOW - 5) };
+  const texts = makeTexts(calls, { store, taken, rings: NO_RINGS });
+  const dated = async (t: number) => messageOf(await sealMessage(own, { to: 'phone-1', text: `${t - NOW}`, t }));
+  const old = await dated(NOW - 5);
+  expect(await texts.open(theirs, old)).toMatchObject({ kind: 'refused', problem: { code: 'too_old' } });
+  expect(await texts.open(theirs, await dated(NOW - 4))).toMatchObject({ kind: 'opened', text: '-4' });
+  await texts.shown(theirs, old);
+  expect(await texts.open(theirs, old)).toEqual({ kind: 'again' });
 });
 
 test('a guest that got other keys is read by the newest list, and nobody else', async () => {
