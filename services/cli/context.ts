@@ -12,6 +12,7 @@ import { CliError, EXIT, notSignedIn, usageError } from './failure.ts';
 import { makeOutput, type Output, oneLine } from './output.ts';
 import { followAnnounced, noteRemovals } from './sealing.ts';
 import { loadSettings, type Settings } from './settings.ts';
+import { tellingFetch } from './waiting.ts';
 
 /** The context of every command. */
 export interface Context {
@@ -86,7 +87,7 @@ export function makeContext({ json, progress }: { json?: boolean; progress?: boo
       const known = await boundSession(session, settings);
       const url = urlOf(known, settings);
       checkService(known, url);
-      const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch });
+      const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch: tellingFetch(output, fetch) });
       const own = { settings, session, output };
       const noted = noteRemovals(own, baton, url);
       const toldAll = followAnnounced(own, baton, url);

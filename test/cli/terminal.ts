@@ -71,12 +71,15 @@ export interface Door {
   open(): void;
   /** The answer to a request that begins like this goes to nobody, after so many that pass. Resolves when there is one. */
   keepAnswer(request: string, passed?: number): Promise<void>;
+  /** Refuses each request that begins like this, and has its client wait so long. None of them reaches a replica. */
+  refuse(request: string, code: string, retryAfterSeconds: number): void;
 }
 
 async function openDoor(to: string): Promise<Door & { close: () => Promise<void> }> {
   const sockets = new Set<Socket>();
   let [target, isOpen] = [new URL(to), true];
   let kept: { request: string; passed: number; resolve: () => void } | null = null;
+  let refused: { request: string; answer: string } | null = null;
   const server = createServer((client) => {
     const upstream = isOpen ? connect(Number(target.port), target.hostname) : null;
     for (const socket of [client, upstream]) {
@@ -90,7 +93,13 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
       });
     }
     if (upstream === null) return void client.destroy();
-    client.pipe(upstream).pipe(client);
+    client.on('data', (bytes) => {
+      if (refused === null || !bytes.toString('latin1').startsWith(refused.request)) return;
+      upstream.removeAllListeners('close').destroy();
+      client.end(refused.answer);
+    });
+    client.pipe(upstream).pipe(client, { end: false });
+    upstream.on('end', () => client.end());
     client.on('data', (bytes) => {
       if (kept === null || !bytes.toString('latin1').startsWith(kept.request)) return;
       kept.passed -= 1;
@@ -123,6 +132,12 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
       new Promise((resolve) => {
         kept = { request, passed, resolve };
       }),
+    refuse(request, code, retryAfterSeconds) {
+      const body = JSON.stringify({ code, status: 429, title: 'Too many requests' });
+      const head = ['HTTP/1.1 429 Too Many Requests', `Retry-After: ${retryAfterSeconds}`, 'Connection: close'];
+      head.push('Content-Type: application/problem+json', `Content-Length: ${body.length}`);
+      refused = { request, answer: `${head.join('\r\n')}\r\n\r\n${body}` };
+    },
     async close() {
       cut();
       server.close();

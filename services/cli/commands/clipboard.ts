@@ -1,5 +1,4 @@
 import { platform } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import { type BatonClient, BatonClientError } from '../../../shared/client/index.ts';
 import { comparedWith } from '../away.ts';
 import { type AccountClipboard, makeFollowing, type Told } from '../clipboard/following.ts';
@@ -8,14 +7,13 @@ import { type Context, untilOver } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { deviceNameOf } from '../output.ts';
 import { isMember, type Keyed, keyedAt, LOCK } from '../sealing.ts';
+import { nextTry, pauseFor } from '../waiting.ts';
 
 const GUESTS_CANNOT =
   'This device is a guest, and only devices with the key of the account read the encrypted clipboard.';
 
 /** No system tells all programs when its clipboard changes, so it is read this often. */
 const LOOK_MS = 1_000;
-/** The pause after an error of the service, or of a clipboard program. */
-const AGAIN_MS = 5_000;
 
 /** The ring, which is fetched again after it has changed. Throws where this device has no keys. */
 function makeRing(context: Context, baton: BatonClient, url: string) {
@@ -119,12 +117,13 @@ async function lookOn(
     } catch (error) {
       if (signal.aborted) return;
       if (!mayPass(error)) throw error;
-      const { message, retryAfterMs } = failureOf(error);
-      if (message !== lastSaid) output.note(message);
+      const { message } = failureOf(error);
+      const next = nextTry(error);
+      if (message !== lastSaid) output.note(next.says);
       lastSaid = message;
-      waitMs = retryAfterMs ?? AGAIN_MS;
+      waitMs = next.waitMs;
     }
-    await setTimeout(waitMs, undefined, { signal }).catch(() => {});
+    await pauseFor(waitMs, signal).catch(() => {});
   }
 }
 

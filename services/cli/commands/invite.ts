@@ -91,7 +91,7 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
   await context.withClient(async (baton, url) => {
     baton.start();
     const keyed = await keyedAt(context, url);
-    await baton.untilOnline();
+    await baton.untilOnline({ signal });
     const made = await baton.signIns.invite({ signal });
     const secret = newSecret();
     show(context, (keyed === null ? inviteLink : keyedInviteLink)(made.link, secret), made.expires_at);

@@ -9,12 +9,14 @@ import {
   type SignInRequest,
 } from '../../../shared/client/index.ts';
 import { inviteDigits, type InviteLink, readInviteLink } from '../../../shared/client/session/invites.ts';
+import { leanFetch } from '../../../shared/client/node.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../failure.ts';
 import { oneLine } from '../output.ts';
 import { sealingFilesOf } from '../sealing.ts';
 import { serviceAddress } from '../settings.ts';
 import { endSession } from '../sign-out.ts';
+import { tellingFetch } from '../waiting.ts';
 import { takeLinkAfterLogin } from './keys.ts';
 
 const TYPE_OF: Readonly<Record<string, DeviceType>> = { darwin: 'macos', win32: 'windows' };
@@ -88,7 +90,8 @@ export async function login(
   const deviceName = options.name ?? proposeDeviceName(hostname());
   const deviceType = TYPE_OF[platform()] ?? 'linux';
   const plainHttp = options.plainHttp === true;
-  const about = { baseUrl, deviceName, deviceType, session, signal, plainHttp };
+  const fetch = tellingFetch(output, leanFetch);
+  const about = { baseUrl, deviceName, deviceType, session, signal, plainHttp, fetch };
   const made = await (invited === null ? asked(context, about) : askedByInvite(context, about, invited));
   await settings.keepUrl(baseUrl);
   const name = made.device?.name ?? deviceName;

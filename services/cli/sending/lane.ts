@@ -16,12 +16,13 @@ import { sealerFor } from './sealer.ts';
 import { folderOf, sendsOf } from './sends.ts';
 import { beginSettled, findSettled, type WatchedFile, watchIdOf } from './settled.ts';
 import { sayUnsent } from './unsent.ts';
+import { nextTry, pauseFor } from '../waiting.ts';
 
 /** How many files are under way to one receiver. An account may have 100 live transfers, and other programs want some too. */
 const AT_ONCE = 8;
 /** With a limited rate more files at once would only be slower. */
 const AT_ONCE_SLOWLY = 2;
-/** The pause before a file is offered again where the service names none. */
+/** The pause before another look at what another program does, or at an offer without a response. */
 const RETRY_MS = 5_000;
 
 /** A folder whose files are sent. */
@@ -110,11 +111,11 @@ async function takeBack({ context, online: { baton } }: LaneParts, id: string): 
   }
 }
 
-/** Says why a file waits, and waits as long as the service asks for. */
+/** Says why a file waits and until when, and waits. */
 async function waitAfter({ context, online }: LaneParts, name: string, error: unknown): Promise<void> {
-  const { message, retryAfterMs } = failureOf(error);
-  online.line.aside(() => context.output.note(`${fileNameOf(name)} has to wait: ${message}`));
-  await wait(retryAfterMs ?? RETRY_MS, undefined, { signal: context.signal });
+  const { waitMs, says } = nextTry(error);
+  online.line.aside(() => context.output.note(`${fileNameOf(name)} has to wait: ${says}`));
+  await pauseFor(waitMs, context.signal);
 }
 
 /**

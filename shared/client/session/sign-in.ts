@@ -207,7 +207,6 @@ export async function requestSignIn(options: RequestOptions): Promise<SignInRequ
 
   async function pollAgain(signal: AbortSignal | undefined): Promise<Made> {
     for (;;) {
-      signal?.throwIfAborted();
       const askedAt = Date.now();
       try {
         const answer = await poll(signal);
@@ -219,7 +218,9 @@ export async function requestSignIn(options: RequestOptions): Promise<SignInRequ
         if (Date.now() - askedAt < AGAIN_MS) await pause(AGAIN_MS, signal);
       } catch (error) {
         const failure = failureOf(error);
-        if (signal?.aborted || failure.action !== 'retry' || serverNow() > started.expires_at + AGAIN_MS) throw failure;
+        // After a wait until its end nobody can be let in by this request.
+        const isOver = () => serverNow() + (failure.retryAfterMs ?? 0) > started.expires_at;
+        if (signal?.aborted || failure.action !== 'retry' || isOver()) throw failure;
         await pause(failure.retryAfterMs ?? AGAIN_MS, signal);
       }
     }

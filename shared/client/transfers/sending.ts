@@ -28,9 +28,6 @@ const LATE_MS = 500;
 const SETTLE_MS = 4_000;
 const LOOK_AGAIN_MS = 400;
 
-const spaceAfterMs = ({ retryAfterMs }: BatonClientError, failures: number): number =>
-  retryAfterMs !== null && retryAfterMs > USUAL_SPACE_MS ? retryAfterMs : Math.min(LATE_MS, SOON_MS * 1.5 ** failures);
-
 /** Where the upload of a file continues. */
 interface Place {
   url: string;
@@ -186,7 +183,9 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
       const now = await run.refresh();
       if (!hasEnded(now)) await locate();
     }
-    if (error.code === 'relay_busy') return run.rest(spaceAfterMs(error, failures));
+    if (error.code === 'relay_busy' && (error.retryAfterMs ?? 0) <= USUAL_SPACE_MS) {
+      return run.rest(Math.min(LATE_MS, SOON_MS * 1.5 ** failures));
+    }
     if (failures > 0 || error.action === 'retry') await run.backOff(failures, error.retryAfterMs);
     if (offset === null) await run.insist(() => relocate(index));
   }

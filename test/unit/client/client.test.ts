@@ -241,6 +241,11 @@ test('Retry-After is waited for when it is short, and told to the caller when it
   const hostile = errorOf(patient.call('getMe'));
   (await server.next()).answer(429, { code: 'rate_limited' }, { 'Retry-After': '999999999' });
   expect(await hostile).toMatchObject({ extras: { retryAfterSeconds: 86_400 } });
+  for (const other of ['Wed, 21 Oct 2026 07:28:00 GMT', '-1', 'soon']) {
+    const failed = errorOf(client({ clock, retries: 0 }).call('getMe'));
+    (await server.next()).answer(429, { code: 'rate_limited' }, { 'Retry-After': other });
+    expect(await failed).toMatchObject({ extras: { retryAfterSeconds: undefined } });
+  }
 });
 
 test('an answer that does not come in time is given up', async () => {

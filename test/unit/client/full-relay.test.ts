@@ -7,14 +7,15 @@ import type { Transfer } from '../../../shared/client/wire.ts';
 const { jest } = import.meta;
 
 const SIZE = 1_000_000;
-const busy = () => new BatonClientError('relay_busy', 'full', { action: 'retry', retryAfterMs: 1_000, status: 503 });
+const busy = (retryAfterMs = 1_000) =>
+  new BatonClientError('relay_busy', 'full', { action: 'retry', retryAfterMs, status: 503 });
 const cut = () => new BatonClientError('network', 'cut', { action: 'retry' });
 
 /** A sender of one file to a relay that refuses it so often and is then cut off once; time passes at once, and is kept. */
-async function sendAfter(refusals: number) {
+async function sendAfter(refusals: number, retryAfterMs?: number) {
   const waits: number[] = [];
   const pieces: number[] = [];
-  const answers = [...Array.from({ length: refusals }, busy), cut()];
+  const answers = [...Array.from({ length: refusals }, () => busy(retryAfterMs)), cut()];
   const id = 'transfer';
   const transfer = {
     transfer_id: id,
@@ -42,7 +43,7 @@ async function sendAfter(refusals: number) {
     after(ms: number, go: () => void) {
       const timer = setImmediate(() => {
         // The limit of a request is not waited for.
-        if (ms >= 10_000) return;
+        if (ms >= 10_000 && retryAfterMs === undefined) return;
         waits.push(ms);
         go();
       });
@@ -84,4 +85,10 @@ test('whom a full relay refused offers little until it is taken, and is not kept
   expect(pieces[0]).toBe(512 * 1024);
   expect(pieces.slice(1, 13).every((bytes) => bytes === 64 * 1024)).toBe(true);
   expect(pieces.slice(13).reduce((sum, bytes) => sum + bytes)).toBe(SIZE);
+});
+
+test('a relay that asks for a day is asked again after about a minute', async () => {
+  const { waits } = await sendAfter(1, 86_400_000);
+  expect(waits.filter((ms) => ms >= 60_000)).toHaveLength(1);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(90_000);
 });

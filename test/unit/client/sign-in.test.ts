@@ -212,3 +212,11 @@ test('a device session keeps its origins too, and is good without them', async (
   await startDeviceSession({ ...bare.options, deviceId: 'laptop-0001' });
   expect(await bare.session.load()).toMatchObject({ origins: ['https://service'], access_token: 'token' });
 });
+
+test('a service that has a sign-in wait for longer than its code lives ends it at once', async () => {
+  const refused = refusal(429, 'rate_limited', { 'Retry-After': '86400' });
+  const { service, ask } = scene({ poll: () => refused });
+  const request = await ask();
+  await expect(request.approved()).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 86_400_000 });
+  expect(paths(service)).toHaveLength(2);
+});

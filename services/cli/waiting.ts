@@ -1,0 +1,60 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { leanFetch } from '../../shared/client/node.ts';
+import { failureOf } from './failure.ts';
+import { durationOf, type Output } from './output.ts';
+
+type Fetch = typeof leanFetch;
+
+/** The longest pause of a command between two tries, whatever a service, or a proxy in front of it, asks for. */
+const MOST_MS = 60_000;
+/** The pause where the service names none. */
+const USUAL_MS = 5_000;
+
+/** A pause before the next try, and what the user is told of it. */
+interface NextTry {
+  readonly waitMs: number;
+  readonly says: string;
+}
+
+/** Decides how long to wait after an error that may pass. The sentence ends with the time of the next try. */
+export function nextTry(error: unknown, now: number = Date.now()): NextTry {
+  const { message, retryAfterMs } = failureOf(error);
+  const waitMs = Math.min(retryAfterMs ?? USUAL_MS, MOST_MS);
+  const sentence = /[.!?)]$/.test(message) ? message : `${message}.`;
+  return { waitMs, says: `${sentence} The next try is at ${new Date(now + waitMs).toLocaleTimeString()}.` };
+}
+
+/** Waits for as long, and at least for a moment, so that no answer makes a command busy. Rejects when it is interrupted. */
+export const pauseFor = (waitMs: number, signal: AbortSignal): Promise<void> =>
+  wait(Math.max(waitMs, 100), undefined, { signal });
+
+/** The library waits by itself at these, about a minute at a time, and does not tell. */
+const REPEATED = /\/api\/(?:hub\/events|relay\/)/;
+/** It waits here as well, as long as the code is valid. */
+const LOGIN = /\/api\/auth\/qr\/status/;
+/** Shorter pauses are not worth a word. */
+const SILENT_SECONDS = 5;
+
+/** Returns the seconds that the service asks a program to wait after a refusal; 0 for none. */
+function askedSeconds({ status, headers }: Response): number {
+  const header = headers.get('retry-after') ?? '';
+  return status >= 400 && /^\d{1,9}$/.test(header) ? Math.min(Number(header), 86_400) : 0;
+}
+
+/** Makes a `fetch` that tells the user how long the service has the library wait, once for that time. */
+export function tellingFetch({ note }: Pick<Output, 'note'>, fetch: Fetch): Fetch {
+  let saidUntilMs = 0;
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    const seconds = askedSeconds(response);
+    const now = Date.now();
+    const isRepeated = REPEATED.test(url);
+    if (seconds > SILENT_SECONDS && now >= saidUntilMs && (isRepeated || LOGIN.test(url))) {
+      saidUntilMs = now + Math.min(seconds * 1_000, MOST_MS);
+      const until = new Date(now + seconds * 1_000).toLocaleString();
+      const again = isRepeated && seconds * 1_000 > MOST_MS ? ' It is tried again each minute; Ctrl-C ends it.' : '';
+      note(`The service asks to wait ${durationOf(seconds)}, until ${until}.${again}`);
+    }
+    return response;
+  };
+}
