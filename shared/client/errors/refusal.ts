@@ -44,10 +44,9 @@ export async function readRefusal(response: Response): Promise<Refusal> {
   return { error, status, byService: true };
 }
 
-/** Reads `Retry-After` in seconds, at most a day: a timer of many days ends at once. A date, which the service does not use, is NaN. */
+/** Reads `Retry-After` in seconds, at most a day: a timer of many days ends at once. The service does not use its form as a date. */
 function secondsOf(header: string | null): number | undefined {
-  const seconds = Number(header ?? '-');
-  return seconds >= 0 ? Math.min(seconds, 86_400) : undefined;
+  return /^\d{1,9}$/.test(header ?? '') ? Math.min(Number(header), 86_400) : undefined;
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
