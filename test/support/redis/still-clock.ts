@@ -1,0 +1,48 @@
+import type { Redis } from 'ioredis';
+import { bindScript, type Settings } from '../../../shared/service-kit/redis/scripts/bound-script.ts';
+import type { Given, ScriptDeclaration } from '../../../shared/service-kit/redis/scripts/script.ts';
+import type { Raw } from '../../../shared/service-kit/redis/scripts/script-values.ts';
+
+/** The time of the store while scripts run here. With a clock that stands still, a test meets a limit to the millisecond. */
+export const NOW = 1_800_000_000_000;
+
+export interface Announcement {
+  channel: string;
+  label: string;
+  payload: string;
+}
+
+/** Takes the announcements off a reply. Nothing is published, as in a cluster, so that the reply has all of them. */
+function announcedIn(reply: Raw[]): Announcement[] {
+  const said = reply.pop() as string | [string, string, string[]];
+  const flat = typeof said === 'string' ? [] : said[2];
+  const found: Announcement[] = [];
+  for (let i = 0; i < flat.length; i += 3) {
+    const [channel = '', label = '', payload = ''] = flat.slice(i, i + 3);
+    found.push({ channel, label, payload });
+  }
+  return found;
+}
+
+/** Returns a call of a script in the store, whose clock says NOW. Each copy of the call has the same words. */
+export function callOf<K extends string, A, R, S extends string>(
+  redis: Redis,
+  declaration: ScriptDeclaration<K, A, R, S>,
+  settings: Settings<S> | [],
+  on: Readonly<Record<K, string>>,
+  args: Given<A>,
+): (resentAfterMs?: number) => Promise<R & { announced: Announcement[] }> {
+  const bound = bindScript(declaration, false, settings);
+  const text = bound.text.replaceAll("redis.call('TIME')", `{ ${NOW / 1000}, 0 }`);
+  const words = bound.words(on, args);
+  return async (resentAfterMs) => {
+    if (resentAfterMs !== undefined) words[bound.resentAt] = resentAfterMs;
+    const reply = (await redis.eval(text, bound.keyCount, ...words)) as Raw[];
+    const announced = declaration.announces ? announcedIn(reply) : [];
+    return { ...bound.read(reply), announced };
+  };
+}
+
+/** Runs a script once, at NOW. */
+export const runScript = <K extends string, A, R, S extends string>(...call: Parameters<typeof callOf<K, A, R, S>>) =>
+  callOf(...call)();
