@@ -2,8 +2,7 @@
 
 -- Settles a transfer that has ended: removes long parts of its record, and counts it as ended.
 local function settle_transfer(keys, t, now)
-  local stale = { 'slot', 'brief' }
-  t.begun = relay_words(t)
+  local stale, begun = { 'slot', 'brief' }, relay_words(t)
   for field in pairs(t) do
     if string.match(field, '^[raw]%d+$') then stale[#stale + 1] = field end
   end
@@ -13,9 +12,9 @@ local function settle_transfer(keys, t, now)
   -- A record of an earlier version has its long list in it. A list that no event carried is not kept.
   if tonumber(t.count) > LIMITS.filesInEvents and not t.slot then t.files = '[]' end
   -- The caller drops these files from the relay. A very long `begun` is not kept: the rest in the relay expires by
-  -- itself.
-  if #t.begun > LIMITS.endedListBytes then t.begun = t.relay end
-  redis.call('HSET', keys.record, 'begun', t.begun, 'files', t.files, 'sealed', t.sealed)
+  -- itself. `t` still has the files one by one, for the answer.
+  if #begun > LIMITS.endedListBytes then begun = t.relay end
+  redis.call('HSET', keys.record, 'begun', begun, 'files', t.files, 'sealed', t.sealed)
   redis.call('DEL', keys.files, keys.sealed)
   if t.slot then redis.call('ZREM', keys.transfers, t.slot) end
   redis.call('ZADD', keys.transfers, now, t.id)
