@@ -35,7 +35,6 @@ local all, guests = live_share(keys.transfers)
 local over_all = all[1] >= LIMITS.liveTransfers or all[2] + quota_bytes > LIMITS.transferBytes
 local over_guests = guests[1] >= LIMITS.liveTransfersOfGuests or guests[2] + quota_bytes > LIMITS.transferBytes / 2
 if over_all or (scope == 'guest' and over_guests) then return { 'transfer_limit' } end
-if redis.call('ZCARD', keys.transfers) >= LIMITS.transferRecords then return { 'transfer_limit' } end
 
 local t = {
   id = transfer_id, state = 'PENDING', mode = 'p2p', phase = 'initializing', sender = sender, sender_name = from,
