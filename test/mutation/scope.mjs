@@ -29,6 +29,13 @@ const SEALED = [
 ].map((name) => `test/unit/client/sealed/${name}.test.ts`);
 const NAMED_RINGS = ['test/unit/client/sealing/disagreeing.test.ts', ...SEALED];
 const NEWEST_GUESTS = ['test/unit/client/sealed/newest-guests.test.ts', ...SEALED];
+/** Tests that run scripts by themselves, in the real store at a time that stands still. A mutant takes a second. */
+const scripts = (module, ...names) => names.map((name) => `test/unit/${module}/scripts/${name}.test.ts`);
+const TRANSFER_SCRIPTS = scripts(
+  'transfers',
+  ...['reads', 'phase', 'generation', 'act', 'init'].map((name) => `transfer-${name}`),
+);
+const MESSAGE_SCRIPTS = scripts('messages', 'message-accept', 'mail-page');
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);
 const transfers = (...names) => names.map((name) => `test/transfers/${name}.test.ts`);
 
@@ -43,17 +50,45 @@ const PARTS = [
     ],
   },
   {
-    files: /^services\/sync\/messages\/(?:lua|prelude)\/.*\.lua$/,
+    files: /^services\/sync\/messages\/lua\/(?:message-accept|mail-page)\.lua$/,
+    tests: [...MESSAGE_SCRIPTS, SENT_AGAIN],
+  },
+  {
+    files: /^services\/sync\/messages\/lua\/message-ack\.lua$/,
     tests: [SENT_AGAIN, RATES, ...commands('idempotency', 'names-that-look-one', 'sealed', 'mailbox', 'messages')],
   },
   {
-    files:
-      /^services\/sync\/streams\/(?:lua\/stream-(?:open|attach|detach)|prelude\/own-routes|prelude\/stream-quota)\.lua$/,
-    tests: ['test/unit/streams/store.test.ts', ...commands('names-that-look-one', 'streams', 'mailbox', 'presence')],
+    files: /^services\/sync\/messages\/prelude\/.*\.lua$/,
+    tests: [
+      ...MESSAGE_SCRIPTS,
+      SENT_AGAIN,
+      RATES,
+      ...commands('idempotency', 'names-that-look-one', 'sealed', 'mailbox', 'messages'),
+    ],
   },
   {
-    files: /^services\/sync\/transfers\/(?:lua|prelude)\/.*\.lua$/,
-    tests: [...transfers('transfers', 'words-and-numbers', 'small-reads', 'records'), ...commands('counted-once')],
+    files: /^services\/sync\/streams\/(?:lua|prelude)\/(?:log-page|position)\.lua$/,
+    tests: scripts('streams', 'log-page', 'stream-open'),
+  },
+  {
+    files: /^services\/sync\/streams\/(?:lua|prelude)\/.*\.lua$/,
+    tests: scripts('streams', 'stream-attach', 'stream-open', 'stream-quota'),
+  },
+  {
+    files: /^services\/sync\/presence\/(?:lua|prelude)\/.*\.lua$/,
+    tests: scripts('streams', 'presence', 'stream-open', 'stream-attach'),
+  },
+  {
+    files: /^services\/sync\/transfers\/lua\/.*\.lua$/,
+    tests: TRANSFER_SCRIPTS,
+  },
+  {
+    files: /^services\/sync\/transfers\/prelude\/.*\.lua$/,
+    tests: [
+      ...TRANSFER_SCRIPTS,
+      ...transfers('transfers', 'words-and-numbers', 'small-reads', 'records'),
+      ...commands('counted-once'),
+    ],
   },
   {
     files: /^services\/sync\/transfers\/(?:file-list|file-names|listing|view)\.ts$/,
