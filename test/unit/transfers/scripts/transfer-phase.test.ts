@@ -101,6 +101,7 @@ describe('a phase', () => {
 describe('what the receiver has stored of a file', () => {
   test.each<[string, Fields, number, Fields]>([
     ['counts as received', {}, 4, { a0: '4', received: '4' }],
+    ['is nothing at first', {}, 0, { a0: '0', received: '0' }],
     ['counts with the other files', { a1: '3', a12: '2' }, 4, { a0: '4', received: '9' }],
     ['never goes back', { a0: '5', received: '5' }, 4, { a0: '5', received: '5' }],
     ['never lowers what was reported', { received: '8' }, 4, { a0: '4', received: '8' }],

@@ -163,11 +163,13 @@ describe('a transfer whose time is over', () => {
     const account = await makeAccount(redis);
     const others = [`phone all ${CREATED}-xt1`, 'phone all 1-t12', 'phone pending 1-1:at1'];
     await redis.zadd(account.keys.offers, ...others.flatMap((member) => [0, member]));
-    await redis.zadd(account.keys.offers, 0, `phone pending ${LOG_ID}:t1`, 0, `phone all ${CREATED}-t1`);
-    await redis.zadd(account.keys.transfers, 0, 't1:10:full', 5, 't1', 5, 'xt1', 0, 'xt1:10:full');
+    const own = [`laptop all ${CREATED}-t1`, `phone all ${CREATED}-t1`, `phone pending ${LOG_ID}:t1`];
+    await redis.zadd(account.keys.offers, ...own.flatMap((member) => ['0', member]));
+    await redis.zadd(account.keys.transfers, 0, 't1:10:full', 6, 't1', 5, 'xt1', 0, 'xt1:10:full');
     await redis.zadd(account.keys.due, ...DUE);
     expect(await account.expire()).toEqual({ expired: true, relay: '', wasLive: false, announced: [] });
     expect((await account.offers()).toSorted()).toEqual(others.toSorted());
+    expect(await redis.exists(account.keys.due)).toBe(0);
     expect((await account.transfers()).filter((word) => word.includes('t1'))).toEqual(['xt1:10:full', 'xt1']);
   });
 
