@@ -24,7 +24,7 @@ export function inputOf(route: Route, accountQueue: Pick<AccountQueue, 'enter'>)
   const readBody = ({ read }: BodyReader): RequestHandler => {
     return async (req, res, next) => {
       // Node calls the chain before it has parsed a body that came with the head. After this the body is here.
-      await null;
+      await Promise.resolve();
       stateOf(res).bytes = await read(req);
       next();
     };

@@ -54,18 +54,21 @@ test('a device that is missing, or not to be restored, is refused', async () => 
 test.each([
   ['a body that does not fit', { to: 7 }, 'invalid_request', 0],
   ['a handler that throws', { to: 'Laptop', content: 'hello' }, 'store_full', 1],
-] as const)('%s is answered by the error handler, and the turn of the request ends', async (_name, body, code, calls) => {
-  let called = 0;
-  const { app, accountQueue } = start({
-    sendMessage: () => {
-      called += 1;
-      throw new BatonError('store_full');
-    },
-  });
-  const refused = await request(app).post('/api/message').set(PHONE).send(body);
-  expect(refused.body.code).toBe(code);
-  expect([called, accountQueue.size]).toEqual([calls, 0]);
-});
+] as const)(
+  '%s is answered by the error handler, and the turn of the request ends',
+  async (_name, body, code, calls) => {
+    let called = 0;
+    const { app, accountQueue } = start({
+      sendMessage: () => {
+        called += 1;
+        throw new BatonError('store_full');
+      },
+    });
+    const refused = await request(app).post('/api/message').set(PHONE).send(body);
+    expect(refused.body.code).toBe(code);
+    expect([called, accountQueue.size]).toEqual([calls, 0]);
+  },
+);
 
 test('a body that comes in one piece with its head is read whole', async () => {
   const bodies: unknown[] = [];
