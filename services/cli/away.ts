@@ -27,7 +27,7 @@ export async function withoutAway({ output }: Told, keyed: Keyed, devices: reado
 
 const namesOf = (ids: readonly string[]): string => ids.map(oneLine).join(', ');
 
-/** What each output has said: a command that sends more than once says it once. */
+/** The sentence that an output got last. A command that sends more than once says it once. */
 const said = new WeakMap<object, string>();
 
 /** Tells the user which members are not listed, because one of them may have been removed. */

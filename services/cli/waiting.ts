@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { secondsOf } from '../../shared/client/errors/refusal.ts';
 import type { leanFetch } from '../../shared/client/node.ts';
 import { failureOf } from './failure.ts';
 import { durationOf, type Output } from './output.ts';
@@ -28,18 +29,16 @@ export function nextTry(error: unknown, now: number = Date.now()): NextTry {
 export const pauseFor = (waitMs: number, signal: AbortSignal): Promise<void> =>
   wait(Math.max(waitMs, 100), undefined, { signal });
 
-/** The library waits by itself at these, about a minute at a time, and does not tell. */
+/** The paths at which the library waits by itself, about a minute at a time, without a word. */
 const REPEATED = /\/api\/(?:hub\/events|relay\/)/;
-/** It waits here as well, as long as the code is valid. */
+/** The path at which it waits as long as the code is valid. */
 const LOGIN = /\/api\/auth\/qr\/status/;
 /** Shorter pauses are not worth a word. */
 const SILENT_SECONDS = 5;
 
 /** Returns the seconds that the service asks a program to wait after a refusal; 0 for none. */
-function askedSeconds({ status, headers }: Response): number {
-  const header = headers.get('retry-after') ?? '';
-  return status >= 400 && /^\d{1,9}$/.test(header) ? Math.min(Number(header), 86_400) : 0;
-}
+const askedSeconds = ({ status, headers }: Response): number =>
+  status < 400 ? 0 : (secondsOf(headers.get('retry-after')) ?? 0);
 
 /** Makes a `fetch` that tells the user how long the service has the library wait, once for that time. */
 export function tellingFetch({ note }: Pick<Output, 'note'>, fetch: Fetch): Fetch {

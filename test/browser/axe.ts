@@ -13,8 +13,8 @@ const ALL = {
 const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
 /**
- * What axe-core finds wrong with a page as it stands: WCAG 2.2 AA, and its best practice. `colours`: only what another colour
- * scheme changes.
+ * Returns what axe-core finds wrong with a page as it stands, by WCAG 2.2 AA and its best practice. With `colours` it looks only
+ * at what another colour scheme changes.
  */
 export async function violations(page: Page, what: 'all' | 'colours' = 'all'): Promise<string[]> {
   // A notice that fades in has less contrast for a moment.

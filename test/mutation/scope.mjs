@@ -76,7 +76,7 @@ const PARTS = [
   },
   {
     files: /^services\/sync\/presence\/(?:lua|prelude)\/.*\.lua$/,
-    tests: scripts('streams', 'presence', 'stream-open', 'stream-attach'),
+    tests: scripts('streams', 'presence', 'ended-routes', 'stream-open', 'stream-attach'),
   },
   {
     files: /^services\/sync\/transfers\/lua\/.*\.lua$/,

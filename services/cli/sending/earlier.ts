@@ -63,27 +63,29 @@ export async function unlessPlain(
 }
 
 /**
- * Makes the check that an earlier send passes before it goes on: it is refused, and its user is told, where a new send of the
- * same files would be. A send that was begun without encryption, and would be encrypted now, goes on only where its user has
- * said so, with `isPlain` or when it was begun.
+ * Refuses an earlier send, and tells its user, where a new send of the same files would be refused. A send that was begun without
+ * encryption, and would be encrypted now, goes on only where its user has said so, with `isPlain` or when it was begun.
  */
-export function makeMayGoOn(context: Context, { baton, url }: Pick<Online, 'baton' | 'url'>, isPlain: boolean) {
-  return async (entry: Unfinished): Promise<void> => {
-    if (isPlain || entry.isPlain === true) return checkCompared(context, url);
-    const known = await keyedToSend(context, url);
-    if (known === null) return;
-    const notSent = namesOfAsked(entry);
-    if (entry.sealedKey === undefined) {
-      const message = `This was begun without encryption, and the account is encrypted now: ${namesOf(notSent)}. Send it again, or say \`baton send --continue --plain\`.`;
-      throw new CliError(message, { status: EXIT.refused, code: 'not_encrypted', notSent });
-    }
-    const devices = await baton.devices.list({ signal: context.signal });
-    const { sealing, keyring } = await comparedWith(context, known, devices);
-    try {
-      sealing.files.check(keyring, entry.to);
-    } catch (error) {
-      const { message, status, code } = failureOf(error);
-      throw new CliError(`${message}. Not sent: ${namesOf(notSent)}.`, { status, code, notSent });
-    }
-  };
+export async function checkMayGoOn(
+  context: Context,
+  { baton, url }: Pick<Online, 'baton' | 'url'>,
+  entry: Unfinished,
+  isPlain: boolean,
+): Promise<void> {
+  if (isPlain || entry.isPlain === true) return checkCompared(context, url);
+  const known = await keyedToSend(context, url);
+  if (known === null) return;
+  const notSent = namesOfAsked(entry);
+  if (entry.sealedKey === undefined) {
+    const message = `This was begun without encryption, and the account is encrypted now: ${namesOf(notSent)}. Send it again, or say \`baton send --continue --plain\`.`;
+    throw new CliError(message, { status: EXIT.refused, code: 'not_encrypted', notSent });
+  }
+  const devices = await baton.devices.list({ signal: context.signal });
+  const { sealing, keyring } = await comparedWith(context, known, devices);
+  try {
+    sealing.files.check(keyring, entry.to);
+  } catch (error) {
+    const { message, status, code } = failureOf(error);
+    throw new CliError(`${message}. Not sent: ${namesOf(notSent)}.`, { status, code, notSent });
+  }
 }

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
 import { fileNameOf, oneLine } from '../output.ts';
 import { beginDelivery, deliver, endDelivery, readyFor } from './delivering.ts';
-import { makeMayGoOn } from './earlier.ts';
+import { checkMayGoOn } from './earlier.ts';
 import type { FinishedFiles } from './finished-files.ts';
 import { STOPS } from './following.ts';
 import type { Online } from './online.ts';
@@ -125,7 +125,7 @@ async function waitAfter({ context, online }: LaneParts, name: string, error: un
 async function goOnWithEarlier(parts: LaneParts, entry: Unfinished, { name }: WatchedFile): Promise<void> {
   const { context, online, watched } = parts;
   const sends = sendsOf(context);
-  await makeMayGoOn(context, online, watched.isPlain)(entry);
+  await checkMayGoOn(context, online, entry, watched.isPlain);
   for (;;) {
     try {
       return await goOn(context, online, entry, false);

@@ -2,7 +2,7 @@ import type { Claim } from '../../../shared/client/node.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
 import type { Unfinished } from '../unfinished.ts';
-import { giveUp, makeMayGoOn } from './earlier.ts';
+import { checkMayGoOn, giveUp } from './earlier.ts';
 import { follow, sayDone } from './following.ts';
 import type { Online } from './online.ts';
 import { resumeWith } from './sealer.ts';
@@ -68,7 +68,6 @@ export function makeFailures({ output }: Context) {
 export async function continueAll(context: Context, online: Online, isPlain: boolean): Promise<void> {
   const sends = sendsOf(context);
   const { baton } = online;
-  const checkMayGoOn = makeMayGoOn(context, online, isPlain);
   await sayUnsent({ context, baton, sends }, () => false);
   const entries = await sends.list();
   if (entries.length === 0) context.output.note('Nothing was interrupted.');
@@ -76,7 +75,7 @@ export async function continueAll(context: Context, online: Online, isPlain: boo
   const failures = makeFailures(context);
   for (const entry of entries) {
     try {
-      await checkMayGoOn(entry);
+      await checkMayGoOn(context, online, entry, isPlain);
       await goOn(context, online, entry, false);
     } catch (error) {
       if (context.signal.aborted) throw error;

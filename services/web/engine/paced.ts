@@ -11,17 +11,18 @@ export function makePaced(work: () => Promise<void>): () => Promise<void> {
   let endedAtMs = Number.NEGATIVE_INFINITY;
 
   async function run(): Promise<void> {
-    const waitMs = endedAtMs + PACE_MS - performance.now();
-    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    isDue = false;
-    try {
-      await work();
-    } catch (error) {
-      if (!isDue) throw error;
-    } finally {
-      endedAtMs = performance.now();
+    while (isDue) {
+      const waitMs = endedAtMs + PACE_MS - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      isDue = false;
+      try {
+        await work();
+      } catch (error) {
+        if (!isDue) throw error;
+      } finally {
+        endedAtMs = performance.now();
+      }
     }
-    if (isDue) await run();
   }
 
   return () => {

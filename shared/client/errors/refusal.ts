@@ -45,7 +45,7 @@ export async function readRefusal(response: Response): Promise<Refusal> {
 }
 
 /** Reads `Retry-After` in seconds, at most a day: a timer of many days ends at once. The service does not use its form as a date. */
-function secondsOf(header: string | null): number | undefined {
+export function secondsOf(header: string | null): number | undefined {
   return /^\d{1,9}$/.test(header ?? '') ? Math.min(Number(header), 86_400) : undefined;
 }
 

@@ -31,7 +31,7 @@ interface ShownText extends TakenText {
   readonly at: number;
 }
 
-/** What a file says, and in how many lines. */
+/** The content of a file, and the number of its lines. */
 interface Shown {
   readonly texts: Map<string, ShownText>;
   readonly clipboards: Map<string, number>;

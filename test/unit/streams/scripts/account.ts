@@ -73,3 +73,20 @@ export function makeAccount(redis: Redis) {
       runScript(redis, presenceReconcile, [{ GRACE_MS }], on, { dead, lateMs }),
   };
 }
+
+/** A time before NOW at which presence was announced last, and the state of somebody who was online then. */
+export const BEFORE = NOW - 60_000;
+export const ONLINE = `1${BEFORE}`;
+
+/** Makes an account with these routes and states. A watcher, which is a stream without a device, hears everything. */
+export async function makeWatchedAccount(
+  redis: Redis,
+  routes: Record<string, Route>,
+  states: Record<string, string | number> = {},
+) {
+  const account = makeAccount(redis);
+  await account.devices('phone', 'tablet');
+  await account.routes({ watch: { channel: 'bus:watch', device: '~Watcher' }, ...routes });
+  await account.presence({ v: BEFORE, '~Watcher': ONLINE, ...states });
+  return account;
+}
