@@ -17,14 +17,19 @@ const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block']
  * at what another colour scheme changes.
  */
 export async function violations(page: Page, what: 'all' | 'colours' = 'all'): Promise<string[]> {
-  // A notice that fades in has less contrast for a moment.
-  await page.evaluate(async () => {
-    const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
-    await Promise.allSettled(ending.map(({ finished }) => finished));
-  });
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeCore.source);
   const found = await page.evaluate(
-    (runOnly) => (window as unknown as { axe: Axe }).axe.run({ runOnly, resultTypes: ['violations'] }),
+    async (runOnly) => {
+      // What fades in, such as a notice that comes while axe reads, has less contrast for a moment.
+      const still = new CSSStyleSheet();
+      still.replaceSync('*, *::before, *::after { animation: none !important; transition: none !important; }');
+      document.adoptedStyleSheets.push(still);
+      try {
+        return await (window as unknown as { axe: Axe }).axe.run({ runOnly, resultTypes: ['violations'] });
+      } finally {
+        document.adoptedStyleSheets.pop();
+      }
+    },
     what === 'all' ? ALL : COLOURS,
   );
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
