@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Browser, Worker } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
-import { launchChromium, withChromium } from './chromium.ts';
+import { launchWholeChromium, withChromium } from './chromium.ts';
 import { deliverPush, untilWorker } from './service-worker.ts';
 
 interface Shown {
@@ -16,7 +16,7 @@ withChromium.describe('notifications', () => {
   let site: Site;
   let browser: Browser;
   beforeAll(async () => {
-    [site, browser] = await Promise.all([startSite(), launchChromium()]);
+    [site, browser] = await Promise.all([startSite(), launchWholeChromium()]);
   }, 120_000);
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => Promise.all([site.stop(), browser.close()]));

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { type PushSite, startPushSite, tell } from '../push/scene.ts';
 import { makeDevice } from '../support/device.ts';
 import { localUrl } from './app-page.ts';
-import { launchChromium, withChromium } from './chromium.ts';
+import { launchWholeChromium, withChromium } from './chromium.ts';
 import { type AtSettings, listed, openSettings, turnOn } from './push-page.ts';
 
 const ON = 'Notifications are on.';
@@ -13,7 +13,7 @@ withChromium.describe('notifications that have come apart', () => {
   let push: PushSite;
   let browser: Browser;
   beforeAll(async () => {
-    [push, browser] = await Promise.all([startPushSite({}, { alone: true }), launchChromium()]);
+    [push, browser] = await Promise.all([startPushSite({}, { alone: true }), launchWholeChromium()]);
   }, 120_000);
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => Promise.all([push.stop(), browser.close()]));

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { type PushSite, startPushSite, tell } from '../push/scene.ts';
 import type { FakeSubscription } from '../support/fake-push/push-service.ts';
 import { localUrl } from './app-page.ts';
-import { launchChromium, withChromium } from './chromium.ts';
+import { launchWholeChromium, withChromium } from './chromium.ts';
 import { type AtSettings, listed, openSettings, turnOn } from './push-page.ts';
 import { deliverPush, shownNotification } from './service-worker.ts';
 
@@ -10,7 +10,7 @@ withChromium.describe('notifications of the app', () => {
   let push: PushSite;
   let browser: Browser;
   beforeAll(async () => {
-    [push, browser] = await Promise.all([startPushSite({}, { alone: true }), launchChromium()]);
+    [push, browser] = await Promise.all([startPushSite({}, { alone: true }), launchWholeChromium()]);
   }, 120_000);
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => Promise.all([push.stop(), browser.close()]));

@@ -9,7 +9,7 @@ import { dumpsHolding } from '../support/redis/stored.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { askForCode, DESKTOP, deviceRow, leaveFirstThread, openApp, openThread, PHONE, say } from './app-page.ts';
 import { violations } from './axe.ts';
-import { launchChromium, withChromium } from './chromium.ts';
+import { launchChromium, launchWholeChromium, withChromium } from './chromium.ts';
 import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
 import { type KeyedDevice, makeKeyedDevice } from './keyed-device.ts';
 
@@ -23,6 +23,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
   let url: string;
   let redis: ReturnType<typeof connectTo>;
   let browser: Browser;
+  let whole: Browser | undefined;
   beforeAll(async () => {
     redis = connectTo(sharedRedisUrl());
     const port = await freePort();
@@ -36,13 +37,14 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(async () => {
     redis.disconnect();
+    await whole?.close();
     await browser.close();
     await site.stop();
   });
 
   const word = (name: string): string => `${name}-${randomBytes(6).toString('hex')}`;
   const holding = (text: string) => dumpsHolding(redis, site.prefix, text);
-  const open = (viewport = DESKTOP) => openApp(browser, { url, locale: 'en', viewport });
+  const open = (viewport = DESKTOP, by = browser) => openApp(by, { url, locale: 'en', viewport });
   const linkOn = async (page: Page) => String(await page.locator('a.link-text').getAttribute('href'));
   const encryption = (page: Page) => page.getByRole('region', { name: 'Encryption' });
   const stateOf = (page: Page) => page.evaluate(() => localStorage.getItem('baton-keys'));
@@ -53,11 +55,11 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
   }
 
   /** A laptop with the key, and a browser that got it from the laptop. */
-  async function makePair(viewport = DESKTOP) {
+  async function makePair(viewport = DESKTOP, by = browser) {
     const laptop = makeKeyedDevice(site, url);
     await laptop.signIn('Laptop');
     await laptop.sealing().rings.create({ kind: 'cli' });
-    const app = await open(viewport);
+    const app = await open(viewport, by);
     await letInBy(laptop, app.page);
     return { laptop, ...app };
   }
@@ -241,7 +243,8 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
   }, 120_000);
 
   test('the preview of a sealed message is made on the device, as its user chose, and only with keys that are confirmed', async () => {
-    const { laptop, page, context } = await makePair();
+    whole = await launchWholeChromium();
+    const { laptop, page, context } = await makePair(DESKTOP, whole);
     await context.grantPermissions(['notifications']);
     await untilWorker(page);
     const choose = (preview: string, keyed: boolean) =>

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Browser } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppPage, deviceRow, localUrl, openApp, openThread, say, inThread } from './app-page.ts';
-import { launchChromium, withChromium } from './chromium.ts';
+import { launchWholeChromium, withChromium } from './chromium.ts';
 import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
 
 /** So many bytes, compressed, may come before somebody sees the app. */
@@ -12,7 +12,7 @@ withChromium.describe('the shell of the app', () => {
   let site: Site;
   let browser: Browser;
   beforeAll(async () => {
-    [site, browser] = await Promise.all([startSite(), launchChromium()]);
+    [site, browser] = await Promise.all([startSite(), launchWholeChromium()]);
   }, 120_000);
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => Promise.all([site.stop(), browser.close()]));

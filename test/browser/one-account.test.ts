@@ -10,7 +10,7 @@ import { dumpsHolding } from '../support/redis/stored.ts';
 import { skipUnless } from '../support/runner/skips.ts';
 import { accept, chooseFiles, deviceRow, inThread, leaveFirstThread, openApp, openThread, say } from './app-page.ts';
 import { firefoxPath } from './bare-firefox.ts';
-import { chromiumPath, launchChromium } from './chromium.ts';
+import { chromiumPath, launchWholeChromium } from './chromium.ts';
 import { type Curl, startCurl } from './curl.ts';
 import { type FirefoxPage, openFirefoxPage } from './firefox-page.ts';
 import { begun, moved, said, there } from './found.ts';
@@ -44,7 +44,7 @@ withBoth.describe('the devices of one encrypted account', () => {
   beforeAll(async () => {
     wanted = writeRandom(film, BYTES);
     redis = connectTo(sharedRedisUrl());
-    [site, browser] = await Promise.all([startBalancedSite(), launchChromium()]);
+    [site, browser] = await Promise.all([startBalancedSite(), launchWholeChromium()]);
     user = `user-${randomBytes(4).toString('hex')}`;
     terminals = makeTerminals({ door: site, logIn: () => site.logIn(user) });
     fox = await openFirefoxPage(site.url);

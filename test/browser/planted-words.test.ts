@@ -7,7 +7,7 @@ import { skipUnless } from '../support/runner/skips.ts';
 import { startWatchedSite, type WatchedSite } from '../support/sealed/watched-site.ts';
 import { findWords, rareWord } from '../support/sealed/word-search.ts';
 import { type AppPage, chooseFiles, inThread, leaveFirstThread, openApp, openThread, say } from './app-page.ts';
-import { chromiumPath, launchChromium } from './chromium.ts';
+import { chromiumPath, launchWholeChromium } from './chromium.ts';
 import { showCode } from './keyed-site.ts';
 import { giveFake, turnOn } from './push-page.ts';
 import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
@@ -31,7 +31,7 @@ withAll.describe('what a browser sends and gets', () => {
   let browser: Browser;
   let terminals: ReturnType<typeof makeTerminals>;
   beforeAll(async () => {
-    [site, browser] = await Promise.all([startWatchedSite(), launchChromium()]);
+    [site, browser] = await Promise.all([startWatchedSite(), launchWholeChromium()]);
     terminals = makeTerminals({ door: site, logIn: () => site.logIn() });
   }, 120_000);
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
