@@ -7,26 +7,27 @@ interface Piece {
   bytes: Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/**
- * Returns a file piece by piece. Another device gets bytes, of which two pieces are in memory: the one that is sent, and the
- * next. The service gets a part of the file, which the page does not read.
- */
-export function filePieces(file: File): Pieces {
+/** Returns what `work` gives. @throws `source_failed` for each of its errors */
+export async function readable<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new BatonClientError('source_failed', `${name} could not be read`, { action: 'tell-user', cause });
+  }
+}
+
+/** Reads `size` bytes in pieces. Two of them are in memory: the one that is sent, and the next. */
+export function readerPieces(
+  name: string,
+  size: number,
+  openAt: (offset: number) => BlobReader,
+): Pick<Pieces, 'at' | 'close'> {
   let reader: BlobReader | null = null;
   let last: Piece | null = null;
   let next: Piece | null = null;
 
-  async function readable<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      const message = `${file.name} could not be read`;
-      throw new BatonClientError('source_failed', message, { action: 'tell-user', cause: error });
-    }
-  }
-
   function read(from: BlobReader, start: number, memory: ArrayBuffer): Piece {
-    const piece = { start, bytes: readable(() => from.read(memory)) };
+    const piece = { start, bytes: readable(name, () => from.read(memory)) };
     piece.bytes.catch(() => {});
     return piece;
   }
@@ -42,7 +43,7 @@ export function filePieces(file: File): Pieces {
     close,
     async at(offset, bytes) {
       if (next?.start !== offset) close();
-      reader ??= readBlob(file.slice(offset));
+      reader ??= openAt(offset);
       const from = reader;
       const piece = next ?? read(from, offset, new ArrayBuffer(bytes));
       const before = last;
@@ -51,13 +52,18 @@ export function filePieces(file: File): Pieces {
       const end = offset + found.length;
       // The memory of the earlier piece is free by now.
       const memory = (await before?.bytes)?.buffer ?? new ArrayBuffer(bytes);
-      if (last === piece && end < file.size) next = read(from, end, memory);
+      if (last === piece && end < size) next = read(from, end, memory);
       return found;
-    },
-    async body(offset, bytes) {
-      // Otherwise a file that cannot be read any more would look like a network error.
-      await readable(() => file.slice(offset, offset + 1).arrayBuffer());
-      return file.slice(offset, offset + bytes);
     },
   };
 }
+
+/** Returns a file piece by piece. Another device gets bytes. The service gets a part of the file, which the page does not read. */
+export const filePieces = (file: File): Pieces => ({
+  ...readerPieces(file.name, file.size, (offset) => readBlob(file.slice(offset))),
+  async body(offset, bytes) {
+    // Otherwise a file that cannot be read any more would look like a network error.
+    await readable(file.name, () => file.slice(offset, offset + 1).arrayBuffer());
+    return file.slice(offset, offset + bytes);
+  },
+});

@@ -1,11 +1,16 @@
 /*
- * The work with the bytes of files: writing them into the private file system of the origin, and digesting them. That file
- * system is the only store that every browser has, that takes more than memory holds, and that keeps its content over a
- * reload. Its handles exist only in workers. A digest in JavaScript blocks the page for as long as it takes.
+ * The work with the bytes of files: writing them into the private file system of the origin, digesting and sealing them. That
+ * file system is the only store that every browser has, that takes more than memory holds, and that keeps its content over a
+ * reload. Its handles exist only in workers. A digest in JavaScript blocks the page for as long as it takes, and a page that
+ * seals is busy with the copies that WebCrypto makes.
  */
+import type { Pieces } from '../../../shared/client/files/files.ts';
 import { scriptSha256 } from '../../../shared/client/files/sha256.ts';
+import { blobSource, makePieces } from '../../../shared/client/files/sources.ts';
+import { sealedSource } from '../../../shared/client/sealing/sealed-source.ts';
 import { type ArchiveEntry, writeAll, writeArchive } from './archiving.ts';
 import { readBlob } from './blob-reading.ts';
+import { filePieces } from './file-pieces.ts';
 
 interface SyncHandle {
   getSize(): number;
@@ -16,7 +21,7 @@ interface SyncHandle {
   close(): void;
 }
 
-/** `file` is a number that the page chooses. For a file that is sent the worker has only the digest. */
+/** `file` is a number that the page chooses. For a file that is sent the worker has only the digest, or what it seals. */
 export type FileRequest = { turn: number } & (
   | { act: 'open'; file: number; path: readonly string[]; isDigested: boolean }
   | { act: 'write'; file: number; at: number; bytes: Uint8Array }
@@ -24,6 +29,16 @@ export type FileRequest = { turn: number } & (
   /** Returns the digest, and ends it. */
   | { act: 'digest'; file: number }
   | { act: 'digest-blob'; file: number; blob: Blob }
+  /** Seals a part of a file, into the memory that it gets, or as a part of a file. */
+  | ({
+      act: 'seal';
+      file: number;
+      blob: File;
+      index: number;
+      key: Uint8Array<ArrayBuffer>;
+      transferId: string;
+      at: number;
+    } & ({ memory: ArrayBuffer } | { length: number }))
   /** Makes an archive of files that are stored beside it. */
   | { act: 'archive'; file: number; path: readonly string[]; entries: readonly ArchiveEntry[] }
 );
@@ -39,6 +54,7 @@ type Hash = ReturnType<typeof scriptSha256>;
 
 const handles = new Map<number, SyncHandle>();
 const hashes = new Map<number, Hash>();
+const sealing = new Map<number, Pieces>();
 /** How many bytes are read at a time. */
 const PART_BYTES = 1024 * 1024;
 
@@ -92,6 +108,8 @@ function close(file: number): null {
   const handle = handles.get(file);
   handles.delete(file);
   hashes.delete(file);
+  sealing.get(file)?.close();
+  sealing.delete(file);
   handle?.flush();
   handle?.close();
   return null;
@@ -125,6 +143,23 @@ async function digestBlob({ turn, file, blob }: Extract<FileRequest, { act: 'dig
   }
 }
 
+function sealedPieces({ file, blob, index, key, transferId }: Extract<FileRequest, { act: 'seal' }>): Pieces {
+  const parts = { index, key, transferId: Promise.resolve(transferId) };
+  const source = sealedSource({ ...blobSource(blob), pieces: () => filePieces(blob) }, parts);
+  const pieces = sealing.get(file) ?? makePieces(source, new AbortController().signal);
+  sealing.set(file, pieces);
+  return pieces;
+}
+
+async function seal(request: Extract<FileRequest, { act: 'seal' }>): Promise<Blob | Uint8Array> {
+  const length = 'memory' in request ? request.memory.byteLength : request.length;
+  const piece = await sealedPieces(request).at(request.at, length);
+  if (!('memory' in request)) return new Blob([piece]);
+  const bytes = new Uint8Array(request.memory, 0, piece.length);
+  bytes.set(piece);
+  return bytes;
+}
+
 async function archive({ path, entries }: Extract<FileRequest, { act: 'archive' }>): Promise<'ready' | 'full'> {
   const handle = await openHandle(path);
   try {
@@ -139,6 +174,7 @@ async function perform(request: FileRequest): Promise<unknown> {
   if (request.act === 'write') return write(request);
   if (request.act === 'close') return close(request.file);
   if (request.act === 'digest') return digest(request.file);
+  if (request.act === 'seal') return seal(request);
   if (request.act === 'archive') return archive(request);
   return digestBlob(request);
 }

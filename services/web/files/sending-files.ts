@@ -6,6 +6,7 @@ import { stateOf } from '../history/history.ts';
 import type { ChosenFile } from './choosing.ts';
 import { digestFile, digested } from './digesting.ts';
 import { filePieces } from './file-pieces.ts';
+import { sealedPieces } from './sealed-pieces.ts';
 import { KEPT_SOURCE_BYTES, laneOf } from '../outbox/file-lanes.ts';
 import { keptSources } from '../outbox/kept-sources.ts';
 import { makeLanes } from '../outbox/lanes.ts';
@@ -20,7 +21,7 @@ export const CONCURRENCY = 2;
 /** Files up to this size fit in the relay, and may wait there for an absent receiver. */
 const SMALL_BYTES = 8 * 1024 * 1024;
 
-/** Returns sources whose bytes are read and digested outside the page where possible. */
+/** Returns sources whose bytes are read, digested and sealed outside the page where possible. */
 const sourcesOf = (
   files: readonly ChosenFile[],
   onRead: (index: number, bytes: number) => void = () => {},
@@ -29,6 +30,7 @@ const sourcesOf = (
     ...blobSource(file, name),
     digest: (signal) => digestFile(file, signal, (bytes) => onRead(index, bytes)),
     pieces: () => filePieces(file),
+    sealedPieces: (parts) => sealedPieces(file, parts),
   }));
 
 const sent = (item: FilesItem): void => {

@@ -21,6 +21,19 @@ export interface FileSource {
   digest?(signal: AbortSignal, onRead?: (bytes: number) => void): Promise<string>;
   /** Returns its bytes in pieces, where the platform has a faster way than `open`. */
   pieces?(): Pieces;
+  /** Returns the pieces of what `@baton/client/sealing` makes of it, where the platform seals them, such as in a worker. */
+  sealedPieces?(parts: SealedFileParts): Pieces;
+}
+
+/** What the sealed bytes of one file depend on, beside the file. */
+export interface SealedFileParts {
+  /** The number of sealed bytes. */
+  readonly size: number;
+  readonly index: number;
+  /** The key of the transfer: 32 bytes. */
+  readonly key: Uint8Array<ArrayBuffer>;
+  /** The id of the transfer, which the service gives before anything is read. */
+  readonly transferId: Promise<string>;
 }
 
 /** A source that is cut into pieces. At most two pieces are in memory: the one that is sent, and the next. */

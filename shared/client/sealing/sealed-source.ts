@@ -1,4 +1,4 @@
-import type { FileSource, Pieces } from '../files/files.ts';
+import type { FileSource, Pieces, SealedFileParts } from '../files/files.ts';
 import { makePieces } from '../files/sources.ts';
 import {
   type MakeRecordCipher,
@@ -8,15 +8,9 @@ import {
   sealedSizeOf,
 } from '../sealed/content/records.ts';
 import { plainNameOf } from '../sealed/content/transfers.ts';
-import type { Bytes } from '../sealed/primitives/bytes.ts';
 
-interface Parts {
-  readonly index: number;
-  /** The key of the transfer. */
-  readonly key: Bytes;
-  /** The id of the transfer, which the service gives before anything is read. */
-  readonly transferId: Promise<string>;
-  readonly recordCipher: MakeRecordCipher | undefined;
+interface Parts extends Omit<SealedFileParts, 'size'> {
+  readonly recordCipher?: MakeRecordCipher | undefined;
 }
 
 /** Returns the pieces of a source in a page, which copies the bytes of a request itself, and leaves a `Blob` to the browser. */
@@ -29,7 +23,8 @@ function piecesInPage(source: FileSource): Pieces {
  * Makes a source of the sealed bytes of a file, without its name, type and digest. It opens at any offset: the same file has
  * the same sealed bytes each time. A file that changed meanwhile fails at the receiver, and reveals nothing.
  */
-export function sealedSource(source: FileSource, { index, key, transferId, recordCipher }: Parts): FileSource {
+export function sealedSource(source: FileSource, { recordCipher, ...parts }: Parts): FileSource {
+  const { index, key, transferId } = parts;
   const { size, replayable } = source;
   let made: Promise<Records> | null = null;
   const recordsOf = () =>
@@ -64,5 +59,7 @@ export function sealedSource(source: FileSource, { index, key, transferId, recor
       );
     },
   };
+  const own = source.sealedPieces?.bind(source, { ...parts, size: sealed.size });
+  if (own !== undefined) return { ...sealed, pieces: own };
   return typeof document === 'undefined' ? sealed : { ...sealed, pieces: () => piecesInPage(sealed) };
 }
