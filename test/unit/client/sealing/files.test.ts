@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { IncomingTransfer, RunningTransfer, SendSettings, Transfers } from '../../../../shared/client/api.ts';
-import type { FileSink, FileSource, OpenSink } from '../../../../shared/client/files/files.ts';
+import type { FileSink, FileSource, OpenSink, SealedFileParts } from '../../../../shared/client/files/files.ts';
 import { blobSource, streamSource } from '../../../../shared/client/files/sources.ts';
-import { RECORD_BYTES, sealedSizeOf } from '../../../../shared/client/sealed/content/records.ts';
+import { makeRecords, RECORD_BYTES, sealedSizeOf, sealFrom } from '../../../../shared/client/sealed/content/records.ts';
 import { sealTransfer } from '../../../../shared/client/sealed/content/transfers.ts';
 import { makeNextRing } from '../../../../shared/client/sealed/ring/change.ts';
 import type { Keyring } from '../../../../shared/client/sealed/keyring.ts';
@@ -15,6 +15,7 @@ import { codeOf, firstRing, keyringOf, makePerson, nextRing, NOW } from '../seal
 
 /* Sealed files between two devices, by a service that cuts, repeats, swaps and changes what it passes on. */
 
+const { jest } = import.meta;
 const R = RECORD_BYTES;
 const ID = '018f3c4e-7b1a-7cde-8f00-0123456789ab';
 const OTHER_ID = '018f3c4e-7b1a-7cde-8f00-0123456789ac';
@@ -183,6 +184,32 @@ test('a file continues at any byte on both sides, however often either of them s
     }),
     { numRuns: 25 },
   );
+});
+
+test('a source that seals its own bytes, such as in a worker, is read in no other way, and the receiver gets its file', async () => {
+  const file = bytesOf(2 * R + 777);
+  const plain = sourceOf(file, 'film.mkv');
+  async function sealedBy({ key, transferId, index }: SealedFileParts): Promise<Uint8Array<ArrayBuffer>> {
+    const records = await makeRecords(key, { transferId: await transferId, index, size: file.length });
+    const all: Uint8Array[] = [];
+    for await (const part of sealFrom(records, (start, length) => file.slice(start, start + length))) all.push(part);
+    return new Uint8Array(Buffer.concat(all));
+  }
+  const read = jest.fn(plain.open);
+  const sealedPieces = jest.fn((parts: SealedFileParts) => {
+    const sealed = sealedBy(parts);
+    return { at: async (offset: number, bytes: number) => (await sealed).slice(offset, offset + bytes), close() {} };
+  });
+  const { transfer, sources } = await offer([{ ...plain, open: read, sealedPieces }], ID, false);
+  const size = sealedSizeOf(file.length);
+  const pieces = (sources[0] as FileSource).pieces?.();
+  const { kept, openFile } = keptFile();
+  const sink = await (await open({ transfer })).sinkFor(0, openFile);
+  for (let at = 0; at < size; at += 100_000) await sink.write((await pieces?.at(at, 100_000)) as Uint8Array);
+  await sink.close();
+  expect(Buffer.compare(kept.bytes, file)).toBe(0);
+  expect([sealedPieces.mock.calls.length, sealedPieces.mock.calls[0]?.[0].size]).toEqual([1, size]);
+  expect(read).not.toHaveBeenCalled();
 });
 
 test('cut, reordered, repeated, changed and foreign records get no name, and nothing of them is stored', async () => {
