@@ -9,6 +9,8 @@ import { bundleReplica, isBundled, restoreBundle } from './replica-bundle.mjs';
 
 const COPIED = ['services', 'shared', 'test', 'deploy', 'dist', 'package.json', 'jest.config.mjs', 'tsconfig.json'];
 const LEFT_OUT = new Set(['node_modules', 'screenshots']);
+/** Tests of single parts: nothing in this folder starts a replica. */
+const UNIT_TESTS = 'test/unit/';
 /** A store that does not answer in this time is in an endless loop of a mutant. */
 const ANSWERS_WITHIN_MS = 5_000;
 
@@ -91,13 +93,14 @@ export async function makeLane(redisServer) {
   return {
     /** Runs the tests on the file with this text, and puts the original back. */
     async tryText({ file, text, original, tests, withinMs }) {
+      const bundles = isBundled(file) && tests.some((test) => !test.startsWith(UNIT_TESTS));
       write(file, text);
       try {
-        if (isBundled(file)) await bundleReplica(root);
+        if (bundles) await bundleReplica(root);
         return await runTests(tests, withinMs);
       } finally {
         write(file, original);
-        if (isBundled(file)) restoreBundle(root);
+        if (bundles) restoreBundle(root);
         if (!(await answers(redis.url))) {
           redis.kill();
           redis = await startRedis({ path: redisServer, detached: true });

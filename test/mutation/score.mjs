@@ -31,8 +31,9 @@ export const committedScores = () => JSON.parse(read('./scores.json'));
 export function flawOf({ killed, total, survivors, isWhole }, committed) {
   if (committed === undefined) return null;
   const allowed = committed.total - committed.killed;
-  if (isWhole && killed * committed.total < committed.killed * total)
-    return `${killed} of ${total} killed, after ${committed.killed} of ${committed.total}`;
+  // A file without mutants had no survivor.
+  const isLower = committed.total === 0 ? killed < total : killed * committed.total < committed.killed * total;
+  if (isWhole && isLower) return `${killed} of ${total} killed, after ${committed.killed} of ${committed.total}`;
   if (!isWhole && survivors > allowed)
     return `${survivors} survivors in a part of the file, after ${allowed} in all of it`;
   return null;
