@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { presenceReconcile } from '../../../../services/sync/presence/scripts.ts';
+import { presenceRead, presenceReconcile } from '../../../../services/sync/presence/scripts.ts';
 import { makeKeys } from '../../../../services/sync/redis/keys.ts';
 import type { Liveness } from '../../../../services/sync/replicas/liveness.ts';
 import { logPage, streamAttach, streamDetach, streamOpen } from '../../../../services/sync/streams/scripts.ts';
@@ -64,6 +64,7 @@ export function makeAccount(redis: Redis) {
       redis.xadd(on.log, id, 'p', prev, 'e', event, 't', to, 'd', data, 's', '0'),
     storedRoutes: () => redis.hgetall(on.routes),
     storedPresence: () => redis.hgetall(on.presence),
+    readPresence: () => runScript(redis, presenceRead, [], on, {}),
     open: (args: Partial<typeof open> = {}) => runScript(redis, streamOpen, [{ GRACE_MS }], on, { ...open, ...args }),
     attach: (args: Partial<typeof attach> = {}) =>
       runScript(redis, streamAttach, [{ GRACE_MS }], on, { ...attach, ...args }),

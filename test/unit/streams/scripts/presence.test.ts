@@ -105,6 +105,14 @@ describe('a device goes offline', () => {
     expect(Object.keys(await account.storedRoutes())).toEqual(['watch']);
   });
 
+  test.each([
+    [150_001, online],
+    [150_002, offline()],
+  ])('later where nobody could renew rows for 1 ms: renewed %d ms ago', async (seen, changed) => {
+    const account = await accountWith({ s1: { seen } }, { phone: changed === online ? `0${BEFORE}` : ONLINE });
+    expect(await account.reconcile([], 1)).toMatchObject(changed);
+  });
+
   test('not while another stream of it is open', async () => {
     const account = await accountWith({ s1: { closed: 60_000 }, s2: {} }, { phone: ONLINE });
     expect(await account.reconcile()).toEqual({ againInMs: 0, ...UNCHANGED });
@@ -169,6 +177,21 @@ describe('an opening stream is told the states of all', () => {
     expect(await account.open()).toMatchObject({
       ...{ presenceVersion: BEFORE, states: ['phone', ONLINE, 'v', String(BEFORE)], announced: [] },
     });
+  });
+});
+
+describe('a reader gets', () => {
+  const pairs = (flat: string[]) => Object.fromEntries(flat.flatMap((key, i) => (i % 2 ? [] : [[key, flat[i + 1]]])));
+
+  test('the rows, and what was announced of them', async () => {
+    const account = await accountWith({}, { phone: ONLINE });
+    const { devices, states } = await account.readPresence();
+    expect(pairs(devices)).toEqual({ phone: 'Name of phone\n', tablet: 'Name of tablet\n' });
+    expect(pairs(states)).toEqual({ ...WATCHER, phone: ONLINE, v: String(BEFORE) });
+  });
+
+  test('nothing of an account that has nothing', async () => {
+    expect(await makeAccount(redis).readPresence()).toEqual({ devices: [], states: [], announced: [] });
   });
 });
 
