@@ -92,7 +92,10 @@ const PARTS = [
   },
   {
     files: /^services\/sync\/transfers\/(?:file-list|file-names|listing|view)\.ts$/,
-    tests: transfers('transfers', 'records', 'small-reads', 'words-and-numbers'),
+    tests: [
+      ...['file-names'].map((name) => `test/unit/transfers/${name}.test.ts`),
+      ...transfers('transfers', 'records', 'small-reads', 'words-and-numbers'),
+    ],
   },
   {
     files: /^services\/sync\/devices\/(?:devices|several-names|row)\.ts$/,
