@@ -93,7 +93,7 @@ const PARTS = [
   {
     files: /^services\/sync\/transfers\/(?:file-list|file-names|listing|view)\.ts$/,
     tests: [
-      ...['file-names', 'file-list'].map((name) => `test/unit/transfers/${name}.test.ts`),
+      ...['file-names', 'file-list', 'view'].map((name) => `test/unit/transfers/${name}.test.ts`),
       ...transfers('transfers', 'records', 'small-reads', 'words-and-numbers'),
     ],
   },
