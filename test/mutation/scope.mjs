@@ -95,11 +95,11 @@ const PARTS = [
     tests: ['file-names', 'file-list', 'view', 'listing'].map((name) => `test/unit/transfers/${name}.test.ts`),
   },
   {
-    files: /^services\/sync\/devices\/row\.ts$/,
-    tests: ['test/unit/devices/row.test.ts'],
+    files: /^services\/sync\/devices\/(?:devices|row)\.ts$/,
+    tests: ['row', 'devices'].map((name) => `test/unit/devices/${name}.test.ts`),
   },
   {
-    files: /^services\/sync\/devices\/(?:devices|several-names)\.ts$/,
+    files: /^services\/sync\/devices\/several-names\.ts$/,
     tests: commands('device-names', 'names-that-look-one', 'device-events'),
   },
   { files: /^services\/sync\/clipboard\/clipboard\.ts$/, tests: commands('clipboard', 'sealed') },
