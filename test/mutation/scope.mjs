@@ -102,7 +102,7 @@ const PARTS = [
     files: /^services\/sync\/devices\/several-names\.ts$/,
     tests: commands('device-names', 'names-that-look-one', 'device-events'),
   },
-  { files: /^services\/sync\/clipboard\/clipboard\.ts$/, tests: commands('clipboard', 'sealed') },
+  { files: /^services\/sync\/clipboard\/clipboard\.ts$/, tests: ['test/unit/clipboard/clipboard.test.ts'] },
   { files: /^shared\/client\/stream\/.*\.ts$/, tests: CLIENT_STREAM },
   { files: /^shared\/client\/sealed\/ring\/named-rings\.ts$/, tests: NAMED_RINGS },
   { files: /^shared\/client\/sealed\/ring\/newest-guests\.ts$/, tests: NEWEST_GUESTS },
