@@ -106,6 +106,10 @@ const PARTS = [
   { files: /^shared\/client\/stream\/.*\.ts$/, tests: CLIENT_STREAM },
   { files: /^shared\/client\/sealed\/ring\/named-rings\.ts$/, tests: NAMED_RINGS },
   { files: /^shared\/client\/sealed\/ring\/newest-guests\.ts$/, tests: NEWEST_GUESTS },
+  {
+    files: /^shared\/client\/sealed\/ring\/words-member\.ts$/,
+    tests: ['test/unit/client/sealed/change.test.ts', 'test/unit/client/sealing/recovery.test.ts'],
+  },
   { files: /^shared\/client\/sealed\/(?:content\/(?:records|envelope)|ring\/.*)\.ts$/, tests: SEALED },
 ];
 

@@ -6,6 +6,7 @@ import { makeNextRing } from '../../../../shared/client/sealed/ring/change.ts';
 import { openMessage, sealMessage } from '../../../../shared/client/sealed/content/messages.ts';
 import { keysOfWords, makeWords } from '../../../../shared/client/sealed/ring/words.ts';
 import { type DeviceKeys, publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
+import { goneMembers } from '../../../../shared/client/sealing/gone.ts';
 import { makeRecovery } from '../../../../shared/client/sealing/recovery.ts';
 import { makeRings } from '../../../../shared/client/sealing/rings.ts';
 import { ACCOUNT, codeOf, firstRing, makePerson, nextRing, NOW } from '../sealed/people.ts';
@@ -226,6 +227,15 @@ describe('in an account whose ring has changed 600 times', () => {
     service.rings = [first.text, forged.text];
     expect(await codeOf(deviceOf(service, 'fresh-1').recovery.recover(words, cli))).toBe('bad_ring');
   });
+});
+
+test('words have a place of their own in the ring, and do not count as a device that is gone', async () => {
+  const { laptop } = await accountWithWords();
+  await laptop.rings.change({ add: [(await makePerson('other-1')).asks] });
+  const keyring = await currentOf(laptop);
+  const words = { device_id: 'recovery-words', kind: 'words' };
+  expect(keyring.ring.body.members).toContainEqual(expect.objectContaining(words));
+  expect(goneMembers(keyring, [{ device_id: 'laptop-1' }])).toEqual(['other-1']);
 });
 
 test('words are not due in a short chain, nor where there are none', async () => {
