@@ -46,7 +46,7 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'pend
         for (const [i, transfer] of found.entries()) {
           if (transfer === null) continue;
           transfers.push(transfer);
-          bytes += transfer.length;
+          bytes += Buffer.byteLength(transfer);
           const isFull = transfers.length === limit || bytes >= LIMITS.transferPageBytes;
           if (isFull) return page(wave[i] as string);
         }

@@ -8,9 +8,16 @@ const READ_AT_ONCE = 16;
 interface Kept {
   id: string;
   state?: string;
-  /** Length of its JSON. */
-  length?: number;
+  /** UTF-8 bytes of its JSON, most of them in letters of two. */
+  bytes?: number;
   fails?: Error;
+}
+
+/** Returns a transfer as the store has it: its JSON without the end. */
+function openJsonOf({ id, bytes = 0 }: Kept): string {
+  const start = `{"id":"${id}","name":"`;
+  const room = Math.max(0, bytes - start.length - '"}'.length);
+  return `${start}${'é'.repeat(room / 2)}${'x'.repeat(room % 2)}"`;
 }
 
 const entryOf = ({ id }: Kept) => `1800000000000-${id}`;
@@ -34,11 +41,11 @@ function listingOf(transfers: Kept[]) {
       reads.most = Math.max(reads.most, reads.now);
       await Promise.resolve();
       reads.now -= 1;
-      const { state = 'PENDING', length = 0, fails } = transfers.find((each) => each.id === id) as Kept;
+      const found = transfers.find((each) => each.id === id) as Kept;
+      const { state = 'PENDING', fails } = found;
       if (fails) throw fails;
       if (wanted !== undefined && wanted !== state) return null;
-      const openJson = `{"id":"${id}"`.padEnd(length - 1);
-      return { openJson, files: null, relayInUse: false, generations: new Map() };
+      return { openJson: openJsonOf(found), files: null, relayInUse: false, generations: new Map() };
     },
   });
   return {
@@ -85,13 +92,13 @@ describe('a list', () => {
     expect(next).toBe(entryOf({ id: ids.at(-1) as string }));
   });
 
-  test('ends a page that is long enough, to the character', async () => {
+  test('ends a page that is long enough, to the byte', async () => {
     const half = LIMITS.transferPageBytes / 2;
     for (const [last, shown] of [
       [half, 2],
       [half - 1, 3],
     ] as const) {
-      const transfers = [{ id: 'a', length: half }, { id: 'b', length: last }, { id: 'c' }, { id: 'd' }];
+      const transfers = [{ id: 'a', bytes: half }, { id: 'b', bytes: last }, { id: 'c' }, { id: 'd' }];
       const { ids, next } = await listingOf(transfers).list({ limit: 3 });
       expect(ids).toEqual(['a', 'b', 'c'].slice(0, shown));
       expect(next).toBe(entryOf({ id: ids.at(-1) as string }));
@@ -133,12 +140,12 @@ describe('the offers that wait for a device', () => {
   test.each([0, 1, 8, 16, 30])('come page by page, each once and marked as repeated: %i', async (count) => {
     const offers = many(count);
     const pages = await listingOf(offers).pending();
-    expect(pages.flat()).toEqual(offers.map(({ id }) => ({ transfer: { id }, redelivered: true })));
+    expect(pages.flat()).toEqual(offers.map(({ id }) => ({ transfer: { id, name: '' }, redelivered: true })));
     expect(pages.every(({ length }) => length <= READ_AT_ONCE)).toBe(true);
   });
 
   test('are without those that were accepted or have expired since', async () => {
     const offers = [{ id: 'a', state: 'ACCEPTED' }, { id: 'b' }, { id: 'c', fails: new BatonError('not_found') }];
-    expect(await listingOf(offers).pending()).toEqual([[{ transfer: { id: 'b' }, redelivered: true }]]);
+    expect(await listingOf(offers).pending()).toEqual([[{ transfer: { id: 'b', name: '' }, redelivered: true }]]);
   });
 });
