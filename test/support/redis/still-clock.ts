@@ -12,16 +12,22 @@ export interface Announcement {
   payload: string;
 }
 
+/** What a script says behind its reply: what it announced, and whether it was carried out before, as one that is sent again. */
+interface Said {
+  announced: Announcement[];
+  isRepeated?: true;
+}
+
 /** Takes the announcements off a reply. Nothing is published, as in a cluster, so that the reply has all of them. */
-function announcedIn(reply: Raw[]): Announcement[] {
+function takeSaid(reply: Raw[]): Said {
   const said = reply.pop() as string | [string, string, string[]];
-  const flat = typeof said === 'string' ? [] : said[2];
+  const [, repeated, flat] = typeof said === 'string' ? ['', '0', []] : said;
   const found: Announcement[] = [];
   for (let i = 0; i < flat.length; i += 3) {
     const [channel = '', label = '', payload = ''] = flat.slice(i, i + 3);
     found.push({ channel, label, payload });
   }
-  return found;
+  return { announced: found, ...(repeated === '1' && { isRepeated: true }) };
 }
 
 /** Returns a call of a script in the store, whose clock says NOW. Each copy of the call has the same words. */
@@ -31,15 +37,15 @@ export function callOf<K extends string, A, R, S extends string>(
   settings: Settings<S> | [],
   on: Readonly<Record<K, string>>,
   args: Given<A>,
-): (resentAfterMs?: number) => Promise<R & { announced: Announcement[] }> {
+): (resentAfterMs?: number) => Promise<R & Said> {
   const bound = bindScript(declaration, false, settings);
   const text = bound.text.replaceAll("redis.call('TIME')", `{ ${NOW / 1000}, 0 }`);
   const words = bound.words(on, args);
   return async (resentAfterMs) => {
     if (resentAfterMs !== undefined) words[bound.resentAt] = resentAfterMs;
     const reply = (await redis.eval(text, bound.keyCount, ...words)) as Raw[];
-    const announced = declaration.announces ? announcedIn(reply) : [];
-    return { ...bound.read(reply), announced };
+    const said = declaration.announces ? takeSaid(reply) : { announced: [] };
+    return { ...bound.read(reply), ...said };
   };
 }
 

@@ -105,7 +105,7 @@ describe('a mailbox is full', () => {
   ])('with as many messages as it may have: %d', async (count, error) => {
     const account = await makeAccount(redis);
     await account.devices({ tablet: 'Tablet' });
-    await redis.hset(account.keys.mail, 'bytes', 10, 'purged', MINUTE);
+    await redis.hset(account.keys.mail, 'bytes', 1, 'purged', MINUTE);
     await account.fill('phone', count);
     await account.fill('tablet', 1);
     const { targets } = await account.send({ wanted: '*' });
@@ -196,7 +196,7 @@ describe('a message with a key of its client', () => {
     await account.stream('s1', 'bus:a', 'phone');
     await redis.hdel(account.keys.devices, 'phone');
     expect(await account.send({ ...args, messageId: 'm2' })).toEqual({
-      ...{ ...first, routes: [{ channel: 'bus:a', device: 'phone' }], announced: [] },
+      ...{ ...first, routes: [{ channel: 'bus:a', device: 'phone' }], announced: [], isRepeated: true },
     });
     expect(await account.logged()).toHaveLength(1);
   });
@@ -226,7 +226,7 @@ describe('a message that is sent again', () => {
     await account.stream('s1', 'bus:a', 'phone');
     expect(await send(500)).toEqual({
       ...{ messageId: 'm1', createdAtMs: NOW, targets: [['phone', 'Phone', '', false]] },
-      ...{ routes: [{ channel: 'bus:a', device: 'phone' }], jobs: [], announced: [] },
+      ...{ routes: [{ channel: 'bus:a', device: 'phone' }], jobs: [], announced: [], isRepeated: true },
     });
     expect(await account.logged()).toHaveLength(1);
   });

@@ -51,6 +51,15 @@ describe('an offer', () => {
     }
   });
 
+  test('is found by its receiver among the offers to others', async () => {
+    const account = await makeAccount(redis);
+    await redis.zadd(account.keys.offers, 0, `tablet pending ${NOW}-7:t2`, 0, `pad pending ${NOW}-7:t3`);
+    await account.offer();
+    expect(await account.pending('phone', `${NOW + 1}-7`)).toMatchObject({ transfers: ['t1'] });
+    expect(await account.list('phone')).toMatchObject({ transfers: [`${NOW}-t1`] });
+    expect(await account.list('laptop')).toMatchObject({ transfers: [`${NOW}-t1`] });
+  });
+
   test('keeps its long parts outside of the record, as long as the record', async () => {
     const account = await makeAccount(redis);
     const long = { count: 17, longList: 'list', sealed: 'text', brief: '[]' };
@@ -160,7 +169,9 @@ describe('an offer that comes again', () => {
     await account.offer({ rememberSeconds: 600 });
     await redis.del(account.keys.routes);
     const again = await account.offer({ rememberSeconds: 600, transferId: 't2', pushes: 'scheduled' });
-    expect(again).toEqual({ openJson: OFFERED, receiver: 'phone', routes: [], jobs: [], evict: [], announced: [] });
+    expect(again).toEqual({
+      ...{ openJson: OFFERED, receiver: 'phone', routes: [], jobs: [], evict: [], announced: [], isRepeated: true },
+    });
     expect(await account.logged()).toHaveLength(1);
   });
 
@@ -177,14 +188,16 @@ describe('an offer that comes again', () => {
     await send();
     expect(await send(500)).toEqual({
       ...{ openJson: OFFERED, receiver: 'phone', routes: [{ channel: 'bus:watch', device: '~Watch' }], jobs: [] },
-      ...{ evict: [], announced: [] },
+      ...{ evict: [], announced: [], isRepeated: true },
     });
     expect(await account.logged()).toHaveLength(1);
   });
 
   test('and was not carried out is carried out, and its answer is kept for the last copy', async () => {
     const account = await makeAccount(redis);
-    expect(await account.prepare()(500)).toMatchObject({ openJson: OFFERED });
+    const reply = await account.prepare()(500);
+    expect(reply).toMatchObject({ openJson: OFFERED });
+    expect(reply).not.toHaveProperty('isRepeated');
     expect(JSON.parse((await redis.get(account.keys.operation)) ?? '')).toEqual(['body', 'OK', OFFERED, 'phone', '[]']);
   });
 });
