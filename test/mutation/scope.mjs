@@ -35,7 +35,7 @@ const TRANSFER_SCRIPTS = scripts(
   'transfers',
   ...['reads', 'phase', 'generation', 'act', 'init'].map((name) => `transfer-${name}`),
 );
-const MESSAGE_SCRIPTS = scripts('messages', 'message-accept', 'mail-page');
+const MESSAGE_SCRIPTS = scripts('messages', 'message-accept', 'mail-page', 'mailbox', 'kept-targets', 'told-before');
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);
 const transfers = (...names) => names.map((name) => `test/transfers/${name}.test.ts`);
 
@@ -59,12 +59,8 @@ const PARTS = [
   },
   {
     files: /^services\/sync\/messages\/prelude\/.*\.lua$/,
-    tests: [
-      ...MESSAGE_SCRIPTS,
-      SENT_AGAIN,
-      RATES,
-      ...commands('idempotency', 'names-that-look-one', 'sealed', 'mailbox', 'messages'),
-    ],
+    // A stream that opens purges its mailbox.
+    tests: [...MESSAGE_SCRIPTS, ...scripts('streams', 'stream-open')],
   },
   {
     files: /^services\/sync\/streams\/(?:lua|prelude)\/(?:log-page|position)\.lua$/,
