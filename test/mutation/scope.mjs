@@ -33,7 +33,7 @@ const NEWEST_GUESTS = ['test/unit/client/sealed/newest-guests.test.ts', ...SEALE
 const scripts = (module, ...names) => names.map((name) => `test/unit/${module}/scripts/${name}.test.ts`);
 const TRANSFER_SCRIPTS = scripts(
   'transfers',
-  ...['reads', 'phase', 'generation', 'act', 'init'].map((name) => `transfer-${name}`),
+  ...['reads', 'phase', 'generation', 'act', 'init', 'end', 'view'].map((name) => `transfer-${name}`),
 );
 const MESSAGE_SCRIPTS = scripts('messages', 'message-accept', 'mail-page', 'mailbox', 'kept-targets', 'told-before');
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);
@@ -80,11 +80,8 @@ const PARTS = [
   },
   {
     files: /^services\/sync\/transfers\/prelude\/.*\.lua$/,
-    tests: [
-      ...TRANSFER_SCRIPTS,
-      ...transfers('transfers', 'words-and-numbers', 'small-reads', 'records'),
-      ...commands('counted-once'),
-    ],
+    // A stream that opens counts the offers to its device.
+    tests: [...TRANSFER_SCRIPTS, ...scripts('streams', 'stream-open')],
   },
   {
     files: /^services\/sync\/transfers\/(?:file-list|file-names|listing|view)\.ts$/,

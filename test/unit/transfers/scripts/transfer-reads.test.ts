@@ -193,8 +193,12 @@ describe('a record is removed to make space', () => {
   ])('%s', async (_, fields, isGone) => {
     const account = await makeAccount(redis);
     await account.transfer(fields);
+    await redis.zadd(account.keys.due, NOW, 'transfer:t1', NOW, 'transfer:t2');
     await account.evict();
     expect(await redis.exists(account.keys.record)).toBe(isGone ? 0 : 1);
+    expect(await redis.zrange(account.keys.due, '0', '-1')).toEqual(
+      isGone ? ['transfer:t2'] : ['transfer:t1', 'transfer:t2'],
+    );
     expect(await account.offers()).toHaveLength(isGone ? 0 : 3);
   });
 
