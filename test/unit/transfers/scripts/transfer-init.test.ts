@@ -95,11 +95,11 @@ describe('the limit of live transfers', () => {
   const [COUNT, GUESTS, BYTES] = [LIMITS.liveTransfers, LIMITS.liveTransfersOfGuests, LIMITS.transferBytes];
 
   test.each<[string, [number, number, string?], 'full' | 'guest', boolean]>([
-    ['has a place left', [COUNT - 1, 1], 'full', true],
+    ['has a place left', [COUNT - 1, 3], 'full', true],
     ['has none left', [COUNT, 1], 'full', false],
     ['has just these bytes left', [1, BYTES - 10], 'full', true],
     ['has too few bytes left', [1, BYTES - 9], 'full', false],
-    ['has a place left for guests', [GUESTS - 1, 1, 'guest'], 'guest', true],
+    ['has a place left for guests', [GUESTS - 1, 3, 'guest'], 'guest', true],
     ['has none left for guests', [GUESTS, 1, 'guest'], 'guest', false],
     ['has one for others when guests have theirs', [GUESTS, 1, 'guest'], 'full', true],
     ['has one for guests when others have many', [GUESTS, 1], 'guest', true],
@@ -132,6 +132,13 @@ describe('the limit of records', () => {
     expect(await account.logged()).toEqual([]);
     await redis.zrem(account.keys.transfers, 'e0');
     expect(await account.offer()).toMatchObject({ openJson: OFFERED, evict: [] });
+  });
+
+  test('has the only ended transfer removed first', async () => {
+    const account = await makeAccount(redis);
+    await redis.zadd(account.keys.transfers, NOW, 'e0');
+    await addLive(account, LIMITS.transferRecords - 1, 1);
+    expect(await account.offer()).toMatchObject({ openJson: '', evict: ['e0'] });
   });
 });
 
