@@ -50,6 +50,15 @@ const PARTS = [
     ],
   },
   {
+    files: /^services\/sync\/redis\/prelude\/(?:log|operation|rate|routes)\.lua$/,
+    tests: [
+      ...scripts('redis', 'log', 'operation', 'rate', 'routes'),
+      ...MESSAGE_SCRIPTS,
+      ...scripts('transfers', 'transfer-init', 'transfer-act'),
+      SENT_AGAIN,
+    ],
+  },
+  {
     files: /^services\/sync\/messages\/lua\/(?:message-accept|mail-page)\.lua$/,
     tests: [...MESSAGE_SCRIPTS, SENT_AGAIN],
   },

@@ -30,7 +30,10 @@ function takeSaid(reply: Raw[]): Said {
   return { announced: found, ...(repeated === '1' && { isRepeated: true }) };
 }
 
-/** Returns a call of a script in the store, whose clock says NOW. Each copy of the call has the same words. */
+/**
+ * Returns a call of a script in the store, whose clock says NOW. Each copy of the call has the same words. The error of a
+ * refusal has what the script said too.
+ */
 export function callOf<K extends string, A, R, S extends string>(
   redis: Redis,
   declaration: ScriptDeclaration<K, A, R, S>,
@@ -45,7 +48,11 @@ export function callOf<K extends string, A, R, S extends string>(
     if (resentAfterMs !== undefined) words[bound.resentAt] = resentAfterMs;
     const reply = (await redis.eval(text, bound.keyCount, ...words)) as Raw[];
     const said = declaration.announces ? takeSaid(reply) : { announced: [] };
-    return { ...bound.read(reply), ...said };
+    try {
+      return { ...bound.read(reply), ...said };
+    } catch (error) {
+      throw Object.assign(error as Error, said);
+    }
   };
 }
 
