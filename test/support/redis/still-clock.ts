@@ -45,8 +45,8 @@ export function callOf<K extends string, A, R, S extends string>(
   const text = bound.text.replaceAll("redis.call('TIME')", `{ ${NOW / 1000}, 0 }`);
   const words = bound.words(on, args);
   return async (resentAfterMs) => {
-    if (resentAfterMs !== undefined) words[bound.resentAt] = resentAfterMs;
-    const reply = (await redis.eval(text, bound.keyCount, ...words)) as Raw[];
+    const sent = words.map((word, i) => (i === bound.resentAt && resentAfterMs !== undefined ? resentAfterMs : word));
+    const reply = (await redis.eval(text, bound.keyCount, ...sent)) as Raw[];
     const said = declaration.announces ? takeSaid(reply) : { announced: [] };
     try {
       return { ...bound.read(reply), ...said };
