@@ -59,6 +59,14 @@ const PARTS = [
     ],
   },
   {
+    files: /^services\/sync\/devices\/(?:lua|prelude)\/.*\.lua$/,
+    // A signal finds the device that its target means.
+    tests: [
+      ...scripts('devices', 'names', 'device-add', 'device-rename', 'device-remove'),
+      ...scripts('signals', 'signal-send'),
+    ],
+  },
+  {
     files: /^services\/sync\/messages\/lua\/(?:message-accept|mail-page)\.lua$/,
     tests: [...MESSAGE_SCRIPTS, SENT_AGAIN],
   },
