@@ -36,6 +36,7 @@ const TRANSFER_SCRIPTS = scripts(
   ...['reads', 'phase', 'generation', 'act', 'init', 'end', 'view'].map((name) => `transfer-${name}`),
 );
 const MESSAGE_SCRIPTS = scripts('messages', 'message-accept', 'mail-page', 'mailbox', 'kept-targets', 'told-before');
+const PUSH_SCRIPTS = scripts('push', 'push-register', 'push-enqueue', 'push-take', 'push-finish');
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);
 const transfers = (...names) => names.map((name) => `test/transfers/${name}.test.ts`);
 
@@ -65,6 +66,15 @@ const PARTS = [
       ...scripts('devices', 'names', 'device-add', 'device-rename', 'device-remove'),
       ...scripts('signals', 'signal-send'),
     ],
+  },
+  {
+    files: /^services\/sync\/push\/prelude\/.*\.lua$/,
+    // Scripts that accept messages and offers enqueue pushes too.
+    tests: [...PUSH_SCRIPTS, ...MESSAGE_SCRIPTS, ...scripts('transfers', 'transfer-init')],
+  },
+  {
+    files: /^services\/sync\/push\/lua\/.*\.lua$/,
+    tests: PUSH_SCRIPTS,
   },
   {
     files: /^services\/sync\/messages\/lua\/(?:message-accept|mail-page)\.lua$/,
