@@ -77,6 +77,10 @@ const PARTS = [
     tests: PUSH_SCRIPTS,
   },
   {
+    files: /^services\/sync\/due\/lua\/.*\.lua$/,
+    tests: scripts('due', 'due'),
+  },
+  {
     files: /^services\/sync\/messages\/lua\/(?:message-accept|mail-page)\.lua$/,
     tests: [...MESSAGE_SCRIPTS, SENT_AGAIN],
   },
