@@ -81,6 +81,14 @@ const PARTS = [
     tests: scripts('due', 'due'),
   },
   {
+    files: /^services\/sync\/redis\/lua\/account-notify\.lua$/,
+    tests: scripts('redis', 'routes'),
+  },
+  {
+    files: /^services\/sync\/signals\/lua\/.*\.lua$/,
+    tests: scripts('signals', 'signal-send'),
+  },
+  {
     files: /^services\/sync\/messages\/lua\/(?:message-accept|mail-page)\.lua$/,
     tests: [...MESSAGE_SCRIPTS, SENT_AGAIN],
   },
