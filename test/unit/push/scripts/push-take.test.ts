@@ -185,6 +185,13 @@ describe('a push for messages', () => {
     expect(await account.take('message')).toMatchObject({ outcome: 'taken', count: 1, id, message: `{"id":"${id}"` });
   });
 
+  test('shows the newest of its peer before the one that it is for', async () => {
+    const account = await makeDue('message');
+    for (let i = 0; i < MOST - 1; i++) await account.message(`n${i}`, 400 - i, { sender: 'tablet' });
+    await account.message('m2', 5);
+    expect(await account.take('message')).toMatchObject({ outcome: 'taken', count: 1, id: 'm2' });
+  });
+
   test('waits for the one that it finds behind those of others', async () => {
     const account = await makeDue('message');
     await account.stream('phone');
