@@ -74,7 +74,7 @@ withChromium.describe('the app without network', () => {
     await page.getByText('You are offline').waitFor();
     await page.locator('.composer textarea').waitFor();
     // One that nothing was ever said to is known as well.
-    await deviceRow(page, 'Tablet').click();
+    await openThread(page, 'Tablet');
     await say(page, 'the first words');
     await page.getByText(OFFLINE).waitFor();
     expect(await page.getByText(/no longer in your account|Former devices/i).count()).toBe(0);

@@ -195,7 +195,7 @@ withChromium.describe('what is written in the app waits until the service takes 
     await deviceRow(page, 'Tablet').waitFor();
     await context.setOffline(true);
     await say(page, 'to nobody');
-    await deviceRow(page, 'Tablet').click();
+    await openThread(page, 'Tablet');
     await say(page, 'to the tablet');
     await page.getByText('Waits until you are online.').waitFor();
     await tablet.on(one).call('removeDevice', { params: { device_id: phone.id } });

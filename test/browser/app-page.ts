@@ -122,9 +122,10 @@ export async function leaveFirstThread(page: Page): Promise<void> {
   await page.locator('.device').first().waitFor();
 }
 
-/** Opens the thread of a device. */
+/** Opens the thread of a device. Until it is there, the composer is that of the thread before it. */
 export async function openThread(page: Page, name: string): Promise<void> {
   await deviceRow(page, name).click();
+  await page.locator('.pane.thread h1', { hasText: name }).waitFor();
   await page.locator('.composer textarea').waitFor();
 }
 
