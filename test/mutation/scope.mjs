@@ -38,7 +38,6 @@ const TRANSFER_SCRIPTS = scripts(
 const MESSAGE_SCRIPTS = scripts('messages', 'message-accept', 'mail-page', 'mailbox', 'kept-targets', 'told-before');
 const PUSH_SCRIPTS = scripts('push', 'push-register', 'push-enqueue', 'push-take', 'push-finish');
 const commands = (...names) => names.map((name) => `test/commands/${name}.test.ts`);
-const transfers = (...names) => names.map((name) => `test/transfers/${name}.test.ts`);
 
 const PARTS = [
   {

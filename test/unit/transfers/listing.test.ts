@@ -16,8 +16,8 @@ interface Kept {
 /** Returns a transfer as the store has it: its JSON without the end. */
 function openJsonOf({ id, bytes = 0 }: Kept): string {
   const start = `{"id":"${id}","name":"`;
-  const room = Math.max(0, bytes - start.length - '"}'.length);
-  return `${start}${'é'.repeat(room / 2)}${'x'.repeat(room % 2)}"`;
+  const space = Math.max(0, bytes - start.length - '"}'.length);
+  return `${start}${'é'.repeat(space / 2)}${'x'.repeat(space % 2)}"`;
 }
 
 const entryOf = ({ id }: Kept) => `1800000000000-${id}`;
