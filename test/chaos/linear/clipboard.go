@@ -19,8 +19,9 @@ func held(does line) string {
 	return does.Value + " " + strconv.FormatInt(does.begin(), 10) + " " + strconv.FormatInt(does.end(), 10)
 }
 
-// clipboard returns what a read may find: the text until its time is over, then nothing.
-func clipboard(isClockRight bool) func(now string, does line) bool {
+// clipboard returns what a read may find: the text until its time is over, then nothing. The time of a text is judged unless the
+// clock was set since it was written.
+func clipboard(h *history) func(now string, does line) bool {
 	return func(now string, does line) bool {
 		if now == "" {
 			return does.Read == ""
@@ -28,9 +29,10 @@ func clipboard(isClockRight bool) func(now string, does line) bool {
 		parts := strings.Split(now, " ")
 		from, _ := strconv.ParseInt(parts[1], 10, 64)
 		until, _ := strconv.ParseInt(parts[2], 10, 64)
+		isRight := isClockRight(h, from, does.end())
 		if does.Read == "" {
-			return !isClockRight || does.end()+slack >= from+lifetime
+			return !isRight || does.end()+slack >= from+lifetime
 		}
-		return does.Read == parts[0] && (!isClockRight || until == forever || does.begin()-slack <= until+lifetime)
+		return does.Read == parts[0] && (!isRight || until == forever || does.begin()-slack <= until+lifetime)
 	}
 }

@@ -108,9 +108,10 @@ func settled(writes, reads []line) []line {
 	return left
 }
 
-func isClockRight(h *history) bool {
+// isClockRight tells whether nobody set the clock of the store between two times.
+func isClockRight(h *history, from, until int64) bool {
 	for _, loss := range h.losses {
-		if loss.Clock {
+		if loss.Clock && loss.begin() <= until && loss.end() >= from {
 			return false
 		}
 	}

@@ -37,6 +37,7 @@ func TestWhatIsPossible(t *testing.T) {
 		"a write without an answer":                  {written, open, read("clipboard", "o", "v3", 100, 110)},
 		"a write that never came":                    {written, open, read("clipboard", "o", "v1", 100, 110)},
 		"a text whose time is over":                  {written, read("clipboard", "o", "", 20_100, 20_110)},
+		"a text that was there when a clock was set": {written, `{"kind":"loss","begin":40,"end":50,"clock":true}`, read("clipboard", "o", "", 60, 70)},
 		"a text that was lost":                       {written, replaced, `{"kind":"loss","begin":40,"end":50}`, read("clipboard", "o", "v1", 60, 70)},
 		"a step that was repeated":                   {accepted, accepted, ended, read("transfer", "t", "CANCELLED", 40, 50)},
 		"a step whose answer tells of the end since": {accepted, ended, `{"kind":"transfer","key":"t","account":"o","do":"p2p","begin":12,"end":40,"said":"ok","read":"CANCELLED"}`},
@@ -54,18 +55,19 @@ func TestWhatIsPossible(t *testing.T) {
 
 func TestWhatIsNot(t *testing.T) {
 	for name, lines := range map[string][]string{
-		"a text that was replaced":        {written, replaced, read("clipboard", "o", "v1", 40, 50)},
-		"a text that nobody wrote":        {written, read("clipboard", "o", "v9", 40, 50)},
-		"a text that came back":           {written, open, read("clipboard", "o", "v3", 100, 110), read("clipboard", "o", "v1", 120, 130)},
-		"nothing before its time":         {written, read("clipboard", "o", "", 40, 50)},
-		"a text after its time":           {written, read("clipboard", "o", "v1", 21_000, 21_010)},
-		"a loss that another account had": {written, replaced, `{"kind":"loss","accounts":["x"],"begin":35,"end":36}`, read("clipboard", "o", "v1", 60, 70)},
-		"two ends":                        {accepted, ended, `{"kind":"transfer","key":"t","account":"o","do":"fail","begin":40,"end":50,"said":"ok","read":"FAILED"}`},
-		"a state that is over":            {accepted, ended, read("transfer", "t", "ACCEPTED", 40, 50)},
-		"a step after the end":            {accepted, ended, `{"kind":"transfer","key":"t","account":"o","do":"p2p","begin":40,"end":50,"said":"ok","read":"CANCELLED"}`},
-		"a refusal without a cause":       {accepted, `{"kind":"transfer","key":"t","account":"o","do":"cancel","begin":40,"end":50,"said":"refused","read":"ACCEPTED"}`},
-		"two first rings":                 {first, `{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"ok"}`},
-		"a conflict without a cause":      {`{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"refused"}`},
+		"a text that was replaced":            {written, replaced, read("clipboard", "o", "v1", 40, 50)},
+		"a text that nobody wrote":            {written, read("clipboard", "o", "v9", 40, 50)},
+		"a text that came back":               {written, open, read("clipboard", "o", "v3", 100, 110), read("clipboard", "o", "v1", 120, 130)},
+		"nothing before its time":             {written, read("clipboard", "o", "", 40, 50)},
+		"nothing, long after a clock was set": {`{"kind":"loss","begin":-20,"end":-10,"clock":true}`, written, read("clipboard", "o", "", 40, 50)},
+		"a text after its time":               {written, read("clipboard", "o", "v1", 21_000, 21_010)},
+		"a loss that another account had":     {written, replaced, `{"kind":"loss","accounts":["x"],"begin":35,"end":36}`, read("clipboard", "o", "v1", 60, 70)},
+		"two ends":                            {accepted, ended, `{"kind":"transfer","key":"t","account":"o","do":"fail","begin":40,"end":50,"said":"ok","read":"FAILED"}`},
+		"a state that is over":                {accepted, ended, read("transfer", "t", "ACCEPTED", 40, 50)},
+		"a step after the end":                {accepted, ended, `{"kind":"transfer","key":"t","account":"o","do":"p2p","begin":40,"end":50,"said":"ok","read":"CANCELLED"}`},
+		"a refusal without a cause":           {accepted, `{"kind":"transfer","key":"t","account":"o","do":"cancel","begin":40,"end":50,"said":"refused","read":"ACCEPTED"}`},
+		"two first rings":                     {first, `{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"ok"}`},
+		"a conflict without a cause":          {`{"kind":"keys","key":"o","account":"o","do":"put","value":"1:b","before":"","begin":0,"end":20,"said":"refused"}`},
 	} {
 		if got := verdictOf(t, lines...); got != porcupine.Illegal {
 			t.Errorf("%s: %s", name, got)
@@ -77,7 +79,7 @@ func TestPlantedReadsAreFound(t *testing.T) {
 	lines := []string{written, replaced, read("clipboard", "o", "v2", 40, 50)}
 	histories, _ := readHistories(strings.NewReader(strings.Join(lines, "\n")))
 	made := planted(histories[0])
-	if len(made) != 2 {
+	if len(made) != 3 {
 		t.Fatalf("%d were planted", len(made))
 	}
 	for _, one := range made {

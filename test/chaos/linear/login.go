@@ -14,7 +14,7 @@ const (
 // again; an end; and `gone`.
 func login(h *history) kind {
 	from, until := times(h)
-	right := isClockRight(h)
+	right := isClockRight(h, from, forever)
 	mayBeOver := func(does line) bool { return !right || does.end()+slack >= from+decidable }
 	mayRun := func(now string, does line) bool {
 		last := until + decidable

@@ -215,7 +215,7 @@ var transfer = kind{first: "PENDING", lost: taken(gone), step: func(state string
 func kindOf(h *history) kind {
 	switch h.kind {
 	case "clipboard":
-		return register(h, "", clipboard(isClockRight(h)))
+		return register(h, "", clipboard(h))
 	case "name":
 		return register(h, unknown, func(now string, does line) bool { return now == does.Read })
 	case "transfer":

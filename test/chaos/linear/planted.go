@@ -1,11 +1,11 @@
 package main
 
 // planted returns histories with one answer that was never possible, made from one that holds: a read of a value that nobody
-// wrote, one of a value that was overwritten before it began, and a step that the model forbids, where there are such. None when
-// nothing was read.
+// wrote, one of a value that was overwritten before it began, one of nothing where a text is held, and a step that the model
+// forbids, where there are such. None when nothing was read.
 func planted(h *history) []*history {
 	var made []*history
-	never, stale := -1, -1
+	never, stale, gone := -1, -1, -1
 	var old string
 	for at, does := range h.operations {
 		if does.Do != "read" || does.End == nil || overlaps(does, h.losses) {
@@ -17,12 +17,18 @@ func planted(h *history) []*history {
 		if value, isThere := overwritten(h, does); isThere {
 			stale, old = at, value
 		}
+		if gone < 0 && isHeld(h, does) {
+			gone = at
+		}
 	}
 	if never >= 0 {
 		made = append(made, with(h, never, "nobody-wrote-this"))
 	}
 	if stale >= 0 {
 		made = append(made, with(h, stale, old))
+	}
+	if gone >= 0 {
+		made = append(made, with(h, gone, ""))
 	}
 	if wrong := wrongStep(h); wrong != nil {
 		made = append(made, wrong)
@@ -61,6 +67,29 @@ func overwritten(h *history, read line) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// isHeld tells whether a read has to find a text: one was acknowledged before, its time is not over, and nobody else wrote or
+// cleared meanwhile.
+func isHeld(h *history, read line) bool {
+	for at, first := range h.operations {
+		isInTime := first.end() < read.begin() && read.end()+slack < first.begin()+lifetime
+		if h.kind == "clipboard" && isWrite(first) && isInTime && isUndisturbed(h, first, read) && isAlone(h, at, read) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAlone tells whether no other write may have taken effect between the begin of a write and the end of a read.
+func isAlone(h *history, at int, read line) bool {
+	first := h.operations[at]
+	for other, does := range h.operations {
+		if other != at && does.Do == "write" && does.begin() <= read.end() && does.end() >= first.begin() {
+			return false
+		}
+	}
+	return true
 }
 
 func isWrite(does line) bool {
