@@ -46,3 +46,17 @@ test('a pin that is not in the list leads nowhere, and one of another ring is a 
   expect(await codeOf(pinRing(texts.slice(0, 5), pinned(6)))).toBe('link_again');
   expect(await codeOf(pinRing(texts.slice(0, 5), { ...pinned(2), hash: pinned(3).hash }))).toBe('devices_disagree');
 });
+
+test('a list in which two rings have one number is a disagreement, whichever of them comes first', async () => {
+  const a = await makePerson('device-a');
+  const first = await firstRing(a);
+  const [one, other] = [await nextRing(first, a, {}), await nextRing(first, a, { rotate: true })];
+  for (const list of [
+    [first, one, other],
+    [first, other, one],
+  ]) {
+    const answer = list.map(({ text }) => text);
+    expect(await codeOf(walkChain([], answer, ACCOUNT))).toBe('devices_disagree');
+  }
+  expect(numbersOf(await walkChain([], [first.text, one.text, one.text], ACCOUNT))).toEqual([1, 2]);
+});
