@@ -173,7 +173,8 @@ GoesOn ==
 Spec == Init /\ [][Next]_vars /\ GoesOn
 
 -----------------------------------------------------------------------------
-\* Proves G7: nobody takes a replica for dead that beats, whoever is paused: only one that was silent for so long.
+\* Nobody takes a replica for dead that beats, whoever is paused: only one that was silent for so long. Graces, which hide a
+\* reload (G7), are left out here: tests and the checker of histories have them.
 TheLivingKeepTheirLease == [][("v1" \in lease /\ "v1" \notin lease') => slow >= DEAD_AFTER - 1]_vars
 
 \* Proves G6: an id has a lease or a reaper, never both: who counts as gone knows that it does.
