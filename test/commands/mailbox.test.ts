@@ -153,6 +153,15 @@ describe('an acknowledgement', () => {
     expect(told.map(({ data }) => data.message_ids)).toEqual([[id], [id]]);
   });
 
+  test('of a message that a device sent to itself is told to it', async () => {
+    const [laptop] = await site.enrol('Laptop');
+    const stream = site.listen(laptop, site.two);
+    await stream.next('ready');
+    const id = await send(laptop, laptop, 'x');
+    expect(await ack(laptop, [id])).toBe(1);
+    expect((await stream.next('message:delivered')).data.message_ids).toEqual([id]);
+  });
+
   test('reaches a sender that was away when it comes back', async () => {
     const [laptop, phone] = await site.enrol('Laptop', 'Phone');
     const before = site.listen(laptop, site.one);
