@@ -22,6 +22,7 @@ const RELAY_STEPS = 'a file of the relay takes the steps of its model';
 const RING_STEPS = 'a ring is put by the steps of its model';
 const SIGNALS = 'signals of a transfer come to its other party alone, once and in order';
 const LOGIN_STEPS = 'a login request takes the steps of its model';
+const LEASE_STEPS = 'a lease takes the steps of its model';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -88,6 +89,23 @@ export const MUTANTS: readonly Mutant[] = [
     to: '',
     breaks: 'presence is right after quiet, and never calls the present absent',
     firstSeed: 32,
+    model: { name: 'lease', title: 'a renewal makes a lost lease anew' },
+  },
+  {
+    title: 'a claim does not compare the counter',
+    file: 'services/sync/replicas/lua/lease-reap.lua',
+    from: "if redis.call('HGET', keys.replicas, dead) ~= counter then return { 'OK', '0' } end",
+    to: '',
+    breaks: LEASE_STEPS,
+    firstSeed: 2,
+    model: { name: 'lease', title: 'a claim does not compare the counter' },
+  },
+  {
+    title: 'a renewal makes a lost lease anew',
+    file: 'services/sync/replicas/lua/lease-renew.lua',
+    from: 'if renewed == 1 then redis.call',
+    to: 'if true then redis.call',
+    breaks: LEASE_STEPS,
     model: { name: 'lease', title: 'a renewal makes a lost lease anew' },
   },
   {

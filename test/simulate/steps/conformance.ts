@@ -1,4 +1,5 @@
 import type { Violation } from '../../chaos/checker/violation.ts';
+import { followLeases } from './lease-steps.ts';
 import { followLogins } from './login-steps.ts';
 import { type Ask, ModelSteps } from './model-steps.ts';
 import { followRelay } from './relay-steps.ts';
@@ -15,6 +16,8 @@ const PROMISES = {
   keyring: 'a ring is put by the steps of its model',
   // Judges G11.
   login: 'a login request takes the steps of its model',
+  // Judges G6.
+  lease: 'a lease takes the steps of its model',
 } as const;
 
 export type Conformance = Record<keyof typeof PROMISES, ModelSteps>;
@@ -26,6 +29,7 @@ export function makeConformance(parts: { ask: Ask; now: () => number }): Conform
     relay: new ModelSteps({ ...parts, followers: followRelay() }),
     keyring: new ModelSteps({ ...parts, followers: [followRings()] }),
     login: new ModelSteps({ ...parts, followers: [followLogins()] }),
+    lease: new ModelSteps({ ...parts, followers: [followLeases()] }),
   };
 }
 
