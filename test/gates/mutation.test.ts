@@ -57,15 +57,17 @@ test('a part of a file fails when it has more survivors than the whole file had'
   expect(code).toBe(0);
 }, 240_000);
 
-test('a file that had no mutants fails as soon as one survives', async () => {
+test('a file that had no mutants fails as soon as one survives, and one without a score always', async () => {
   const { output } = await tree.run([
     '--input-type=module',
     '-e',
     `import { flawOf } from './test/mutation/score.mjs';
      for (const killed of [2, 1])
-       console.log(flawOf({ killed, total: 2, survivors: 2 - killed, isWhole: true }, { killed: 0, total: 0 }));`,
+       console.log(flawOf({ killed, total: 2, survivors: 2 - killed, isWhole: true }, { killed: 0, total: 0 }));
+     console.log(flawOf({ killed: 2, total: 2, survivors: 0, isWhole: false }));`,
   ]);
-  expect(output.trim().split('\n')).toEqual(['null', '1 of 2 killed, after 0 of 0']);
+  const without = 'it has no score yet: run it whole with --accept';
+  expect(output.trim().split('\n')).toEqual(['null', '1 of 2 killed, after 0 of 0', without]);
 });
 
 test('tests that fail without a mutant kill none', async () => {

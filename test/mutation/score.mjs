@@ -29,7 +29,7 @@ export const committedScores = () => JSON.parse(read('./scores.json'));
  * show a score, but it must not show more survivors than the whole file has.
  */
 export function flawOf({ killed, total, survivors, isWhole }, committed) {
-  if (committed === undefined) return null;
+  if (committed === undefined) return 'it has no score yet: run it whole with --accept';
   const allowed = committed.total - committed.killed;
   // A file without mutants had no survivor.
   const isLower = committed.total === 0 ? killed < total : killed * committed.total < committed.killed * total;
