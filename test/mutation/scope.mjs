@@ -76,6 +76,10 @@ const PARTS = [
     tests: PUSH_SCRIPTS,
   },
   {
+    files: /^services\/sync\/keys\/(?:lua|prelude)\/.*\.lua$/,
+    tests: scripts('keys', 'keyring-put', 'keyring-removal', 'keyring-read'),
+  },
+  {
     files: /^services\/sync\/due\/lua\/.*\.lua$/,
     tests: scripts('due', 'due'),
   },
