@@ -80,6 +80,14 @@ const PARTS = [
     tests: scripts('keys', 'keyring-put', 'keyring-removal', 'keyring-read'),
   },
   {
+    files: /^services\/sync\/signin\/lua\/invite-.*\.lua$/,
+    tests: scripts('signin', 'invite'),
+  },
+  {
+    files: /^services\/sync\/signin\/(?:lua|prelude)\/login.*\.lua$/,
+    tests: scripts('signin', 'login-decide', 'login-poll'),
+  },
+  {
     files: /^services\/sync\/due\/lua\/.*\.lua$/,
     tests: scripts('due', 'due'),
   },
