@@ -88,6 +88,10 @@ const PARTS = [
     tests: scripts('signin', 'login-decide', 'login-poll'),
   },
   {
+    files: /^services\/sync\/replicas\/lua\/.*\.lua$/,
+    tests: scripts('replicas', 'leases'),
+  },
+  {
     files: /^services\/sync\/due\/lua\/.*\.lua$/,
     tests: scripts('due', 'due'),
   },
