@@ -92,6 +92,10 @@ const PARTS = [
     tests: scripts('replicas', 'leases'),
   },
   {
+    files: /^services\/sync\/identity\/lua\/.*\.lua$/,
+    tests: scripts('identity', 'key-set-keep'),
+  },
+  {
     files: /^services\/sync\/due\/lua\/.*\.lua$/,
     tests: scripts('due', 'due'),
   },
