@@ -88,6 +88,18 @@ const PARTS = [
     tests: scripts('signin', 'login-decide', 'login-poll'),
   },
   {
+    files: /^services\/sync\/relay\/lua\/relay-(?:reserve|release|keep|read|unread|readers)\.lua$/,
+    tests: scripts('relay', 'lists'),
+  },
+  {
+    files: /^services\/sync\/relay\/lua\/relay-(?:commit|take|wait-read|wait-write)\.lua$/,
+    tests: scripts('relay', 'bytes', 'generations'),
+  },
+  {
+    files: /^services\/sync\/relay\/(?:lua|prelude)\/.*\.lua$/,
+    tests: scripts('relay', 'generations', 'bytes'),
+  },
+  {
     files: /^services\/sync\/replicas\/lua\/.*\.lua$/,
     tests: scripts('replicas', 'leases'),
   },
