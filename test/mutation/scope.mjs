@@ -104,6 +104,10 @@ const PARTS = [
     tests: scripts('replicas', 'leases'),
   },
   {
+    files: /^services\/sync\/sessions\/lua\/.*\.lua$/,
+    tests: scripts('sessions', 'sessions'),
+  },
+  {
     files: /^services\/sync\/identity\/lua\/.*\.lua$/,
     tests: scripts('identity', 'key-set-keep'),
   },
