@@ -112,6 +112,18 @@ const PARTS = [
     tests: scripts('identity', 'key-set-keep'),
   },
   {
+    files: /^services\/broker\/(?:sessions\/lua\/session-mint|sessions\/prelude\/session)\.lua$/,
+    tests: scripts('broker', 'session-mint', 'session-secrets', 'session-end'),
+  },
+  {
+    files: /^services\/broker\/(?:keyring\/lua\/.*|sessions\/lua\/session-(?:open|page|revoke))\.lua$/,
+    tests: scripts('broker', 'session-end'),
+  },
+  {
+    files: /^services\/broker\/sessions\/(?:lua|prelude)\/.*\.lua$/,
+    tests: scripts('broker', 'session-secrets', 'session-mint'),
+  },
+  {
     files: /^services\/sync\/due\/lua\/.*\.lua$/,
     tests: scripts('due', 'due'),
   },
