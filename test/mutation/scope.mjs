@@ -112,6 +112,14 @@ const PARTS = [
     tests: scripts('identity', 'key-set-keep'),
   },
   {
+    files: /^services\/(?:sync|broker)\/redis\/prelude\/(?:clock|space)\.lua$/,
+    tests: scripts('redis', 'clock', 'space'),
+  },
+  {
+    files: /^services\/sync\/(?:redis\/prelude\/route-rows|replicas\/prelude\/liveness)\.lua$/,
+    tests: scripts('streams', 'stream-attach', 'ended-routes', 'stream-open', 'stream-quota', 'presence'),
+  },
+  {
     files: /^services\/broker\/(?:sessions\/lua\/session-mint|sessions\/prelude\/session)\.lua$/,
     tests: scripts('broker', 'session-mint', 'session-secrets', 'session-end'),
   },
