@@ -3,6 +3,9 @@ import { utf8 } from '../../../../shared/client/sealed/primitives/bytes.ts';
 import {
   type Guest,
   hashOfGuests,
+  isSignedAt,
+  type ListPlace,
+  placeOf,
   readGuestList,
   readGuests,
   signGuests,
@@ -57,6 +60,8 @@ test.each([
   ['of more than 64', () => ({ n: 1, guests })],
   ['that has a device twice', () => ({ n: 1, guests: [one(), { ...guests[1], device_id: one().device_id }] })],
   ['that has a key twice', () => ({ n: 1, guests: [one(), { ...guests[1], enc: one().enc }] })],
+  ['whose number is below zero', () => ({ n: 1, number: -1, guests: [] })],
+  ['whose number is no whole number', () => ({ n: 1, number: 0.5, guests: [] })],
   ['that is no object', () => 1],
   ['that is nothing', () => null],
 ])('a list %s is refused', async (_, list) => {
@@ -96,4 +101,24 @@ test('a guest stays in the list for eight days after its end, by its latest entr
   const twice = [{ ...one(), until: end - 1 }, one()];
   expect(await listAt(end + 8 * DAY_MS - 1, twice)).toEqual([one()]);
   expect(await listAt(end + 8 * DAY_MS, twice)).toEqual([]);
+});
+
+test('a list has the number after that of the list that it replaces, and the first number at a new ring', async () => {
+  const placeAfter = async (after: ListPlace | null) => placeOf(await signGuests(ring, [], a.signer, NOW, after));
+  expect(await placeAfter(null)).toEqual({ n: 1, number: 1 });
+  expect(await placeAfter({ n: 1, number: 5 })).toEqual({ n: 1, number: 6 });
+  expect(await placeAfter({ n: 0, number: 5 })).toEqual({ n: 1, number: 1 });
+});
+
+test('a list of an earlier version, which has no number, is older than all others of its ring', async () => {
+  expect(placeOf(await signed({ n: 1, guests: [] }))).toEqual({ n: 1, number: 0 });
+  expect([placeOf('no list'), placeOf(await signed('guest'))]).toEqual([null, null]);
+});
+
+test('a list is signed at a ring only by its members', async () => {
+  const text = await signGuests(ring, [one()], a.signer, NOW);
+  const other = await firstRing(await makePerson('device-b'));
+  expect(await isSignedAt(text, ring, ACCOUNT)).toBe(true);
+  expect(await isSignedAt(text, other, ACCOUNT)).toBe(false);
+  expect(await isSignedAt('no list', ring, ACCOUNT)).toBe(false);
 });

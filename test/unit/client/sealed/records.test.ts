@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import {
+  keyIn,
+  keyText,
   makeRecords,
   openFrom,
   RECORD_BYTES,
@@ -217,4 +219,41 @@ test.each(CIPHERS)('no bit of a record can change, its nonce included: %s', asyn
     other[at] = (other[at] ?? 0) ^ 0x80;
     expect(await codeOf(records.open(0, other))).toBe('record_damaged');
   }
+});
+
+test.each([5, R, 2 * R + 5])('sealing %d bytes reads none behind their end, and gives no empty piece', async (size) => {
+  const [records, file] = [await recordsOf(size), fileOf(size)];
+  const whole = await sealAll(records, file);
+  const read = (start: number, length: number) => {
+    expect(start + length).toBeLessThanOrEqual(size);
+    return file.slice(start, start + length);
+  };
+  for (const seal of [sealFrom, sealAhead]) {
+    for (const offset of [undefined, 0, 12, whole.length - 16, whole.length]) {
+      const pieces: Bytes[] = [];
+      for await (const piece of seal(records, read, offset)) pieces.push(piece);
+      expect(pieces.filter(({ length }) => length === 0)).toEqual([]);
+      expect(Buffer.compare(concat(...pieces), whole.slice(offset ?? 0))).toBe(0);
+    }
+  }
+});
+
+test.each([5, 2 * R])('a byte behind the last record of %d bytes is damage at once', async (size) => {
+  const [records, file] = [await recordsOf(size), fileOf(size)];
+  const opening = openFrom(records);
+  await opening.push(await sealAll(records, file));
+  expect(await codeOf(opening.push(new Uint8Array(1)))).toBe('record_damaged');
+});
+
+test('opening may begin behind the last record, where nothing may come any more', async () => {
+  const records = await recordsOf(5);
+  const opening = openFrom(records, records.count);
+  expect(await codeOf(opening.push(new Uint8Array(1)))).toBe('record_damaged');
+  openFrom(records, records.count).finish();
+});
+
+test('the key of a transfer is kept as text, and a text of another length is none', () => {
+  expect(keyIn(keyText(KEY))).toEqual(KEY);
+  expect([31, 33].map((length) => keyIn(keyText(randomBytes(length))))).toEqual([null, null]);
+  expect(keyIn('no key!')).toBeNull();
 });
