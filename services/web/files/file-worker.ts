@@ -29,7 +29,7 @@ export type FileRequest = { turn: number } & (
   /** Returns the digest, and ends it. */
   | { act: 'digest'; file: number }
   | { act: 'digest-blob'; file: number; blob: Blob }
-  /** Seals a part of a file, into the memory that it gets, or as a part of a file. */
+  /** Seals a part of a file, into the memory that it gets, or as a part of a file. One after the other for each number. */
   | ({
       act: 'seal';
       file: number;
@@ -144,9 +144,11 @@ async function digestBlob({ turn, file, blob }: Extract<FileRequest, { act: 'dig
 }
 
 function sealedPieces({ file, blob, index, key, transferId }: Extract<FileRequest, { act: 'seal' }>): Pieces {
+  const known = sealing.get(file);
+  if (known !== undefined) return known;
   const parts = { index, key, transferId: Promise.resolve(transferId) };
   const source = sealedSource({ ...blobSource(blob), pieces: () => filePieces(blob) }, parts);
-  const pieces = sealing.get(file) ?? makePieces(source, new AbortController().signal);
+  const pieces = makePieces(source, new AbortController().signal);
   sealing.set(file, pieces);
   return pieces;
 }

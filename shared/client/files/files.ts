@@ -25,7 +25,7 @@ export interface FileSource {
   sealedPieces?(parts: SealedFileParts): Pieces;
 }
 
-/** What the sealed bytes of one file depend on, beside the file. */
+/** The sealed bytes of a file depend on these and on the file. */
 export interface SealedFileParts {
   /** The number of sealed bytes. */
   readonly size: number;
