@@ -20,7 +20,7 @@ export async function violations(page: Page, what: 'all' | 'colours' = 'all'): P
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeCore.source);
   const found = await page.evaluate(
     async (runOnly) => {
-      // What fades in, such as a notice that comes while axe reads, has less contrast for a moment.
+      // A notice may come while axe reads. It fades in, and has less contrast for a moment.
       const still = new CSSStyleSheet();
       still.replaceSync('*, *::before, *::after { animation: none !important; transition: none !important; }');
       document.adoptedStyleSheets.push(still);

@@ -15,7 +15,7 @@ export interface Announcement {
   payload: string;
 }
 
-/** What a script says behind its reply: what it announced, and whether it was carried out before, as one that is sent again. */
+/** A script says this behind its reply: its announcements, and whether an earlier copy of the call was carried out. */
 interface Said {
   announced: Announcement[];
   isRepeated?: true;

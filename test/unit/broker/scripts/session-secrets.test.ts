@@ -14,7 +14,7 @@ afterAll(() => redis.disconnect());
 
 type Account = ReturnType<typeof makeAccount>;
 
-/** What the two scripts that take a secret do with it. */
+/** Two scripts take a secret. They judge it alike. */
 const BY_SECRET: [string, (account: Account, digest: string) => Promise<object>][] = [
   ['use', (account, digest) => account.use(1, digest)],
   ['rotate', (account, digest) => account.rotate(1, digest, ['d-0', 'd-9'])],

@@ -3,7 +3,7 @@ import { connectTo, sharedRedisUrl } from '../../../support/redis/redis.ts';
 import { NOW } from '../../../support/redis/still-clock.ts';
 import { jobOf, makeAccount, type Registration, registrationText } from './account.ts';
 
-/* What becomes of a push that was sent, to the registration with the fence 7. */
+/* A push was sent to the registration with the fence 7, and has ended. */
 
 let redis: Redis;
 

@@ -8,7 +8,7 @@ import { connectTo, randomPrefix, sharedRedisUrl } from '../../../support/redis/
 import { NOW, runScript } from '../../../support/redis/still-clock.ts';
 import { IDLE_SECONDS, SETTINGS } from './file.ts';
 
-/* What the relay keeps of an account: files with a reservation, files without, and the requests that read. */
+/* The relay keeps lists of an account: files with a reservation, files without, and the requests that read. */
 
 let redis: Redis;
 

@@ -16,7 +16,7 @@ afterAll(() => redis.disconnect());
 
 type Request = ReturnType<typeof makeRequest>;
 
-/** What the two scripts that take a code answer to it. */
+/** Two scripts take a code. They judge it alike. */
 const BY_CODE: [string, (request: Request, codeDigest?: string) => Promise<object>][] = [
   ['read', (request, codeDigest = 'code digest') => request.read({ codeDigest })],
   ['decide', (request, codeDigest = 'code digest') => request.decide({ codeDigest })],

@@ -13,7 +13,7 @@ const SENT = { poll: 'poll digest', code: 'code digest', name: 'Phone', type: 'b
 export const CREATED = NOW - 20_000;
 export const EXPIRES = CREATED + TTL_MS;
 
-/** What a request that has ended keeps. */
+/** A request that has ended keeps these fields. */
 export const TOMBSTONE = ['code', 'decision', 'expires', 'fence', 'poll', 'state'];
 
 /** Makes the place of a login request. Its scripts run in the store at NOW. */
