@@ -92,6 +92,22 @@ func TestPlantedReadsAreFound(t *testing.T) {
 	}
 }
 
+// A clearing during a loss may take effect after the text that was written next.
+func TestNothingIsNotPlantedWhereItIsPossible(t *testing.T) {
+	cleared := `{"kind":"clipboard","key":"o","account":"o","do":"write","value":"","begin":-20,"end":-10,"said":"ok"}`
+	loss := `{"kind":"loss","begin":-15,"end":-12}`
+	histories, _ := readHistories(strings.NewReader(strings.Join([]string{cleared, loss, written, read("clipboard", "o", "v1", 40, 50)}, "\n")))
+	made := planted(histories[0])
+	if len(made) != 1 {
+		t.Errorf("%d were planted", len(made))
+	}
+	for _, one := range made {
+		if judge(one) != porcupine.Illegal {
+			t.Error("a planted read was not found")
+		}
+	}
+}
+
 // Rounds of writes that overlap each other, of which one in three has an answer, and each third value is read.
 func TestWritesWithoutAnAnswerDoNotMultiply(t *testing.T) {
 	var lines []string

@@ -81,11 +81,15 @@ func isHeld(h *history, read line) bool {
 	return false
 }
 
-// isAlone tells whether no other write may have taken effect between the begin of a write and the end of a read.
+// isAlone tells whether no other write may have taken effect between the begin of a write and the end of a read. One that ran
+// during a loss may take effect at any time after it, as one without an answer.
 func isAlone(h *history, at int, read line) bool {
 	first := h.operations[at]
 	for other, does := range h.operations {
-		if other != at && does.Do == "write" && does.begin() <= read.end() && does.end() >= first.begin() {
+		if other == at || does.Do != "write" || does.begin() > read.end() {
+			continue
+		}
+		if does.end() >= first.begin() || overlaps(does, h.losses) {
 			return false
 		}
 	}

@@ -30,7 +30,7 @@ func forbidden(first, second line) (line, bool) {
 	case first.Kind == "transfer" && first.Do != "read" && isReading:
 		// The offer is open again.
 		second.Read = "PENDING"
-	case first.Kind == "keys" && first.Do == "put" && second.Do == "put" && second.Said == "refused" && second.Before == first.Before:
+	case first.Kind == "keys" && first.Do == "put" && second.Do == "put" && second.Said == "refused" && second.Before == first.Before && second.Value != first.Value:
 		// Two rings follow the same one.
 		second.Said = "ok"
 	default:
