@@ -15,6 +15,8 @@ export default {
   testEnvironment: './test/support/runner/leak-free.mjs',
   testSequencer: './test/support/runner/long-and-short.mjs',
   reporters: ['default', './test/support/runner/time-report.mjs', './test/support/runner/skip-report.mjs'],
+  // What the bundler of the app knows.
+  moduleNameMapper: { '^virtual:worker-address$': '<rootDir>/test/support/worker-address.ts' },
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': [
