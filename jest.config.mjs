@@ -24,7 +24,7 @@ export default {
       { jsc: { parser: { syntax: 'typescript' }, target: 'es2023' }, module: { type: 'es6' }, sourceMaps: 'inline' },
     ],
   },
-  // Of tests and hooks: generous, for only what fails waits so long.
+  // For tests and hooks. It is generous, because only a failing test waits so long.
   testTimeout: 90_000,
   // Files wait more than they compute: for leases, heartbeats and processes that start.
   maxWorkers: 6,

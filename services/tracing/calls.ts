@@ -25,7 +25,7 @@ export function traceScripts(tracer: Tracer): void {
   });
 }
 
-/** Of a request of the HTTP client. */
+/** A request of the HTTP client. */
 interface OutgoingRequest {
   origin: string;
   method: string;

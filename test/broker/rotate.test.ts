@@ -220,7 +220,7 @@ describe('what is no credential', () => {
     expectEnded(await service.tryRotate(credentialOf(session)), 'session_revoked');
     expectEnded(await service.tryVerify(credentialOf(session)), 'session_revoked');
     expectEnded(await service.tryVerifyToken(session.access_token), 'session_revoked');
-    // Whose it was is not for other services.
+    // Other services do not learn who the session belonged to.
     const stranger = serviceOf(broker, { app: 'other', token: OTHER_TOKEN });
     for (const answer of [
       await stranger.tryVerify(credentialOf(session)),

@@ -7,7 +7,7 @@ interface Message {
   params?: Params;
   result?: Params;
   error?: { message: string } | string;
-  /** Of an error of WebDriver BiDi, which names it beside. */
+  /** The message of an error, where WebDriver BiDi puts it. */
   message?: string;
 }
 

@@ -41,7 +41,7 @@ if (existsSync(MEMORY_DISK)) process.env.TMPDIR = MEMORY_DISK;
 
 const SHOWN_ERRORS = 10;
 
-/** Of a quiet moment that was none, because the store failed over by itself; then it is taken as it is. */
+/** How often a quiet moment is tried again after the store failed over by itself. The last one is taken as it is. */
 const ATTEMPTS_AT_QUIET = 3;
 
 /** Where the operations of a history are, beside it. */
@@ -52,7 +52,7 @@ interface Run {
   redisServer: string;
 }
 
-/** Of half of the seeds streams are rotated all the time; of the others hardly any: what falls silent stays silent. */
+/** Half of the seeds rotate streams all the time. The others rotate hardly any, so that a silent stream stays silent. */
 const rotateSeconds = (random: Random): string => (random.fork('rotation').next() < 0.5 ? '45' : '900');
 
 const STORES: Record<Options['mode'], (parts: StoreOptions) => Promise<ChaosStore>> = {

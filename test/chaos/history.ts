@@ -81,7 +81,7 @@ export type Frame =
       name: 'message';
       messageId: string;
       from: string | null;
-      /** Of the operation; null when the text is none of ours. */
+      /** The account of the operation; null when the text is none of ours. */
       account: string | null;
       operation: number | null;
       redelivered: boolean;
@@ -122,7 +122,7 @@ export interface Fault {
   target: string;
   /** The replica that was hit; null when it was the store, or all of them. */
   replica: string | null;
-  /** Whose keys were concerned; null: everybody's. */
+  /** The accounts with keys that were concerned; null: all. */
   accounts: readonly string[] | null;
   /** The leases of the replicas were among them: what is lost of these hides devices everywhere. Not said: whatever is hidden is excused. */
   holdsLeases?: boolean | undefined;
@@ -173,7 +173,7 @@ export interface Plan {
   kinds: string[];
   /** Only these were wanted. Not said: all. */
   isPart?: boolean;
-  /** Of those that were wanted, what this machine cannot do. */
+  /** The kinds that were wanted and that this machine cannot do. */
   skipped?: string[];
 }
 
@@ -183,7 +183,7 @@ export interface History {
   operations: Operation[];
   faults: Fault[];
   checkpoints: Checkpoint[];
-  /** Of the driver, in order. */
+  /** Stalls of the driver, in order. */
   stalls: Stall[];
   /** What replicas counted of their repairs, by cause; printed, not judged. */
   repairs?: Record<string, number>;

@@ -9,7 +9,7 @@ const ANSWERS_WITHIN_MS = 2_000;
 
 /** Sums of counters over all replicas of a run, as far as they were last read: what a killed one did since is missing. */
 export class Repairs {
-  /** Of each replica its latest counters. */
+  /** The latest counters of each replica. */
   readonly #latest = new Map<string, Map<string, number>>();
 
   /** Never rejects: one that does not answer keeps what it said before. */

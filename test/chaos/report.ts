@@ -45,7 +45,7 @@ function contextOf({ at, device }: Violation, history: History): string[] {
   ];
 }
 
-/** Of each family of counters a line with its causes. */
+/** Returns a line with the causes of each family of counters. */
 function describeRepairs(repairs: Record<string, number>): string[] {
   const lines = new Map<string, string[]>();
   for (const [name, count] of Object.entries(repairs).toSorted(([, a], [, b]) => b - a)) {

@@ -101,7 +101,7 @@ afterAll(async () => {
 const run = (args: readonly string[], more: object = {}): Run =>
   terminal.run(args, { env: { BATON_URL: url }, ...more });
 
-/** Of what a pseudo-terminal gives, which ends lines in its own way. */
+/** Returns the lines that a pseudo-terminal gave. It ends lines in its own way. */
 const linesOf = (text: string): string =>
   text.replaceAll('\r\n', '\n').replaceAll(/\x1b\[(?:\?25[hl]|[0-9]*[GJK])/g, '');
 

@@ -6,7 +6,7 @@ const CTRL_C = '\x03';
 const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
 const ERASE_LINE = '\x1b[2K';
-/** Of the terminal that the programs run on. */
+/** The width of the terminal that the programs run on. */
 const COLUMNS = 80;
 /** So that a terminal would begin a line with what looks like another one, wherever the text begins. */
 const fake = (line: string): string => Array.from({ length: COLUMNS }, (_, at) => ' '.repeat(at) + line).join('');

@@ -8,7 +8,7 @@ import { type Installed, installClient } from './installed.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
-/** Of everything, with what it depends on, as a page loads it. */
+/** The size of everything with its dependencies, as a page loads it. */
 const MOST_BYTES = 24 * 1024;
 /** What encrypts, with HPKE; the list of recovery words, which is loaded when it is asked for, among it. */
 const MOST_SEALED_BYTES = 33 * 1024;

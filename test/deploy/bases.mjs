@@ -80,7 +80,7 @@ function addNpm(root) {
   cpSync(npm, join(root, 'usr/lib/node_modules/npm'), { recursive: true });
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/bin/npm'));
   for (const program of ['sh', 'env']) add(root, find(program), `/usr/bin/${program}`);
-  // Of the C library, and named only by what npm installs.
+  // These belong to the C library, and only what npm installs names them.
   const [, libraries] = /(\/\S+)\/libc\.so/.exec(must('ldd', [find('env')]));
   for (const library of ['librt.so.1', 'libutil.so.1', 'libresolv.so.2']) add(root, join(libraries, library));
   if (existsSync(CERTIFICATES)) add(root, CERTIFICATES);

@@ -82,7 +82,7 @@ async function testAll() {
   if (counts.failed > 0) say(await site.logs());
   await site.down();
   for (const mode of ['sentinel', 'cluster']) {
-    // Of the ports before there are connections in store here, which nobody answers any more.
+    // Connections to the earlier ports are kept here, and nobody answers them any more.
     const own = { BATON_REDIS: mode, BATON_PORT: String(await freePort()) };
     await testMode({ test, mode, site: siteOf({ profiles: [mode], env: own }) });
   }

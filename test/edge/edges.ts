@@ -16,7 +16,7 @@ const LISTENS_WITHIN_MS = 20_000;
 export const EDGE_SECRET = 'the-secret-between-edge-and-replicas-0123';
 
 interface EdgeParts {
-  /** Of the edge; before it so that replicas and broker can be told where the public finds them. */
+  /** The port of the edge. It is chosen first, so that replicas and broker can be told where the public finds them. */
   port?: number;
   /** URLs. */
   replicas: readonly string[];

@@ -7,7 +7,7 @@ import { type EdgeSite, startEdgeSite } from './edge-site.ts';
 /* The nginx that ships, with its pool of kept connections to the replicas, while every replica is replaced. */
 
 const CLIENTS = 20;
-/** Of site.conf. */
+/** As in site.conf. */
 const FAIL_TIMEOUT_MS = 5_000;
 
 skipUnless(isInstalled('nginx'), 'needs nginx').describe('behind nginx', () => {

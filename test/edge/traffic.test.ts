@@ -211,7 +211,7 @@ for (const kind of KINDS) {
       ];
       const watched = { ...phone.cookie, Referer: `https://baton.example/link?c=${secret}`, 'X-Poll-Secret': secret };
       for (const edge of [site.edge, dead]) {
-        // Of the dead one each request takes as long as the edge tries.
+        // Each request to the dead one takes as long as the edge tries.
         for (const path of paths)
           for (const headers of edge === dead ? [watched] : [{}, phone.bearer, watched])
             await request(edge, { path, headers });

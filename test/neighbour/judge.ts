@@ -9,12 +9,12 @@ const P50_TIMES = 3;
 const P99_TIMES = 5;
 /** Below this a figure says more about the machine than about us. */
 const FLOOR_MS = 2;
-/** Of three. */
+/** The median of three. */
 const MIDDLE = 0.5;
 /** Figures without which there is no middle, and no worst of a hundred. */
 const ENOUGH_FOR_P99 = 100;
 const ENOUGH_FOR_P50 = 20;
-/** Of what was due. */
+/** A share of what was due. */
 const LEAST_BEGUN = 0.5;
 
 /** A phase that is over. Times are Unix ms. */
@@ -64,8 +64,8 @@ interface Comparison {
 }
 
 /**
- * How often as long as without the attacker, and that in words; null where too little was measured. Of the stretches
- * without it the middle one counts: what an attack leaves behind must not become what is normal.
+ * How often as long as without the attacker, and that in words; null where too little was measured. The
+ * middle one of the stretches without it counts, because what an attack leaves behind must not become normal.
  */
 function compare({ baselines, attacked, share }: Comparison): { holds: boolean; says: string } | null {
   const [most, enough] = share === 0.5 ? [P50_TIMES, ENOUGH_FOR_P50] : [P99_TIMES, ENOUGH_FOR_P99];

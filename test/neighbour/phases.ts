@@ -1,7 +1,7 @@
 /** A stretch of a run. */
 export interface Phase {
   kind: 'baseline' | 'alone' | 'together' | 'planted';
-  /** Of a scenario, or what it is. */
+  /** The name of a scenario, or what the phase is. */
   name: string;
   seconds: number;
 }

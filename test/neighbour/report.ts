@@ -87,7 +87,7 @@ export function describePhase(history: History, phase: PastPhase, figures: Phase
   return [...lines, ...(answers === '' ? [] : [answers])].join('\n');
 }
 
-/** Of the time of one processor: what replicas and store wait while next to nothing is asked of them. */
+/** A share of one processor's time: how long replicas and store wait while next to nothing is asked of them. */
 const BUSY_MACHINE = 0.2;
 
 /** Says so when the machine had something else to do: queues then grow whatever the service does. Null when it had not. */

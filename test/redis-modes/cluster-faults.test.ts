@@ -17,7 +17,7 @@ const channelOf = ({ pairs }: Traffic): string => {
 };
 const accountKey = ({ user }: { user: string }): string => `${prefix}:{${user}}:log`;
 
-/** Of which every primary has some. */
+/** Returns users of whom every primary has some. */
 async function spreadUsers(): Promise<string[]> {
   for (;;) {
     const users = randomUsers();

@@ -250,7 +250,7 @@ describe.each([
   test('with every replica stopped it is 202: accepted and delivered, and 201 by the same key once one goes on', async () => {
     const { user, onPhone, send, mail, replicas } = await startPair();
     pauseAll(replicas);
-    // Of a machine that stood still while replicas were waited for it is a 503.
+    // The answer is a 503 when the machine stood still while replicas were waited for.
     const ask = () =>
       until(
         () => send('unconfirmed', 'key'),
@@ -340,7 +340,7 @@ describe.each([
     expect(inMailbox).toHaveLength(1);
   });
 
-  // Of those that ask fewer: a primary that Sentinel has replaced still serves the other replicas for a moment.
+  // With fewer confirmations a primary that Sentinel has replaced still serves the other replicas for a moment.
   // Proves G17.
   test('where all replicas have to confirm, another primary in good order loses nothing that was a 201', async () => {
     const through = await startWaiting(shelf.replicas);

@@ -12,7 +12,7 @@ import { expectProblem } from '../support/wire.ts';
  */
 
 let site: SignInSite;
-/** Of another installation, which never met the broker. */
+/** A replica of another installation, which never met the broker. */
 let stranger: ReplicaProcess;
 const user = randomUser();
 const device = (device_name: string, more: object = {}) => site.signIn(user, { device_name, ...more });

@@ -75,7 +75,7 @@ test('an old secret that is used after its time ends the streams of the session 
   expect(again.deviceId).toBe(old.deviceId);
   const stream = again.listen(site.two);
   await stream.next('ready');
-  // Of one that has not told of it yet.
+  // A replica that has not heard of it yet.
   const fresh = await site.startReplica();
   for (const left of [old, tab]) expectProblem(await refresh(left, fresh), 'reuse_detected');
   expectProblem(await tab.ask(site.two, ME), 'session_revoked');

@@ -41,7 +41,7 @@ function expectOnlyTen(answers: WireAnswer[]): void {
   for (const refused of answers.slice(BEGINNINGS)) {
     expectProblem(refused, 'rate_limited');
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    // Of the two that count here it is the narrower one.
+    // The narrower one of the two that count here.
     expect(refused.headers.ratelimit).toMatch(/"qr_start"; r=0\b/);
     expect(refused.headers['ratelimit-policy']).toMatch(/"qr_start"; q=10; w=60\b/);
   }

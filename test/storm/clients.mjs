@@ -124,7 +124,7 @@ async function sendTo(stream, content, url) {
     });
     if (response.ok) break;
     const text = await response.text();
-    // Of a store that does not answer in time, on a machine with much else to do; as any client would.
+    // The store did not answer in time, on a machine with much else to do. It tries again, as any client would.
     if (response.status !== 503) throw new Error(`${response.status} ${text}`);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }

@@ -17,7 +17,7 @@ interface StormParts {
   processes: number;
   redisUrl: string;
   keyPrefix: string;
-  /** Of the replicas, like a profile's. */
+  /** Flags for the Node of the replicas, like those of a profile. */
   nodeFlags?: string[];
 }
 

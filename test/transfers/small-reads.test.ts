@@ -33,7 +33,7 @@ afterAll(async () => {
 const sent = async (): Promise<number> =>
   Number(/total_net_output_bytes:(\d+)/.exec(await redis.info('stats'))?.[1] ?? Number.NaN);
 
-/** Of the beats of a replica, while the test waits. */
+/** The bytes that a replica's beats may take while the test waits. */
 const BEATS = 60_000;
 
 async function costOf(act: () => Promise<unknown>): Promise<number> {

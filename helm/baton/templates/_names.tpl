@@ -23,7 +23,7 @@ app.kubernetes.io/instance: {{ $top.Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
-{{/* Of pods: without the version of the chart, since a new chart alone must not restart them. */}}
+{{/* The labels of pods lack the version of the chart, since a new chart alone must not restart them. */}}
 {{- define "baton.podLabels" -}}
 {{- $top := index . 0 -}}
 {{ include "baton.selector" . }}

@@ -21,7 +21,7 @@ const MOST_PAGES = 128;
 /** The share of what the service keeps that may follow the ring of the statement before the words are to be renewed. */
 const RENEW_AT = 0.5;
 
-/** The chain of an account from a ring on. Of the later rings only the newest are kept. */
+/** The chain of an account from a ring on. Only the newest of the later rings are kept. */
 interface WholeChain {
   readonly start: Ring;
   readonly rings: readonly Ring[];

@@ -36,7 +36,7 @@ export const streamRoutes = {
         Type.String({
           maxLength: 1_024,
           description:
-            'What a caller without a device is called, by the rules of device names. Of others it is ignored.',
+            'The name of a caller without a device, by the rules of device names. It is ignored for other callers.',
           examples: ['Kitchen'],
         }),
       ),

@@ -86,7 +86,7 @@ export const Transfer = Type.Object({
       }),
       {
         description:
-          'Left out of events, lists and answers of actions when there are more than 16: `GET /api/transfer/{transfer_id}` has them. Of a transfer that has ended, a long list is cut to the first files, with cut names: `file_count` says how many there were.',
+          'Left out of events, lists and answers of actions when there are more than 16: `GET /api/transfer/{transfer_id}` has them. After the end of a transfer a long list is cut to the first files, with cut names; `file_count` says how many there were.',
       },
     ),
   ),

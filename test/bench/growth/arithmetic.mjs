@@ -16,7 +16,7 @@ const PLANNED = 0.5;
  * The other half is for the streams of a neighbour that died.
  */
 const STREAMS_PER_REPLICA = (20_000 * 0.9 - 64) / 2;
-/** Of each primary's streams: how many are attached anew in a second after its failover, all replicas together. */
+/** How many streams of a primary all replicas together attach anew in a second after its failover. */
 const ATTACHES_A_SECOND = 20_000;
 const LEASE_SECONDS = 2;
 /** Of Redis, for each lease that one renewal reads: 870 us for 1,053 of them. */

@@ -87,7 +87,7 @@ export async function openCircle({ group, number, listeners, lanes, urls, bytes,
     });
 
   return {
-    /** Of the receivers together: how many events of a kind came. */
+    /** Returns how many events of a kind came to all receivers together. */
     countOf: (name) => counts[name] ?? 0,
     setAckEvery(every) {
       ackEvery = every;

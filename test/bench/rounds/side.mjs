@@ -20,7 +20,7 @@ export async function makeSide({ servers, kind, replicas = 2, redis, pinning, lo
     load: clients[0],
     /** The same task for each process of clients; `given(i)` is what is different. */
     askAll: (task, given) => Promise.all(clients.map((client, i) => client.ask(task, given(i)))),
-    /** Of all servers together, `settle` after collecting garbage. */
+    /** Returns the memory of all servers together; `settle` collects garbage first. */
     async memory(probe) {
       const looks = await Promise.all(running.map((one) => one.look(probe)));
       return { rss: sum(looks.map(({ rss }) => rss)), heapUsed: sum(looks.map(({ heapUsed }) => heapUsed)) };

@@ -11,7 +11,7 @@ const FOREVER_MS = 2 ** 31 - 1;
 interface Ended {
   /** The last record that this device's stream brought. */
   transfer: Transfer;
-  /** Of the records that it brought, in order. */
+  /** The states of the records that it brought, in order. */
   states: TransferState[];
   path: { local: string; remote: string };
 }

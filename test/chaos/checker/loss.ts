@@ -39,8 +39,8 @@ const excusesUntil = (dueAt: number, faults: Fault[], resets: Reset[]): Excuses 
 });
 
 /**
- * The store lost what was written then: of a part of its writes the README says so, of all of them a reset tells. Of what
- * it had instead it may lose a part too, when another server takes its place.
+ * The store lost what was written then. It may lose a part of its writes, as the README says, and a reset tells when it lost
+ * all of them. It may also lose a part of what it had instead, when another server takes its place.
  */
 function isLost(operation: Operation, excuses: Excuses): boolean {
   const { sentAt, answeredAt } = operation;

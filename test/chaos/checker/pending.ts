@@ -84,7 +84,7 @@ export interface Pending {
   device: string;
   /** Kept in a mailbox, so that no reset excuses it. */
   isKept: boolean;
-  /** Of sights and places. */
+  /** The key of its sights and places. */
   key: string;
   what: string;
 }

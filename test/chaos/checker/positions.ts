@@ -18,7 +18,7 @@ export const LATE_MS = 15_000;
 const isBetween = (fault: Fault, from: number, to: number): boolean =>
   fault.startedAt <= to && lostUntil(fault) >= from;
 
-/** Of what was sent or done since `from` the store may have forgotten something, up to `to`. */
+/** Tells whether the store may have forgotten something that was sent or done from `from` to `to`. */
 export const hasLoss = (faults: Fault[], from: number, to: number): boolean =>
   faults.some((fault) => fault.loss !== null && isBetween(fault, from, to));
 

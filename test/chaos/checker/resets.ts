@@ -65,7 +65,7 @@ function seenByAccount({ devices }: History): Map<string, Seen> {
 /**
  * A loss explains a reset of a device when the position was issued within it, or before it where everything was lost: each
  * loss as many as it was losses.
- * Of those that may be behind it the first to end is taken, so that the others are there for later ones.
+ * Takes the first to end of the faults that may be behind it, so that the others are there for later resets.
  */
 function lossBehind(reset: Reset, account: Account, earlier: Reset[]): Fault | null {
   const { position, frame, isAnew } = reset;

@@ -14,7 +14,7 @@ const SIZES: Size[] = [
   { minutes: 10, devices: 200, eventsPerSecond: 100, faultsOfAKind: 5 },
 ];
 
-/** Of a short one, and of one in which only some of the faults were wanted. */
+/** The size of a short run, and of one in which only some of the faults were wanted. */
 const SMALLEST: Size = { minutes: 0, devices: 2, eventsPerSecond: 1, faultsOfAKind: 0 };
 
 const sizeOf = ({ minutes, isPart = false }: Plan): Size =>

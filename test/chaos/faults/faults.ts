@@ -88,7 +88,7 @@ const harmless = (
 function harmed({ variant, target }: PlannedFault, { door: { proxies } }: Member): readonly Proxy[] {
   const used = proxies.filter(({ lines }) => lines > 0);
   if ((variant * 8) % 2 < 1 || used.length === 0) return proxies;
-  // Of another digit than the replica is chosen by.
+  // Another digit than the one that chooses the replica.
   return used.slice(Math.floor(((target * 97) % 1) * used.length)).slice(0, 1);
 }
 

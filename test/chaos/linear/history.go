@@ -23,7 +23,7 @@ type line struct {
 	Said string `json:"said"`
 	Read string `json:"read"`
 
-	// Of a loss. No accounts: all.
+	// The accounts that a loss concerns. None: all.
 	Accounts []string `json:"accounts"`
 	// The clock of the store was set: lifetimes are not judged.
 	Clock bool `json:"clock"`

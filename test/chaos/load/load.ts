@@ -9,7 +9,7 @@ import { wait } from '../wait.ts';
 const TICK_MS = 50;
 const ACK_EVERY_MS = 1_000;
 
-/** Of a hundred messages so many are acknowledged half a minute late, and so are sent again meanwhile. */
+/** So many of a hundred messages are acknowledged half a minute late, and are sent again meanwhile. */
 const LATE_ACK_PERCENT = 3;
 const LATE_ACK_MS = 30_000;
 

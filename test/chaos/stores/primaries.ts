@@ -27,7 +27,7 @@ export const skippedOfPrimaries = (): Record<string, string> =>
 /** One primary and how to tell what became of it. */
 export interface Primary {
   server: RedisProcess;
-  /** Whose keys it holds; everybody's when it is not said. */
+  /** The accounts with keys on it; all when it is not said. */
   accounts?: readonly string[] | undefined;
   /** The replicas' leases too. */
   holdsLeases: boolean;

@@ -17,7 +17,7 @@ export interface Door {
 /** What a fault of the store did, for the history. */
 export interface StoreDamage {
   target: string;
-  /** Whose keys were concerned; everybody's when it is not said. */
+  /** The accounts with keys that were concerned; all when it is not said. */
   accounts?: readonly string[] | undefined;
   /** The replicas' leases were there too; taken for so when it is not said. */
   holdsLeases?: boolean | undefined;

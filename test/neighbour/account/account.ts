@@ -13,7 +13,7 @@ import { relayOnce } from './relayed-file.ts';
 
 const ADDRESS = '127.0.0.3';
 const SENDERS = 8;
-/** Of what the limits allow. */
+/** A share of what the limits allow. */
 const SHARE = 0.9;
 const MOST_MESSAGES_PER_SECOND = 14.4;
 const LOST_AFTER_MS = 10_000;
@@ -59,7 +59,7 @@ interface Device {
 interface Start {
   urls: [string, string];
   account: string;
-  /** Of the processes on the way of a message. */
+  /** The processes on the way of a message. */
   pids: number[];
 }
 

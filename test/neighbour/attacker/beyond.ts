@@ -1,7 +1,7 @@
 import { rateOf } from '../load/limits.ts';
 import type { AttackDevice, Scenario } from './scenario.ts';
 
-/** Of what one device may send. */
+/** How many times as much as one device may send. */
 const TIMES = 3;
 const EACH_PER_SECOND = 20;
 

@@ -6,7 +6,7 @@ import { type LoopFigures, startLoop } from '../load/pace.ts';
 /** The client address of the attacker; limits by address must not be shared with the other account. */
 export const ADDRESS = '127.0.0.2';
 
-/** Of what a limit allows: beyond it the attacker hears 429. */
+/** How many times as much as a limit allows. Beyond the limit the attacker hears 429. */
 const OVERSHOOT = 1.5;
 /** Requests a second of one loop at most, and where no limit is known. */
 const MOST_PER_SECOND = 50;

@@ -5,7 +5,7 @@ interface Rate {
   by: string;
   limit: number;
   windowSeconds: number;
-  /** Of all devices of an account together. */
+  /** The limit of all devices of an account together. */
   accountLimit?: number;
 }
 

@@ -31,7 +31,7 @@ export class SimulatedClock {
   readonly #heap: Happening[] = [];
   #given = 0;
 
-  /** Something happens to `owner` after so many microseconds. Of what is due at once, the first that was given comes first. */
+  /** Something happens to `owner` after so many microseconds. What is due at once happens in the order in which it was given. */
   after(us: number, owner: Owner, run: () => void): Happening {
     this.#given += 1;
     const happening = { atUs: this.nowUs + Math.max(0, Math.round(us)), order: this.#given, owner, run };

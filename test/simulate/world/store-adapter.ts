@@ -134,7 +134,7 @@ export class StoreAdapter {
     return connection.socket;
   }
 
-  /** Cuts connections of a replica. Of what is on its way in either direction a part is lost. */
+  /** Cuts connections of a replica. A part of what is on its way in either direction is lost. */
   cut(replica: Owner, isHit: (connection: { isSubscriber: boolean }) => boolean = () => true): number {
     const hit = this.#connections.filter((one) => one.replica === replica && !one.isClosed && isHit(one));
     for (const { socket, toReplica } of hit) {

@@ -16,7 +16,7 @@ import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 
-/** Of the build, beside whose sources the tests run. */
+/** Pages of the build, beside whose sources the tests run. */
 const BUILT_FILES = new URL('../../../dist/reference/', import.meta.url);
 const BUILT_APP = new URL('../../../dist/web/', import.meta.url);
 

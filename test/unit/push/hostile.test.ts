@@ -23,7 +23,7 @@ import { closeSenders, makeSender, noticeOf, SUBJECT, targetOf, VAPID } from './
 const KNOWN = { allow: ['known'] };
 const PUBLIC = { allow: ['public'] };
 const NAME = 'push.vendor.com';
-/** Of a browser that is real enough. */
+/** The keys of a browser that is real enough. */
 const { keys } = makeBrowser();
 const REFUSED = { outcome: 'retry', afterMs: null, reason: 'address_not_allowed' };
 

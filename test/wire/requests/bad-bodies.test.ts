@@ -15,7 +15,7 @@ import { expectProblem, request, type WireAnswer, type WireRequest } from '../..
 const user = randomUser();
 const own = makeDevice({ user, name: 'Laptop' });
 const other = makeDevice({ user, name: 'Phone' });
-/** Of another account, which is erased. */
+/** A device of another account, which is erased. */
 const erased = makeDevice({ user: randomUser() });
 const scene = { own, other };
 

@@ -31,7 +31,7 @@ afterAll(() => Promise.all([site.stop(), app.stop()]));
 const headers = own.headers;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND'];
 
-/** Of a stream there is none, and of the answer that carries a session: it is given once. */
+/** A stream has none, nor has the answer that carries a session, because it is given once. */
 const hasHead = (route: Route): boolean => !isStream(route) && route.path !== '/api/auth/qr/status';
 
 /** Each path of the route table with the methods that it has. */

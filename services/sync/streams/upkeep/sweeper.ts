@@ -25,7 +25,7 @@ const FRESH = 0.25;
 const MAX_IN_FLIGHT = 200;
 
 /**
- * Most detaches among them. Of streams that close at once, each further one is detached after the answer for another.
+ * Most detaches under way. When more streams close at once, each further one is detached after the answer for another.
  * Thousands of detaches at once would fill the gate, which would then refuse the streams that come back.
  */
 const MAX_DETACHING = 100;

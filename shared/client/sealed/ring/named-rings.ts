@@ -46,7 +46,7 @@ export class OtherRing extends Error {
   }
 }
 
-/** Adds what a member said. Of several rings the newest counts: a chain that has it has the rings before it too. */
+/** Adds what a member said. The newest ring counts, because a chain that has it has the rings before it too. */
 export const withNamed = (known: NamedRings, sig: string, named: NamedRing): NamedRings =>
   (known[sig]?.n ?? 0) >= named.n ? known : { ...known, [sig]: named };
 

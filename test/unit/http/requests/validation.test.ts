@@ -11,7 +11,7 @@ const message = (body: object) => post(JSON.stringify(body));
 const pathsOf = (answer: { body: unknown }): string[] =>
   ((answer.body as { errors?: { path: string }[] }).errors ?? []).map(({ path }) => path);
 
-/** Of each two exactly one is required. */
+/** Pairs of which exactly one is required. */
 const CHOICES = ['/body/to', '/body/to_device_id', '/body/content', '/body/sealed'];
 
 describe('a body', () => {
