@@ -13,6 +13,7 @@ import {
   findRetiredWords,
   findScriptsOfManyKeys,
   findScriptsThatReach,
+  findSubjectsLast,
 } from './text-rules.mjs';
 import { ROOT } from '../local/setup/tree.mjs';
 
@@ -59,6 +60,7 @@ const GATES = {
   scripts: rule(() => [...findScriptsThatReach(), ...findScriptsOfManyKeys()]),
   'local words': rule(findLocalWords),
   'retired words': rule(findRetiredWords),
+  sentences: rule(findSubjectsLast),
   guarantees: rule(findUnprovenGuarantees),
   'sealed walk': rule(findBrokenWalk),
 };

@@ -167,3 +167,15 @@ export function findRetiredWords() {
       );
     });
 }
+
+/** The beginning of a sentence in a comment or a document that puts its subject last. */
+const SUBJECT_LAST = /(?:(?:\/\/|\*|--|#|\{)\s*|[.:;?] |\| |^)(Of|Whose) [a-z]/;
+
+/** Finds such sentences. A reader has to read them twice. */
+export function findSubjectsLast() {
+  return filesUnder()
+    .filter((path) => !BINARY.test(path) && path !== 'LICENSE')
+    .flatMap((path) => linesOf(path).map((text, i) => ({ at: `${path}:${i + 1}`, word: SUBJECT_LAST.exec(text)?.[1] })))
+    .filter(({ word }) => word !== undefined)
+    .map(({ at, word }) => `${at}: a sentence begins with "${word}"`);
+}

@@ -376,6 +376,12 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
     text: `/** It is ${UNSAID} what it lacks. */\nexport const b = 1;\n`,
   },
   {
+    gate: 'sentences',
+    what: 'a comment that hides its subject',
+    file: 'services/sync/planted/hides.ts',
+    text: `/** ${'Of'} several rings the newest counts. */\nexport const c = 1;\n`,
+  },
+  {
     gate: 'guarantees',
     what: 'a test that cites what nobody promises',
     file: 'test/planted/promising.test.ts',
