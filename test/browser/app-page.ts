@@ -32,14 +32,16 @@ function listenForReports(page: Page, reports: string[]): void {
   });
 }
 
-const opened = new Set<Page>();
+/** Open pages, each with the navigations that failed and why. The page of such an error says nothing. */
+const opened = new Map<Page, string[]>();
 const SCENE_CHARS = 600;
 
 /** Returns what each open page shows, for the error of a test that fails. */
 async function tellScene(): Promise<string> {
-  const all = [...opened].map(async (page) => {
+  const all = [...opened].map(async ([page, failed]) => {
     const text = await page.locator('body').innerText({ timeout: 2_000 });
-    return `${page.url()} shows: ${text.replace(/\s*\n\s*/g, ' | ').slice(-SCENE_CHARS)}`;
+    const shown = text.replace(/\s*\n\s*/g, ' | ').slice(-SCENE_CHARS);
+    return [`${page.url()} shows: ${shown}`, ...failed].join('\n');
   });
   return (await Promise.allSettled(all)).map((one) => (one.status === 'fulfilled' ? one.value : '')).join('\n');
 }
@@ -80,8 +82,15 @@ export async function openApp(browser: Browser, opening: Opening): Promise<AppPa
     Object.assign(window, { showSaveFilePicker: undefined, showDirectoryPicker: undefined });
   });
   const page = await context.newPage();
-  opened.add(page);
+  const failed: string[] = [];
+  opened.set(page, failed);
   page.once('close', () => opened.delete(page));
+  page.on('requestfailed', (request) => {
+    if (!request.isNavigationRequest()) return;
+    failed.push(
+      `${request.method()} ${new URL(request.url()).origin} failed: ${request.failure()?.errorText ?? 'no reason'}`,
+    );
+  });
   Object.assign(globalThis, { tellScene });
   await page.goto(`${url}/${at === '' ? '' : `#/${at}`}`);
   return { page, context, reports };
