@@ -10,7 +10,7 @@ import { checkResets, findResets } from './resets.ts';
 import { checkSize } from './size.ts';
 import type { Violation } from './violation.ts';
 
-/** Every promise with the times that it was not kept. */
+/** Returns every promise with its violations. */
 export function check(history: History): Record<string, Violation[]> {
   const resets = findResets(history);
   return {

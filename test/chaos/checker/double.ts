@@ -2,7 +2,7 @@ import { byAccount, type DeviceHistory, faultsOf, type Frame, type History, type
 import { hasLoss } from './positions.ts';
 import type { Violation } from './violation.ts';
 
-/** What an event says, whoever received it; null for frames that are no events of the log. */
+/** Returns what an event says, whoever received it; null for frames that are not events of the log. */
 function contentOf(frame: Frame): string | null {
   if (frame.id === null || frame.name === 'ping' || frame.name === 'ready') return null;
   if (frame.name === 'message') return `message ${frame.messageId}`;
@@ -13,7 +13,7 @@ function contentOf(frame: Frame): string | null {
   return frame.name;
 }
 
-/** What must happen at most once, and how it is known. */
+/** Returns the things that may happen only once, each with the id under which it came. */
 function thingsOf(frame: Frame): { thing: string; under: string }[] {
   const things: { thing: string; under: string }[] = [];
   if (frame.name === 'message') {
@@ -35,7 +35,10 @@ function thingsOf(frame: Frame): { thing: string; under: string }[] {
 
 const deliveryOf = (messageId: string, by: string): string => `delivery of ${messageId} to ${by}`;
 
-/** When deliveries were first asked for: a frame may come long after its event was written, from a replica that stood still. */
+/**
+ * Returns when deliveries were first acknowledged. A frame may come long after its event was written, from a replica
+ * that stood still.
+ */
 function acknowledgedAt(account: string, operations: Operation[]): Map<string, number> {
   const at = new Map<string, number>();
   for (const one of operations) {
@@ -66,7 +69,8 @@ function checkAccount(account: string, devices: DeviceHistory[], history: Histor
         if (first === undefined || first.under === under) continue;
         const askedAt = byNumber.get(number ?? -1)?.sentAt ?? acknowledged.get(thing) ?? frame.at;
         const since = Math.min(first.at, frame.at, askedAt);
-        // What a store forgot may happen once more: between the first time and now, or since it was asked for.
+        // A store that forgot something may let it happen once more, between the first time and now or since it was
+        // acknowledged.
         if (hasLoss(faults, since, Math.max(first.at, frame.at))) continue;
         say(`${thing} came under ${first.under} and under ${under}`);
       }
@@ -81,8 +85,8 @@ function checkAccount(account: string, devices: DeviceHistory[], history: Histor
 }
 
 /**
- * On one stream no event comes twice, and no message, but for those that another `ready` makes pending anew. Over two
- * streams they may, under the same id.
+ * On one stream no event and no message comes twice, except messages that another `ready` makes pending again. Over two
+ * streams they may repeat, under the same id.
  */
 function checkStreams({ account, device, frames }: DeviceHistory): Violation[] {
   const violations: Violation[] = [];
@@ -105,7 +109,7 @@ function checkStreams({ account, device, frames }: DeviceHistory): Violation[] {
   return violations;
 }
 
-/** One thing has one id, one id is one thing, and none comes twice on one stream. */
+/** One thing has one id, one id is one thing, and nothing comes twice on one stream. */
 export function checkDoubles(history: History): Violation[] {
   return [...byAccount(history)].flatMap(([account, devices]) => [
     ...checkAccount(account, devices, history),

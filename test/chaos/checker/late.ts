@@ -5,21 +5,21 @@ import type { Reset } from './resets.ts';
 import type { Violation } from './violation.ts';
 
 /**
- * Nothing here holds up an open stream for longer: a replica that stands still for 13 s, a hole of 12 s on its way to the
- * store, and what it takes to notice.
+ * Nothing here holds up an open stream for longer. The worst case is a replica that stands still for 13 s, a hole of 12 s on
+ * its way to the store, and the time to notice.
  */
 const LATEST_MS = 30_000;
 
-/** The stream that was open for all of that time. */
+/** Returns the stream that was open for all of that time. */
 const openFor = ({ connections }: DeviceHistory, from: number, to: number): Connection | undefined =>
   connections.find(({ openAt, closedAt }) => openAt !== null && openAt <= from && (closedAt ?? Infinity) > to);
 
-/** Moments between which an operation happened: it may have been answered long after. */
+/** Returns the moments between which an operation happened. It may have been answered long afterwards. */
 const windowOf = ({ sentAt, answeredAt }: Operation): [from: number, to: number] => [sentAt, answeredAt + LATEST_MS];
 
 /**
- * A stream that stays open brings what was acknowledged within half a minute, in the middle of all faults too: nothing
- * waits for the stream to be rotated, or for a quiet moment.
+ * A stream that stays open brings what was acknowledged within half a minute, even in the middle of the faults. Nothing waits
+ * for the stream to be rotated or for a quiet moment.
  */
 export function checkLate(history: History, resets: Map<string, Reset[]>): Violation[] {
   const { devices, operations } = history;
@@ -34,7 +34,7 @@ export function checkLate(history: History, resets: Map<string, Reset[]>): Viola
     const { account, number, answeredAt } = operation;
     const faults = faultsBy.get(account) ?? [];
     const [from, dueAt] = windowOf(operation);
-    // What the store forgot meanwhile there may be nothing of to bring.
+    // If the store forgot the event meanwhile, there may be nothing to bring.
     if (hasLoss(faults, from, dueAt)) continue;
     for (const { device, key, what, isKept } of pendingBy(operation, names, messages)) {
       const own = byName.get(device);

@@ -1,7 +1,7 @@
 import { byAccount, type Frame, type History } from '../history.ts';
 import type { Violation } from './violation.ts';
 
-/** Everything in a frame that belongs to one account. */
+/** Returns everything in a frame that belongs to one account. */
 function namesIn(frame: Frame): { devices: string[]; accounts: (string | null)[]; messages: string[] } {
   const none = { devices: [], accounts: [], messages: [] };
   switch (frame.name) {
@@ -53,7 +53,7 @@ export function checkLeaks(history: History): Violation[] {
   return violations;
 }
 
-/** What no client of a run asks for: somebody signed out, a transfer, a signal. */
+/** These frames never come, because no client of a run causes them: a sign-out, a transfer, a signal. */
 export const checkUnasked = ({ devices }: History): Violation[] =>
   devices.flatMap(({ account, device, frames }) =>
     frames.flatMap((frame) =>

@@ -1,13 +1,15 @@
 import type { Connection, DeviceHistory, History } from '../history.ts';
 import type { Violation } from './violation.ts';
 
-/** After quiet a message is there within this time. */
+/** After quiet a message arrives within this time. */
 const PROBE_WITHIN_MS = 10_000;
 
 const openAt = ({ connections }: DeviceHistory, at: number): Connection | undefined =>
   connections.find((one) => one.openAt !== null && one.openAt <= at && (one.closedAt ?? Infinity) > at);
 
-/** No stream is open but silent: after quiet each one brings a probe, itself and not a successor of it. */
+/**
+ * No stream is open but silent: after quiet each stream brings a probe itself, and does not leave it to a successor.
+ */
 export function checkProbes({ devices, operations, checkpoints }: History): Violation[] {
   const byDevice = new Map(devices.map((one) => [one.device, one]));
   const byNumber = new Map(operations.map((one) => [one.number, one]));
@@ -26,7 +28,7 @@ export function checkProbes({ devices, operations, checkpoints }: History): Viol
         if (receiver === undefined || stream === undefined) continue;
         const dueAt = answeredAt + PROBE_WITHIN_MS;
         const arrived = receiver.frames.filter((frame) => frame.name === 'message' && frame.operation === number);
-        // A stream that ended meanwhile (rotation) leaves the probe to its successor.
+        // A stream that ends meanwhile (rotation) leaves the probe to its successor.
         const outlived = (stream.closedAt ?? Infinity) > dueAt;
         if (arrived.some((frame) => frame.at <= dueAt && (!outlived || frame.connection === stream.number))) continue;
         say(device, `the probe ${number} did not arrive on the open connection ${stream.number} (${stream.replica})`);
@@ -36,7 +38,10 @@ export function checkProbes({ devices, operations, checkpoints }: History): Viol
   return violations;
 }
 
-/** `superseded` ends a stream for good: only four newer ones of the device may cause it, and there is ever only one. */
+/**
+ * `superseded` ends a stream for good. Only four newer streams of the device may cause it, and a device here never has
+ * more than one.
+ */
 export function checkSuperseded({ devices }: History): Violation[] {
   return devices.flatMap(({ account, device, frames }) =>
     frames
@@ -49,7 +54,7 @@ export function checkSuperseded({ devices }: History): Violation[] {
   );
 }
 
-/** What went wrong about the faults themselves. */
+/** Returns what went wrong with the faults themselves. */
 export const checkFaults = ({ faults }: History): Violation[] =>
   faults
     .filter(({ broken }) => broken !== null)

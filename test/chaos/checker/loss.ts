@@ -16,7 +16,7 @@ import type { Violation } from './violation.ts';
 /** After this much of a quiet moment an event must be there. */
 const ARRIVES_WITHIN_MS = 10_000;
 
-/** The quiet moments in which a device was demonstrably served, by when everything had to be there. */
+/** Returns the quiet moments in which a device was demonstrably served. Everything before each must have arrived by then. */
 const duesOf = ({ connections }: DeviceHistory, checkpoints: Checkpoint[]): number[] =>
   checkpoints
     .map(({ probesDueAt }) => probesDueAt)
@@ -25,7 +25,7 @@ const duesOf = ({ connections }: DeviceHistory, checkpoints: Checkpoint[]): numb
     )
     .toSorted((a, b) => a - b);
 
-/** What may excuse a device: nothing that happened after `dueAt`. */
+/** Facts that may excuse a device. Nothing that happened after `dueAt` counts. */
 interface Excuses {
   dueAt: number;
   faults: Fault[];
@@ -39,8 +39,8 @@ const excusesUntil = (dueAt: number, faults: Fault[], resets: Reset[]): Excuses 
 });
 
 /**
- * The store lost what was written then. It may lose a part of its writes, as the README says, and a reset tells when it lost
- * all of them. It may also lose a part of what it had instead, when another server takes its place.
+ * Tells whether the store lost the operation. It may lose a part of its writes, as the README says, and a reset tells when it
+ * lost all of them. When another server takes its place, it may instead lose a part of what it had.
  */
 function isLost(operation: Operation, excuses: Excuses): boolean {
   const { sentAt, answeredAt } = operation;
@@ -61,14 +61,14 @@ function isLost(operation: Operation, excuses: Excuses): boolean {
 interface Served {
   sights: Map<string, number>;
   dues: number[];
-  /** First `ready`: events of before are none of its. */
+  /** The time of the first `ready`. Earlier events do not count for this device. */
   since: number;
   resets: Reset[];
 }
 
 /**
- * Acknowledged implies seen, or covered by a reset with a cause: by the first quiet moment after it in which the device
- * had a stream. What happens later, to the store or to the device, excuses nothing.
+ * What was acknowledged is seen, or covered by a reset with a cause, by the next quiet moment in which the device had a stream.
+ * Nothing that happens later, to the store or to the device, is an excuse.
  */
 export function checkLoss(history: History, resets: Map<string, Reset[]>): Violation[] {
   const { devices, operations, checkpoints } = history;
@@ -109,11 +109,12 @@ export function checkLoss(history: History, resets: Map<string, Reset[]>): Viola
   return violations;
 }
 
-/** What was refused must not have happened. */
+/** A refused operation must not have happened. */
 export function checkRefused(history: History): Violation[] {
   const { devices, operations } = history;
   const faultsBy = new Map([...byAccount(history).keys()].map((account) => [account, faultsOf(history, account)]));
-  // A client asks again when an answer got lost: a store that forgot in between, devices too, refuses what it had done.
+  // A client asks again when an answer got lost. If the store forgot something in between, devices included, it refuses what it
+  // had done before.
   const wasForgotten = ({ account, sentAt, answeredAt }: Operation) =>
     hasLoss(faultsBy.get(account) ?? [], sentAt, answeredAt);
   const refused = new Map(

@@ -5,13 +5,13 @@ import type { Violation } from './violation.ts';
 /*
  * The order relation. Positions of one log are ordered by their milliseconds, and two events of one log never share
  * them. So:
- * 1. On a device, ids at their first sight rise strictly (a ping may repeat the last one). A reset begins anew at the
+ * 1. On a device, ids at their first sight rise strictly (a ping may repeat the last one). A reset starts over at the
  *    id of its `ready`, and may be lower than what was seen before only when the store lost writes or had its clock set
  *    since then.
  * 2. In an account, no two ids share milliseconds, unless the store lost writes or had its clock set in between.
  * 3. What was acknowledged before another operation of the account was sent has the lower id, unless the store lost
- *    writes or had its clock set in between, or before the event was seen: what a store forgot may happen once more,
- *    when a replica that was stopped goes on with a request that another has answered meanwhile.
+ *    writes or had its clock set in between, or before the event was seen: a forgotten operation may happen once more,
+ *    when a stopped replica goes on with a request that another one has answered meanwhile.
  */
 
 function checkDevice({ account, device, frames }: DeviceHistory, faults: Fault[]): Violation[] {
@@ -32,7 +32,7 @@ function checkDevice({ account, device, frames }: DeviceHistory, faults: Fault[]
       if (step !== 0) say(`a ping says ${id} after ${last}`);
       continue;
     } else if (step === null || step <= 0) {
-      // A ping may stand at an event that was for others: seen by nobody here, but not lower.
+      // A ping may name an event that was for others. Nobody here saw that event, but its id is not lower.
       if (!(name === 'ping' && step === 0)) say(`${name} ${id} came after ${last}`);
     }
     seen.add(id);
@@ -68,13 +68,13 @@ interface Placed {
   sentAt: number;
   answeredAt: number;
   id: string;
-  /** When somebody saw it first. */
+  /** When the event was first seen. */
   seenAt: number;
 }
 
-/** The acknowledged operations of an account whose event somebody saw. */
+/** Returns the acknowledged operations of an account whose event was seen by somebody. */
 function placedOperations({ operations }: History, account: string, devices: DeviceHistory[]): Placed[] {
-  // What a store forgot may have happened once more: the first sight counts.
+  // An operation that a store forgot may have happened once more. The first sight counts.
   const ids = new Map<number, { id: string; at: number }>();
   for (const { frames } of devices) {
     for (const frame of frames) {

@@ -9,10 +9,10 @@ import {
 import { compareIds, hasBreak } from './positions.ts';
 import type { Reset } from './resets.ts';
 
-/** A message to all is delivered once to each of them. */
+/** A message to all is delivered once by each of them. */
 const deliveryOf = (messageId: string, by: string): string => `d${by} ${messageId}`;
 
-/** When one device saw something first: a message `m`, a delivery `d`, or what else an operation did, `o`. */
+/** Returns when one device first saw each thing: a message `m`, a delivery `d`, or the effect of any other operation, `o`. */
 export function sightsOf({ frames }: DeviceHistory): Map<string, number> {
   const sights = new Map<string, number>();
   const saw = (key: string, at: number) => sights.set(key, Math.min(at, sights.get(key) ?? Infinity));
@@ -24,13 +24,13 @@ export function sightsOf({ frames }: DeviceHistory): Map<string, number> {
   return sights;
 }
 
-/** An id under which an operation was seen, and when by the first of all devices. */
+/** The id under which an operation was seen, and when the first of all devices saw it. */
 export interface Place {
   id: string;
   at: number;
 }
 
-/** Where operations stand in the log: a store that forgot may have one happen again, but the first time counts. */
+/** Returns where operations stand in the log. After a store forgot one, it may happen again, but the first time counts. */
 export function placesOf({ devices }: History): Map<string, Place> {
   const places = new Map<string, Place>();
   const place = (key: string, id: string, at: number) => {
@@ -48,15 +48,16 @@ export function placesOf({ devices }: History): Map<string, Place> {
   return places;
 }
 
-/** What befell an account, and of which resets one of its devices was told. */
+/** What befell an account, and the resets that one of its devices was told of. */
 interface Told {
   faults: Fault[];
   resets: Reset[];
 }
 
 /**
- * When a device with these resets got something from the log that stands after an operation's event: from then on it was
- * passed by, and no reset or loss that follows can be why it is missing. Never, where the two need not stand in one log.
+ * Returns when a device with these resets got something from the log that stands after an operation's event. From then on the
+ * stream had passed the event, and no later reset or loss can explain why it is missing. Infinity if the two need not stand in
+ * one log.
  */
 export function passedAt({ sentAt, answeredAt }: Operation, { faults, resets }: Told): number {
   const pass = resets[0]?.passes.find((one) => one.sentAt > answeredAt);
@@ -64,8 +65,9 @@ export function passedAt({ sentAt, answeredAt }: Operation, { faults, resets }: 
 }
 
 /**
- * A reset stands at the end of the log of its moment: it covers what came before, and nothing after. Where nobody saw
- * the event, or a loss or another clock lies between the two, only the times tell. What was passed by it did not give up.
+ * A reset stands at the end of the log of its moment: it covers what came before, and nothing after. If nobody saw the event,
+ * or a loss or another clock lies between the two, only the times tell. A reset does not cover an event that the stream had
+ * already passed.
  */
 export function isCovered(operation: Operation, place: Place | undefined, told: Told): boolean {
   const { sentAt } = operation;
@@ -79,17 +81,20 @@ export function isCovered(operation: Operation, place: Place | undefined, told: 
   });
 }
 
-/** That a device must see something. */
+/** Something that a device must see. */
 export interface Pending {
   device: string;
-  /** Kept in a mailbox, so that no reset excuses it. */
+  /** It is kept in a mailbox, so that no reset excuses it. */
   isKept: boolean;
   /** The key of its sights and places. */
   key: string;
   what: string;
 }
 
-/** What an acknowledged operation makes pending for whom. `accounts`: the devices of each. `messages`: by their id. */
+/**
+ * Returns what an acknowledged operation makes pending, and for which devices. `accounts` holds the devices of each account,
+ * `messages` the messages by their id.
+ */
 export function pendingBy(
   operation: Operation,
   accounts: Map<string, string[]>,

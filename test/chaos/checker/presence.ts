@@ -22,7 +22,7 @@ const SEEN_WITHIN_MS = 1_000;
 
 const sorted = (names: string[]): string => names.toSorted().join(' ') || 'nobody';
 
-/** What a device believes at a moment. */
+/** Returns what a device believes at a moment. */
 function lastSnapshot({ frames }: DeviceHistory, at: number): Snapshot | null {
   let snapshot: Snapshot | null = null;
   for (const frame of frames) {
@@ -61,14 +61,17 @@ function checkQuiet(
   return violations;
 }
 
-/** Since when a stream that was seen to end then may have been over: the driver may have stood still just before. */
+/**
+ * Returns the earliest time at which a stream that was seen to end may have been over. The driver may have stood still just
+ * before.
+ */
 function mayHaveEndedAt(closedAt: number, stalls: Stall[]): number {
   let at = closedAt;
   for (const { from, to } of stalls.toReversed()) if (from < at && to >= at - SHORTEST_STALL_MS) at = from;
   return at;
 }
 
-/** Longest time without an open stream between two moments. */
+/** Returns the longest time without an open stream between two moments. */
 function longestAway({ connections }: DeviceHistory, from: number, to: number, stalls: Stall[]): number {
   let cursor = from;
   let longest = 0;
@@ -82,9 +85,9 @@ function longestAway({ connections }: DeviceHistory, from: number, to: number, s
 }
 
 /**
- * Whether a fault that hides devices may hide this one: one of a replica those that had a stream there, one of a part of
- * the store those of its accounts, and all when the leases went with it. A lost tail hides who came in it, and cuts short
- * the grace of who went in it: that is lost too.
+ * Tells whether a fault that hides devices may hide this one. A fault of one replica may hide devices that had a stream there;
+ * one of a part of the store may hide devices of its accounts, and all devices when the leases went with it. A lost tail hides
+ * devices that came within it. It also cuts short the grace of devices that left within it, because that is lost too.
  */
 function concerns(fault: Fault, { account, connections }: DeviceHistory, at: number): boolean {
   const { replica, accounts, loss, holdsLeases, movedClock, startedAt } = fault;
@@ -104,7 +107,7 @@ function concerns(fault: Fault, { account, connections }: DeviceHistory, at: num
   });
 }
 
-/** Nobody who is there, or was away for less than the grace, is shown as offline: deploys and reloads included. */
+/** Nobody who is there, or was away for less than the grace, is shown as offline. That includes deploys and reloads. */
 function checkFalseOffline(devices: DeviceHistory[], { faults, stalls }: History): Violation[] {
   const mayHide = (device: DeviceHistory, at: number): boolean =>
     faults.some(
@@ -130,7 +133,7 @@ function checkFalseOffline(devices: DeviceHistory[], { faults, stalls }: History
   return violations;
 }
 
-/** After quiet the last word is the truth, and on the way to it nobody is called absent who is not. */
+/** After quiet the last snapshot is the truth, and no device was wrongly called absent before. */
 export function checkPresence(history: History): Violation[] {
   const accounts = byAccount(history);
   return [

@@ -12,10 +12,10 @@ import {
 import { compareIds, LATE_MS } from './positions.ts';
 import type { Violation } from './violation.ts';
 
-/** A log holds 256 events; some of them were seen by nobody that we know of. */
+/** A log holds 256 events, some of which no known device saw. */
 const LOG_EVENTS_SEEN = 200;
 
-/** An event that a device got from the log, of an operation that was sent after those of all earlier ones. */
+/** An event that a device got from the log. Its operation was sent after those of all earlier passes. */
 export interface Pass {
   sentAt: number;
   at: number;
@@ -24,28 +24,28 @@ export interface Pass {
 /** A `ready` that says that something was missed. */
 export interface Reset {
   frame: Frame & { name: 'ready' };
-  /** The position that was given up, as far as the device was told of it. */
+  /** The position that was given up, if the device was told of it. */
   position: string | null;
-  /** The stream had its `ready` before, and may have moved on since it told its position: past events for others. */
+  /** The stream had its `ready` before. It may have moved past events for others since it told its position. */
   isAnew: boolean;
-  /** The device's, before the reset and after. */
+  /** The passes of the device, before the reset and after. */
   passes: Pass[];
   isJustified: boolean;
-  /** The loss behind it. */
+  /** The loss behind the reset. */
   fault: Fault | null;
 }
 
 /** What all devices of an account together saw: id -> when it was first seen. */
 type Seen = Map<string, number>;
 
-/** What an account was up to. */
+/** What happened in an account. */
 interface Account {
   faults: Fault[];
   seen: Seen;
   operations: Operation[];
 }
 
-/** Until when, up to a moment, something may have been written to the log, seen or not. */
+/** Returns the last time up to a moment at which something may have been written to the log, seen or not. */
 const lastWriteBy = ({ seen, operations }: Account, at: number): number =>
   Math.max(
     ...[...seen.values()].filter((seenAt) => seenAt < at),
@@ -63,9 +63,9 @@ function seenByAccount({ devices }: History): Map<string, Seen> {
 }
 
 /**
- * A loss explains a reset of a device when the position was issued within it, or before it where everything was lost: each
- * loss as many as it was losses.
- * Takes the first to end of the faults that may be behind it, so that the others are there for later resets.
+ * A loss explains a reset of a device when the position was issued within the loss, or before it if everything was lost. It
+ * explains as many resets as it was losses. Of the possible faults this takes the first to end, so that the others remain for
+ * later resets.
  */
 function lossBehind(reset: Reset, account: Account, earlier: Reset[]): Fault | null {
   const { position, frame, isAnew } = reset;
@@ -82,7 +82,7 @@ function lossBehind(reset: Reset, account: Account, earlier: Reset[]): Fault | n
   return faults.filter(explains).toSorted((a, b) => lostUntil(a) - lostUntil(b))[0] ?? null;
 }
 
-/** A log keeps 256 events: whoever was away for more is told so. */
+/** A log keeps 256 events. A device that was away for more is told so. */
 function outlived({ position, frame }: Reset, seen: Seen): boolean {
   if (position === null || frame.id === null) return false;
   const { id: now } = frame;
@@ -121,7 +121,7 @@ function resetsOf({ frames, connections }: DeviceHistory, account: Account): Res
   return resets;
 }
 
-/** All resets, by device. */
+/** Finds all resets, by device. */
 export function findResets(history: History): Map<string, Reset[]> {
   const seen = seenByAccount(history);
   return new Map(
@@ -137,8 +137,8 @@ export function findResets(history: History): Map<string, Reset[]> {
 }
 
 /**
- * `resumed: false` needs a cause that really happened: a new client, a store that lost what the position stood on, or
- * more events than a log holds. The death of a replica, a drain and a cut subscriber are none.
+ * `resumed: false` needs a cause that really happened: a new client, a store that lost the base of the position, or more events
+ * than a log holds. The death of a replica, a drain and a cut subscriber are no causes.
  */
 export function checkResets({ devices }: History, resets: Map<string, Reset[]>): Violation[] {
   return devices.flatMap(({ account, device }) =>

@@ -8,25 +8,25 @@ interface Size {
   faultsOfAKind: number;
 }
 
-/** What a run of so many minutes must have had; in ten each kind happens about eight times. */
+/** The minimum of a run of so many minutes. In ten minutes each kind happens about eight times. */
 const SIZES: Size[] = [
   { minutes: 20, devices: 200, eventsPerSecond: 100, faultsOfAKind: 10 },
   { minutes: 10, devices: 200, eventsPerSecond: 100, faultsOfAKind: 5 },
 ];
 
-/** The size of a short run, and of one in which only some of the faults were wanted. */
+/** The size of a short run, and of a run with only some of the faults. */
 const SMALLEST: Size = { minutes: 0, devices: 2, eventsPerSecond: 1, faultsOfAKind: 0 };
 
 const sizeOf = ({ minutes, isPart = false }: Plan): Size =>
   (isPart ? undefined : SIZES.find((one) => minutes >= one.minutes)) ?? SMALLEST;
 
-/** Why so little is asked of a run that its verdict says little; null of a full one. */
+/** Returns why a run is too small for its verdict to say much; null for a full run. */
 export function whyNotFull(plan: Plan): string | null {
   if (sizeOf(plan) !== SMALLEST) return null;
   return plan.isPart === true ? `only ${plan.kinds.join(', ')}` : `${plan.minutes} minutes`;
 }
 
-/** Positions that somebody saw, a second. */
+/** Returns how many positions somebody saw a second. */
 function eventsPerSecond({ devices }: History): number {
   const events = new Set<string>();
   let [first, last] = [Infinity, 0];
@@ -40,7 +40,7 @@ function eventsPerSecond({ devices }: History): number {
   return events.size / Math.max(1, (last - first) / 1_000);
 }
 
-/** A run in which hardly anything happened finds nothing: what the other checks say is worth something when this holds. */
+/** A run in which hardly anything happened finds nothing. The other checks mean something only if this one holds. */
 export function checkSize(history: History): Violation[] {
   const { plan, devices, faults } = history;
   if (plan === null) return [];
