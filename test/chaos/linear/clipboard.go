@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// The clipboard of a run of chaos lives for 20 s. The driver's clock and the store's run alike; a beat of either is allowed.
+// The clipboard of a run of chaos lives for 20 s. The driver's clock and the store's run alike; a small difference is allowed.
 const (
 	lifetime = 20_000 * microsecond
 	slack    = 500 * microsecond
 )
 
-// held returns what a register holds after a write: the value, and when it was written at the earliest and at the latest.
+// held returns what a register holds after a write: the value, and the earliest and the latest time of its writing.
 func held(does line) string {
 	if does.Kind != "clipboard" || does.Value == "" {
 		return does.Value

@@ -19,7 +19,7 @@ type line struct {
 	Before string   `json:"before"`
 	Begin  float64  `json:"begin"`
 	End    *float64 `json:"end"`
-	// Said: ok, refused; of an operation without an end nobody knows.
+	// Said: ok, refused. For an operation without an end nobody knows.
 	Said string `json:"said"`
 	Read string `json:"read"`
 

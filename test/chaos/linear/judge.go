@@ -9,8 +9,8 @@ import (
 // patience is how long one object may take.
 const patience = 30 * time.Second
 
-// overlaps tells whether an operation ran while the store lost writes. Two primaries may have served then: what was read is
-// not judged, and what was answered may be gone, or still come.
+// overlaps tells whether an operation ran while the store lost writes. Two primaries may have served then. Reads are not
+// judged, and answered writes may be gone or may still take effect.
 func overlaps(does line, losses []line) bool {
 	for _, loss := range losses {
 		if does.begin() <= loss.end() && does.end() >= loss.begin() {
@@ -20,12 +20,13 @@ func overlaps(does line, losses []line) bool {
 	return false
 }
 
-// judged returns the operations that count, with the losses among them, and those without an answer that need no place of their
-// own: a ring, a transfer and a login request never come back to a state that they left, so that none of them takes effect twice.
+// judged returns the operations that count, with the losses among them. It also returns those without an answer that need no
+// place of their own: a ring, a transfer and a login request never return to a state that they left, so none of these
+// operations takes effect twice.
 func judged(h *history) ([]porcupine.Operation, []line) {
 	var counted, reads []line
 	for _, does := range h.operations {
-		// What is judged begins with the answer to it.
+		// The history to judge begins with the answer to the start.
 		if does.Do == "start" {
 			continue
 		}
@@ -63,8 +64,8 @@ func judged(h *history) ([]porcupine.Operation, []line) {
 	return operations, open
 }
 
-// isSeenLater tells whether a step was answered with the end that another step has made since, because its call was sent again.
-// The end was read then, at some time before the answer. It can stand only after the step, which no ended transfer takes.
+// isSeenLater tells whether a step was answered with an end that another step has made since, because its call was sent again.
+// The end was read at some time before the answer. It can only stand after the step, because no ended transfer takes the step.
 func isSeenLater(does line) bool {
 	return does.Kind == "transfer" && does.End != nil && does.Said == "ok" && (does.Do == "accept" || does.Do == "p2p") && isOver(does.Read)
 }
@@ -81,9 +82,9 @@ func apart(all []line) (answered, open []line) {
 	return answered, open
 }
 
-// settled decides about writes without an answer, each of which would double the orders to try: what was read had been written
-// when the first such read ended, and what nobody read needs no place. Values are written once; of one that is not, and of a
-// clearing, nothing is decided.
+// settled decides about writes without an answer, each of which would double the orders to try. A write whose value was read
+// took effect before the first such read ended, and a write that nobody read needs no place. Values are written once; about a
+// value that was written twice, and about a clearing, nothing is decided.
 func settled(writes, reads []line) []line {
 	times := map[string]int{}
 	for _, does := range writes {

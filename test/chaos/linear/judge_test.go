@@ -92,7 +92,7 @@ func TestPlantedReadsAreFound(t *testing.T) {
 	}
 }
 
-// A clearing during a loss may take effect after the text that was written next.
+// A clearing during a loss may take effect after the next text was written.
 func TestNothingIsNotPlantedWhereItIsPossible(t *testing.T) {
 	cleared := `{"kind":"clipboard","key":"o","account":"o","do":"write","value":"","begin":-20,"end":-10,"said":"ok"}`
 	loss := `{"kind":"loss","begin":-15,"end":-12}`
@@ -108,7 +108,7 @@ func TestNothingIsNotPlantedWhereItIsPossible(t *testing.T) {
 	}
 }
 
-// Rounds of writes that overlap each other, of which one in three has an answer, and each third value is read.
+// Writes come in rounds in which they overlap. One in three has an answer, and each third value is read.
 func TestWritesWithoutAnAnswerDoNotMultiply(t *testing.T) {
 	var lines []string
 	for at := 0; at < 6_000; at += 20 {
@@ -131,7 +131,7 @@ func TestWritesWithoutAnAnswerDoNotMultiply(t *testing.T) {
 	}
 }
 
-// Rings of which one in three has an answer, each put beside two others that follow the same one.
+// One ring in three has an answer. Each is put beside two others that follow the same ring.
 func TestPutsWithoutAnAnswerDoNotMultiply(t *testing.T) {
 	var lines []string
 	put := func(value, before string, at int, end, said string) string {

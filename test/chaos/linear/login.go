@@ -10,8 +10,8 @@ const (
 // login: pending, then approved or denied, then consumed by one poll, as login.tla says. Its time is over when a call finds that
 // it is.
 //
-// What a read may find: `pending`; `waiting`, the answer of a poll without a session; `decided`, the answer to whoever decides
-// again; an end; and `gone`.
+// A read may find `pending`; `waiting`, the answer of a poll without a session; `decided`, the answer to a second decision; an
+// end; and `gone`.
 func login(h *history) kind {
 	from, until := times(h)
 	right := isClockRight(h, from, forever)
@@ -41,7 +41,8 @@ func login(h *history) kind {
 	return kind{first: "pending", step: step, lost: taken(gone)}
 }
 
-// times returns when the request was made at the earliest and at the latest. Without its beginning its time is not judged.
+// times returns the earliest and the latest time at which the request was made. If its beginning is not known, its time is not
+// judged.
 func times(h *history) (from, until int64) {
 	for _, does := range h.operations {
 		if does.Do == "start" {
@@ -73,7 +74,7 @@ func afterLogin(state, now string, does line, isOpen bool) []string {
 	return nil
 }
 
-// isSaidOf tells whether a request in this state is answered so.
+// isSaidOf tells whether a request in this state is answered like that.
 func isSaidOf(now, read string) bool {
 	switch read {
 	case "waiting":

@@ -1,5 +1,5 @@
-// Judges a history of operations that `npm run test:chaos -- --history <file>` wrote: is there, for each object, an order of
-// all operations, each between its begin and its end, in which every answer is right? README.md of chaos says what is judged.
+// Judges a history of operations that `npm run test:chaos -- --history <file>` wrote. For each object there must be an order of
+// all operations, each between its begin and its end, in which every answer is right. README.md of chaos says what is judged.
 package main
 
 import (

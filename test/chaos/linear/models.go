@@ -10,7 +10,7 @@ import (
 const (
 	// unknown is the first state of an object that was there before the history began.
 	unknown = "?"
-	// gone is a record that the store has not.
+	// gone is a record that the store does not have.
 	gone = "gone"
 )
 
@@ -72,9 +72,9 @@ func (k kind) reached(state string, open []line, until int64) []string {
 	return found
 }
 
-// register: a name, the text of the clipboard. Its state is what it holds: a longer one would be another in every order of its
-// writes, and no two orders would meet again. `mayBe` says what a read may find where the register holds something else. A loss
-// leaves anything that was written before its end, or nothing.
+// register: a name, the text of the clipboard. Its state is only what it holds. A state with the past in it would differ for
+// every order of the writes, so that no two orders would meet again. `mayBe` says what a read may find where the register holds
+// something else. A loss leaves anything that was written before its end, or nothing.
 func register(h *history, first string, mayBe func(held string, does line) bool) kind {
 	step := func(now string, does line, isOpen bool) []string {
 		if does.Do == "write" {
@@ -103,8 +103,8 @@ func register(h *history, first string, mayBe func(held string, does line) bool)
 	return kind{first, step, lost}
 }
 
-// The state of a ring, a transfer and a login request is all that it was, one after the other, the present last: none can be twice what it
-// was before. A loss takes the last of them, or the object.
+// The state of a ring, a transfer and a login request is the list of all its states, with the present one last: none of them
+// can come twice. A loss takes the last ones, or the object.
 const separator = "\x00"
 
 func top(state string) string { return state[strings.LastIndex(state, separator)+1:] }
@@ -171,10 +171,10 @@ func seenBy(now string, does line) string {
 
 func isOver(state string) bool { return state == "DONE" || state == "FAILED" || state == "CANCELLED" }
 
-// stateOf returns the state of a record, which transfer.tla knows with what else is true of it: ACCEPTED+accepted.
+// stateOf returns the state of a record. transfer.tla knows it together with what else is true of it: ACCEPTED+accepted.
 func stateOf(record string) string { return strings.Split(record, "+")[0] }
 
-// partyOf returns who takes a step in the load of these runs. What both may take has the same outcome.
+// partyOf returns who takes a step in the load of these runs. A step that both may take has the same outcome for both.
 func partyOf(action string) string {
 	if action == "accept" || action == "reject" || action == "complete" {
 		return "receiver"

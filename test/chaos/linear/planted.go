@@ -1,8 +1,8 @@
 package main
 
-// planted returns histories with one answer that was never possible, made from one that holds: a read of a value that nobody
-// wrote, one of a value that was overwritten before it began, one of nothing where a text is held, and a step that the model
-// forbids, where there are such. None when nothing was read.
+// planted returns histories with one answer that was never possible, made from a history that holds: a read of a value that
+// nobody wrote, one of a value that was overwritten before it began, one of nothing where a text is held, and a step that the
+// model forbids. A kind is left out if the history has no place for it. It returns none when nothing was read.
 func planted(h *history) []*history {
 	var made []*history
 	never, stale, gone := -1, -1, -1
@@ -36,7 +36,8 @@ func planted(h *history) []*history {
 	return made
 }
 
-// isKnown tells whether a read has to find something certain. A name that was there before, or that a loss took, may be any.
+// isKnown tells whether a read has to find something certain. A name from before the history, or one that a loss took, may be
+// anything.
 func isKnown(h *history, read line) bool {
 	for _, does := range h.operations {
 		if isWrite(does) && does.end() < read.begin() && isUndisturbed(h, does, read) {
@@ -53,7 +54,7 @@ func with(h *history, at int, read string) *history {
 	return &copied
 }
 
-// overwritten returns a value that was acknowledged, and certainly replaced by another before the read, with no loss since.
+// overwritten returns a value that was acknowledged, and certainly replaced by another one before the read, with no loss since.
 func overwritten(h *history, read line) (string, bool) {
 	for _, first := range h.operations {
 		if !isWrite(first) || first.end() >= read.begin() {
@@ -81,8 +82,8 @@ func isHeld(h *history, read line) bool {
 	return false
 }
 
-// isAlone tells whether no other write may have taken effect between the begin of a write and the end of a read. One that ran
-// during a loss may take effect at any time after it, as one without an answer.
+// isAlone tells whether no other write may have taken effect between the begin of a write and the end of a read. A write that
+// ran during a loss may take effect at any time after it, like one without an answer.
 func isAlone(h *history, at int, read line) bool {
 	first := h.operations[at]
 	for other, does := range h.operations {

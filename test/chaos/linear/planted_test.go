@@ -9,14 +9,14 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// effect is when an operation or a loss takes effect, and which one.
+// effect is the time at which an operation or a loss takes effect, and which one it is.
 type effect struct {
 	at   float64
 	does *line
 }
 
-// drawn returns the history of one register that some order explains: writes, clearings and reads that overlap, of which some
-// have no answer, and losses after which it holds any earlier value. A write during a loss may take effect after it, or never.
+// drawn returns the history of one register that some order explains. Writes, clearings and reads overlap, and some have no
+// answer. After a loss the register holds any earlier value. A write during a loss may take effect after it, or never.
 func drawn(seed int64, kind string) *history {
 	draw := rand.New(rand.NewSource(seed))
 	h := &history{kind: kind, key: "o"}
@@ -42,7 +42,7 @@ func drawn(seed int64, kind string) *history {
 
 func endAt(at float64) *float64 { return &at }
 
-// answer gives each read what it finds when the effects come in the order that is drawn.
+// answer gives each read what it finds when the effects come in the drawn order.
 func answer(h *history, draw *rand.Rand) {
 	var effects []effect
 	for at := range h.operations {
@@ -78,7 +78,7 @@ func answer(h *history, draw *rand.Rand) {
 	}
 }
 
-// What is planted must be impossible, and what happened possible: otherwise a run fails for nothing.
+// What is planted must be impossible, and what happened must be possible. Otherwise a run fails for nothing.
 func TestWhatHappenedHoldsAndWhatIsPlantedDoesNot(t *testing.T) {
 	made := 0
 	for seed := int64(0); seed < 3_000; seed++ {

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// steps are those that the models allow (test/models): TLC has printed them, and compares them with the models.
+// steps are those that the models allow (test/models). TLC printed them, and compares them with the models.
 const stepsFile = "../../models/steps.txt"
 
-// outcome is what a model says of a step: how it is answered, and what it leaves. Both are empty where there is none.
+// outcome is what a model says of a step: its answer, and the state that it leaves. Both are empty if the model has no
+// such step.
 type outcome struct{ says, to string }
 
 var steps = readSteps()
@@ -23,7 +24,7 @@ func readSteps() map[string]outcome {
 		words := strings.Split(line, " ")
 		last := len(words) - 2
 		name := strings.Join(words[:last], " ")
-		// A poll without the session changes nothing, and stands in a history as a reading.
+		// A poll that gets no session changes nothing. In a history it is a read.
 		if words[last] != "nothing" && words[last] != "again" || words[0] != "login" {
 			found[name] = outcome{words[last], words[last+1]}
 		}

@@ -1,6 +1,6 @@
 package main
 
-// wrongStep returns a history with a step that its model forbids. Nil where nothing in it can be changed into one.
+// wrongStep returns a history with a step that its model forbids, or nil if nothing in it can be changed into one.
 func wrongStep(h *history) *history {
 	for _, first := range h.operations {
 		if first.End == nil || first.Said != "ok" || overlaps(first, h.losses) {
