@@ -7,7 +7,10 @@ import { frameOf } from './frames.ts';
 
 export const HEARTBEAT_MS = 2_000;
 
-/** A client's back-off reaches half a minute; here a quarter of it, so that a quiet moment need not wait for it. */
+/**
+ * A client's back-off reaches half a minute. Here it reaches a quarter of that, so that a quiet moment need not wait
+ * for it.
+ */
 const HASTE = 0.25;
 const CALL_TIMEOUT_MS = 5_000;
 
@@ -15,7 +18,7 @@ interface DeviceParts {
   account: string;
   id: string;
   name: string;
-  /** Where the next request goes. */
+  /** Returns the target of the next request. */
   chooseUrl: () => string;
   replicaNameOf: (url: string) => string;
   random: Random;
@@ -23,7 +26,7 @@ interface DeviceParts {
   onMessage: (device: ChaosDevice, messageId: string) => void;
 }
 
-/** A device: its stream, of which everything is written down, and its calls, each to whatever replica. */
+/** A device: its stream, with everything on it written down, and its calls, each to any of the replicas. */
 export class ChaosDevice {
   readonly account: string;
   readonly id: string;
@@ -32,9 +35,9 @@ export class ChaosDevice {
   readonly client: Client;
   readonly #parts: DeviceParts;
   readonly #stream: Stream;
-  /** Who is online, as it was last told. */
+  /** The devices that it was last told are online. */
   believedOnline: readonly string[] = [];
-  /** Operations of the messages that came: the history is too long to be searched again and again. */
+  /** The operations of the messages that came. The history is too long to be searched each time. */
   readonly #messages = new Set<number | null>();
   #connection: Connection | null = null;
   #connections = 0;
@@ -65,7 +68,7 @@ export class ChaosDevice {
     return this.#connection !== null && this.#connection.openAt !== null && this.#connection.closedAt === null;
   }
 
-  /** A message of this operation was seen. */
+  /** Tells whether a message of this operation was seen. */
   sawOperation(number: number): boolean {
     return this.#messages.has(number);
   }

@@ -9,7 +9,7 @@ export function snapshotOf({ version, devices }: Presence): Snapshot {
   return { version, online: ids(true), offline: ids(false) };
 }
 
-/** An event as the history keeps it. */
+/** Returns an event in the form of the history. */
 export function frameOf(event: StreamEvent, at: number, connection: number): Frame {
   const received = { at, connection, id: event.id };
   switch (event.name) {

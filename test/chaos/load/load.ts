@@ -9,14 +9,17 @@ import { wait } from '../wait.ts';
 const TICK_MS = 50;
 const ACK_EVERY_MS = 1_000;
 
-/** So many of a hundred messages are acknowledged half a minute late, and are sent again meanwhile. */
+/** The percentage of messages that are acknowledged half a minute late, and are sent again meanwhile. */
 const LATE_ACK_PERCENT = 3;
 const LATE_ACK_MS = 30_000;
 
-/** More than this without an answer, and the load waits: a stalled store must not make a flood of its own. */
+/**
+ * With more calls than this without an answer the load waits, so that a stalled store does not cause a flood of its
+ * own.
+ */
 const MOST_IN_FLIGHT = 400;
 
-/** How often somebody leaves, and for how long: shorter than it takes to outlive a log of 256 events. */
+/** How often somebody leaves, and for how long. Nobody is away long enough to outlive a log of 256 events. */
 const LEAVE_EVERY_MS = 1_500;
 const AWAY_MS = [300, 25_000] as const;
 
@@ -35,7 +38,7 @@ export class Load {
   readonly publishing: Publishing;
   readonly #parts: LoadParts;
   readonly #random: Random;
-  /** What comes to a device, and when, no seed determines: it must not decide what the others do. */
+  /** No seed determines what comes to a device and when. It must not influence what the others do. */
   readonly #ackRandom: Random;
   readonly #pending = new Map<ChaosDevice, Map<string, number>>();
   #timers: NodeJS.Timeout[] = [];
@@ -64,7 +67,7 @@ export class Load {
     }
   }
 
-  /** Everybody listens; resolves when all streams are open. */
+  /** All devices listen. Resolves when all streams are open. */
   async begin(): Promise<void> {
     for (const device of this.devices) device.listen();
     while (!this.devices.every((device) => device.isOpen)) await wait(50);
@@ -78,14 +81,14 @@ export class Load {
     this.#leaving = true;
   }
 
-  /** No more operations; those in flight are waited for. */
+  /** Starts no more operations, and waits for those in flight. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
     while (this.publishing.inFlight > 0) await wait(50);
   }
 
-  /** From now on nobody leaves, and those who left stay away. */
+  /** From now on no device leaves, and those that left stay away. */
   freezeAbsence(): void {
     this.#leaving = false;
   }
@@ -95,7 +98,7 @@ export class Load {
     for (const device of this.devices) if (!device.isWanted) this.#returnLater(device, 1_000);
   }
 
-  /** Everybody comes back, and nobody leaves any more. */
+  /** All devices come back, and none leaves any more. */
   recall(): void {
     this.#leaving = false;
     for (const device of this.devices) device.listen();
@@ -132,7 +135,7 @@ export class Load {
       const due = [...pending].filter(([, at]) => at <= now).map(([id]) => id);
       if (due.length === 0) continue;
       const ids = due.slice(0, 100);
-      // Not again before the answer; after a failure a little later.
+      // They are not sent again before the answer. After a failure they are sent a little later.
       for (const id of ids) pending.set(id, Number.POSITIVE_INFINITY);
       void this.publishing.acknowledge(device, ids).then((done) => {
         for (const id of ids) {

@@ -8,7 +8,7 @@ import { wait } from '../wait.ts';
 /** How long a login request can be approved in these runs (`linear/login.go` knows it too). */
 export const LOGIN_SECONDS = 8;
 
-/** A poll waits so long for a decision. */
+/** How long a poll waits for a decision. */
 const POLL_MS = 1_500;
 const STEPS_WITHIN_MS = 1_500;
 const UNDECIDED_SHARE = 0.25;
@@ -39,8 +39,8 @@ interface LoginParts {
 }
 
 /**
- * Makes login requests: a new device polls, on several replicas at once, while a user reads, approves and denies. Each
- * request is of a user of its own, so no account has too many devices.
+ * Makes login requests: a new device polls several replicas at once, while a user reads, approves and denies. Each
+ * request has its own user, so no account has too many devices.
  */
 export function makeLogins({ random, now, operations, ...options }: LoginParts) {
   let made = 0;
@@ -48,7 +48,7 @@ export function makeLogins({ random, now, operations, ...options }: LoginParts) 
   const clientOf = (headers: Record<string, string>): Client =>
     makeClient({ ...options, headers, retries: 0, random: random.next });
 
-  /** Asks, and writes down the answer. A poll that brings no session, and any refusal of a poll, is a reading. */
+  /** Asks, and writes down the answer. A poll that brings no session, or that is refused, counts as a read. */
   async function note(request: { key: string; account: string }, { do: asked, ask }: Question): Promise<void> {
     const base = { kind: 'login' as const, ...request, by: asked === 'poll' ? 'new' : 'user', value: '', before: '' };
     const begin = now();
@@ -72,7 +72,7 @@ export function makeLogins({ random, now, operations, ...options }: LoginParts) 
     }
   }
 
-  /** Starts a request. Resolves to what can be asked of it, null without an answer. */
+  /** Starts a request. Resolves to the calls that can follow it, or to null without an answer. */
   async function start(account: string) {
     const [device, user] = [clientOf({}), clientOf({ 'X-Dev-User': account })];
     const begin = now();
@@ -108,7 +108,7 @@ export function makeLogins({ random, now, operations, ...options }: LoginParts) 
       note({ key: id, account }, { do: name === 'look' ? 'poll' : name, ask: asks[name] });
   }
 
-  /** One request, from its start until nothing more can come of it. */
+  /** Runs one request, from its start until nothing more can come of it. */
   return async function logIn(): Promise<void> {
     made += 1;
     const ask = await start(`login-${made}`);

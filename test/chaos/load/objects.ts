@@ -16,7 +16,7 @@ const CALL_TIMEOUT_MS = 5_000;
 /** The name of the installation, which rings carry. */
 export const SERVICE = 'https://chaos.example';
 
-/** Accounts of their own: what others do to an object must not be left out of its history. */
+/** Accounts for these objects alone. The history of an object must contain everything that others do to it. */
 export const OBJECT_ACCOUNTS = ['o000', 'o001', 'o002'];
 
 interface ObjectDevice {
@@ -34,12 +34,12 @@ interface ObjectLoadParts {
 
 type Asked = Pick<ObjectOperation, 'kind' | 'key' | 'do'> & Partial<Pick<ObjectOperation, 'value' | 'before'>>;
 
-/** Devices that read and change what several of them share, on whatever replica, and write down when. */
+/** Devices that read and change objects that several of them share. They use any replica, and write down when. */
 export class ObjectLoad {
   readonly #parts: ObjectLoadParts;
   readonly #devices: ObjectDevice[];
   readonly #keyed: ReadonlyMap<string, Keyed>;
-  /** By account, the newest ring that was read. */
+  /** The newest ring that was read, by account. */
   readonly #newest = new Map<string, number>();
   readonly #logIn: () => Promise<void>;
   #timer: NodeJS.Timeout | null = null;
@@ -60,7 +60,7 @@ export class ObjectLoad {
     this.#timer = setInterval(() => this.#step(), TICK_MS);
   }
 
-  /** No more operations; those in flight are waited for. */
+  /** Starts no more operations, and waits for those in flight. */
   async stop(): Promise<void> {
     if (this.#timer !== null) clearInterval(this.#timer);
     while (this.#inFlight > 0) await wait(50);
@@ -95,7 +95,7 @@ export class ObjectLoad {
     });
   }
 
-  /** Makes a call and writes down what it was answered. `reads`: what the answer says of the object; null: nothing. */
+  /** Makes a call and writes down its answer. `reads` returns what the answer says of the object; null: nothing. */
   async #note<T>(
     device: ObjectDevice,
     asked: Asked,
@@ -119,7 +119,7 @@ export class ObjectLoad {
     }
   }
 
-  /** A refusal that says something about the object is a reading of it; others, such as a limit, changed nothing. */
+  /** A refusal that says something about the object is a read of it. Others, such as a limit, changed nothing. */
   #refused(base: Omit<ObjectOperation, 'end' | 'said' | 'read'>, { code, extras }: BatonError): void {
     const { now, operations } = this.#parts;
     const note = (read: string) => operations.push({ ...base, end: now(), said: 'refused', read });
@@ -167,7 +167,7 @@ export class ObjectLoad {
     await this.#note(caller, { ...at, do: 'write', value }, rename);
   }
 
-  /** Reads the rings, and mostly puts the next one. */
+  /** Reads the rings, and usually puts the next one. */
   async #keys(device: ObjectDevice): Promise<void> {
     const at = { kind: 'keys' as const, key: device.account };
     const { client, account } = device;
@@ -176,7 +176,7 @@ export class ObjectLoad {
     const read = () => client.call('getKeys', { query: { after } });
     const answer = await this.#note(device, { ...at, do: 'read' }, read, ({ rings, n }) => {
       const newest = madeOf(rings.at(-1) ?? '');
-      // A page that does not end with the ring in force, or the store has fewer rings now: the next one is read from there.
+      // The page does not end with the ring in force, or the store now has fewer rings. The next read starts there.
       this.#newest.set(account, newest?.n ?? 0);
       if (newest?.n !== n) return null;
       before = newest;
@@ -252,7 +252,7 @@ const TRANSFER_STEPS = [
   ['sender', 'read'],
 ] as const;
 
-/** What the next ring must know of one that was sent; undefined for no ring. */
+/** Returns what the next ring must know of one that was sent; undefined for no ring. */
 function madeOf(text: string): MadeRing | undefined {
   if (text === '') return undefined;
   const bytes = Buffer.from(text.split('.')[0] ?? '', 'base64url');

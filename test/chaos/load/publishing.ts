@@ -6,7 +6,7 @@ import type { ChaosDevice } from './chaos-device.ts';
 import { nameFor, textOf } from './texts.ts';
 import { wait } from '../wait.ts';
 
-/** What a failed call says about whether it happened. */
+/** Tells from a failed call whether it happened. */
 function outcomeOf(error: unknown): { outcome: Outcome; code: string } {
   if (error instanceof NoAnswerError) return { outcome: 'unknown', code: error.reason };
   if (!(error instanceof BatonError)) throw error;
@@ -15,7 +15,7 @@ function outcomeOf(error: unknown): { outcome: Outcome; code: string } {
 
 const ATTEMPTS = 3;
 
-/** In a quiet moment all that is asked is whether it arrives: six seconds of a busy machine are no refusal. */
+/** In a quiet moment the only question is whether it arrives. Six seconds of a busy machine are no refusal. */
 const PROBE_ATTEMPTS = 8;
 
 interface PublishingParts {
@@ -24,7 +24,7 @@ interface PublishingParts {
   now: () => number;
 }
 
-/** Things that devices do, each written down with what was answered. */
+/** Things that devices do. Each is written down with its answer. */
 export function makePublishing({ history, random, now }: PublishingParts) {
   let operations = 0;
   let inFlight = 0;
@@ -34,7 +34,7 @@ export function makePublishing({ history, random, now }: PublishingParts) {
     return { number: operations, account: device.account, device: device.id, sentAt: now() };
   };
 
-  /** Makes the call; a client of another version of the contract would be our own mistake and ends the run. */
+  /** Makes the call. A refusal for another version of the contract would be a mistake of the load, and ends the run. */
   async function settle<T>(call: Promise<{ body: T }>) {
     inFlight += 1;
     try {
@@ -52,7 +52,10 @@ export function makePublishing({ history, random, now }: PublishingParts) {
       return inFlight;
     },
 
-    /** To one device, or with null to all others. Without an answer it is repeated, on another replica, under its key. */
+    /**
+     * Sends to one device, or with null to all others. Without an answer it is repeated on another replica, under its
+     * key.
+     */
     async message(sender: ChaosDevice, receiver: ChaosDevice | null, isProbe = false): Promise<MessageSent> {
       const base = asked(sender);
       const filler = 'x'.repeat(Math.floor(random.next() ** 8 * 3_500));
@@ -66,7 +69,7 @@ export function makePublishing({ history, random, now }: PublishingParts) {
       for (let attempt = 1; attempt < attempts && settled.outcome === 'unknown'; attempt += 1) {
         await wait(200 * attempt);
         ({ body, ...settled } = await send());
-        // A later attempt that is refused says nothing about the earlier one, which may still be under way.
+        // The refusal of a later attempt says nothing about the earlier one, which may still be under way.
         if (settled.outcome === 'refused') settled.outcome = 'unknown';
       }
       const receivers = body?.to.flatMap(({ device_id: id, error }) => (id === null || error ? [] : [id])) ?? [];

@@ -1,4 +1,4 @@
-/** Texts carry the operation that they came from, so that a receiver knows what it got without knowing the sender. */
+/** Texts carry the number of their operation, so that a receiver knows what it got without knowing the sender. */
 export interface Mark {
   account: string;
   operation: number;
