@@ -8,7 +8,7 @@ import type { ChaosStore, StoreDamage } from '../stores/store.ts';
 import type { Takeovers } from '../stores/takeovers.ts';
 import { wait } from '../wait.ts';
 
-/** Kinds, and how long they hold. A lease is 6 s: a pause is shorter or longer than that. */
+/** The kinds and how long they hold. A lease is 6 s, so a pause is either shorter or longer than that. */
 const REPLICA_KINDS: FaultKind[] = [
   { name: 'kill', track: 'replicas', holdMs: [0, 5_000], overheadMs: 1_500 },
   { name: 'stall', track: 'replicas', holdMs: [1_000, 3_000], overheadMs: 0 },
@@ -40,16 +40,19 @@ const HARM_HOLDS: Record<string, readonly [number, number]> = {
   'cut-normal': [0, 3_000],
 };
 
-/** Kinds that cost no replica its lease for all that its pauses last; a hole may, and hides its own devices then. */
+/**
+ * Kinds whose pauses are too short to cost a replica its lease. A hole may cost it, and then hides the devices of its
+ * replica.
+ */
 const STRICT = [
   ...['kill', 'stall', 'pause-short', 'drain', 'rolling-restart'],
   ...['hole-to-replica', 'hole-to-store', 'latency', 'cut-mid-frame', 'cut-pubsub', 'cut-normal'],
 ];
 
-/** Kinds after which this store has everything that it had: no loss and no clock excuses anything. */
+/** Kinds after which this store has everything that it had. No loss and no set clock excuses anything. */
 export const strictKinds = ({ harmless }: ChaosStore): string[] => [...STRICT, ...harmless];
 
-/** Every kind that this store can have done to it. */
+/** Returns every kind that can be done to this store. */
 export function kindsOf(store: ChaosStore, only: string[]): FaultKind[] {
   const harms = Object.keys(store.harms).map(
     (name): FaultKind => ({
@@ -84,18 +87,21 @@ const harmless = (
   movedClock: false,
 });
 
-/** Half of the faults on the way to the store concern all of its nodes, half of them one to which something goes. */
+/**
+ * Half of the faults on the way to the store concern all of its nodes. The other half concern one node that gets
+ * traffic.
+ */
 function harmed({ variant, target }: PlannedFault, { door: { proxies } }: Member): readonly Proxy[] {
   const used = proxies.filter(({ lines }) => lines > 0);
   if ((variant * 8) % 2 < 1 || used.length === 0) return proxies;
-  // Another digit than the one that chooses the replica.
+  // This uses other digits than those that choose the replica.
   return used.slice(Math.floor(((target * 97) % 1) * used.length)).slice(0, 1);
 }
 
 const nameOf = (member: Member, nodes: readonly Proxy[]): string =>
   `${member.name} to ${nodes.length} of ${member.door.proxies.length} nodes`;
 
-/** What is done for each kind, but for the store's own. */
+/** Returns the deed for each kind, except the store's own kinds. */
 function makeDeeds(fleet: Fleet): Record<string, Deed> {
   const targetOf = ({ target }: PlannedFault): Member => {
     const up = fleet.up;
@@ -112,10 +118,11 @@ function makeDeeds(fleet: Fleet): Record<string, Deed> {
     (direction: Direction): Deed =>
     async (fault) => {
       const member = targetOf(fault);
-      // Four ways: connections made meanwhile work or not; in the end the old ones flow on or are cut.
+      // There are four variants: new connections work meanwhile or not, and in the end the held ones flow on or are
+      // cut.
       const newOnesToo = fault.variant < 0.5;
       const nodes = harmed(fault, member);
-      // Who cannot be asked just now may be behind it.
+      // If the way to the leases cannot be asked for just now, the fault may be on it.
       const leaseWay = await member.door.leaseWay().catch(() => null);
       const ends = nodes.map((proxy) => proxy.hold(direction, { newOnesToo }));
       await wait(fault.holdMs);
@@ -189,7 +196,7 @@ export function makeFaults({
     const doIt = harm
       ? async (): Promise<Damage> => ({ ...harmless(null), ...(await harm({ holdMs, variant, now })) })
       : () => (deed as Deed)(fault);
-    // Whatever it did then, or did not: the run goes on, and says so.
+    // The run goes on whatever the fault did or failed to do, and reports it.
     const damage = await doIt().catch((error: unknown): Damage => {
       const broken = error instanceof Error ? error.message : String(error);
       return { ...harmless(null, { target: '?', broken }), loss: { since: null, times: 2 }, movedClock: true };
@@ -200,8 +207,8 @@ export function makeFaults({
       `${kind} of ${damage.target}, ${Math.round(startedAt)} to ${Math.round(endedAt)}${damage.broken ? `: BROKEN, ${damage.broken}` : ''}`,
     );
     const { accounts = null, holdsLeases = true, costsLease, ...done } = damage;
-    // What forgot that a device came says so until its replica has told it again. By another clock a grace is over at
-    // once, or later, and a row old.
+    // A store that forgot that a device came says so until the device's replica has told it again. By another clock a
+    // grace ends at once, or later, and a row is old.
     const hidesDevices = done.loss !== null || done.movedClock || costsLease;
     return { kind, ...done, accounts, holdsLeases, startedAt, endedAt, hidesDevices };
   };

@@ -3,31 +3,31 @@ import { connect, createServer, type Socket } from 'node:net';
 
 export type Direction = 'to store' | 'to replica';
 
-/** Changes what the store says, byte for byte: the length stays. */
+/** Changes bytes of the store's replies; the length stays. */
 type Rewrite = (bytes: Buffer) => Buffer;
 
-/** A TCP proxy between one replica and one node of the store that misbehaves on command. */
+/** A TCP proxy between one replica and one node of the store. It misbehaves on command. */
 export interface Proxy {
   readonly url: string;
   readonly port: number;
   /**
-   * Swallows nothing, passes nothing: bytes in this direction stay in the proxy while it lasts. Connections made
-   * meanwhile work, unless `newOnesToo`. Returns how it ends: what was held back flows, or both ends are cut.
+   * Holds back the bytes of one direction while it lasts; none are lost. Connections made meanwhile work, unless `newOnesToo`.
+   * Returns the function that ends it: the held bytes flow, or both ends are cut.
    */
   hold(direction: Direction, options: { newOnesToo: boolean }): (end: 'release' | 'cut') => void;
   /** Delays both directions. */
   delay(ms: number): void;
   /**
-   * Cuts each connection in the middle of what the store says, after so many more bytes; null: none any more. Returns how
-   * many were cut since the last call.
+   * Cuts each connection in the middle of a reply of the store, after so many more bytes; null cuts no more. Returns how many
+   * were cut since the last call.
    */
   cutAfter(bytes: number | null): number;
-  /** Connections through it. */
+  /** The number of connections through the proxy. */
   readonly lines: number;
   stop(): Promise<void>;
 }
 
-/** One direction of one connection: bytes leave in the order in which they came, when they may. */
+/** One direction of one connection. Bytes leave in the order in which they came, as soon as they may. */
 class Pipe {
   readonly #to: Socket;
   readonly #waiting: { bytes: Buffer; dueAt: number }[] = [];
@@ -67,7 +67,7 @@ class Pipe {
 interface Line {
   pipes: Record<Direction, Pipe>;
   cut: () => void;
-  /** Bytes that the store may still say before the line is cut; null: any. */
+  /** Bytes of the store that may still pass before the line is cut; null: any number. */
   left: number | null;
 }
 
@@ -86,7 +86,7 @@ export async function startProxy(target: { port: number; rewrite?: Rewrite }): P
       client.destroy();
       upstream.destroy();
     };
-    // Before the pipe's own listener: the bytes up to the cut still pass.
+    // This listener comes before the pipe's own, so that the bytes up to the cut still pass.
     upstream.on('data', (bytes: Buffer) => {
       if (line.left === null) return;
       line.left -= bytes.length;

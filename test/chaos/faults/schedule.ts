@@ -1,6 +1,8 @@
 import type { Random } from '../random.ts';
 
-/** What a fault does to its surroundings decides on which track it runs: one at a time on each. */
+/**
+ * The track on which a fault runs. Faults with the same surroundings share a track, and each track runs one at a time.
+ */
 export type Track = 'replicas' | 'store';
 
 /** The measures of a kind of fault. */
@@ -9,17 +11,17 @@ export interface FaultKind {
   track: Track;
   /** How long it holds, in ms. */
   holdMs: readonly [number, number];
-  /** How long it takes besides, for planning. */
+  /** How long the fault takes besides, for planning. */
   overheadMs: number;
 }
 
 export interface PlannedFault {
   kind: string;
   track: Track;
-  /** Pause after the fault before it on its track. */
+  /** The pause after the previous fault on its track. */
   afterMs: number;
   holdMs: number;
-  /** From 0 up to 1: which of those that can be hit, and in which way. */
+  /** From 0 up to 1: chooses the target among those that can be hit, and the way to hit it. */
   target: number;
   variant: number;
 }
@@ -31,7 +33,7 @@ const TRACKS = ['replicas', 'store'] as const;
 const SEGMENT_MS = 45_000;
 const GAP_MS = [500, 5_000] as const;
 
-/** Draws each kind equally often: all of them in random order, then all again. */
+/** Draws each kind equally often: all kinds in random order, then all again. */
 function makeDeck(kinds: FaultKind[], random: Random): () => FaultKind | undefined {
   let deck: FaultKind[] = [];
   return () => {

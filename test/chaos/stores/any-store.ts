@@ -4,14 +4,17 @@ import { wait } from '../wait.ts';
 
 const UNHARMED = { loss: null, movedClock: false };
 
-/** A connection to one node, to harm it with; it outlives the harm. */
+/** A connection to one node, for doing harm to it. It outlives the harm. */
 export function lookInto(port: number): Redis {
   const look = new Redis({ port, host: '127.0.0.1', maxRetriesPerRequest: 50, retryStrategy: () => 100 });
   look.on('error', () => undefined);
   return look;
 }
 
-/** Cuts every connection of a type, again and again while it holds: the next one is cut in the middle of its repair. */
+/**
+ * Cuts every connection of a type again and again while it holds, so that the next one is cut in the middle of its
+ * repair.
+ */
 const cutClients =
   (nodes: readonly Redis[], type: 'pubsub' | 'normal'): Harm =>
   async ({ holdMs, now }) => {
@@ -32,7 +35,7 @@ async function onPrimary<T>(nodes: readonly Redis[], read: (node: Redis) => Prom
   return await Promise.any(nodes.map(readThere));
 }
 
-/** The routes and the presence of an account, from whichever node holds them, on one line each. */
+/** Returns the routes and the presence of an account, from the nodes that hold them, one line each. */
 export async function peekInto(nodes: readonly Redis[], account: string): Promise<string> {
   const parts = ['routes', 'presence'].map(async (part) => {
     const rows = onPrimary(nodes, (node) => node.hgetall(`chaos:{${account}}:${part}`));
@@ -49,7 +52,7 @@ async function flush(node: Redis): Promise<void> {
   if (role === 'master') await node.flushall();
 }
 
-/** What can be done to any kind of Redis from outside, given a connection to each of its nodes. */
+/** Returns the harms that can be done to any kind of Redis from outside, given a connection to each of its nodes. */
 export const harmsOfAnyStore = (nodes: readonly Redis[]): Record<string, Harm> => ({
   'cut-pubsub': cutClients(nodes, 'pubsub'),
   'cut-normal': cutClients(nodes, 'normal'),

@@ -5,13 +5,13 @@ import { DURABLE, harmsOfPrimaries, type Primary, skippedOfPrimaries } from './p
 import type { ChaosStore, StoreOptions } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
 
-/** All keys of an account lie in the slot of this one. */
+/** All keys of an account lie in the slot of this key. */
 const keyOf = (account: string): string => `chaos:{${account}}:log`;
 
 /** The leases of the replicas. */
 const LEASES = 'chaos:{sys}:replicas';
 
-/** Three primaries with a replica each; each replica of ours reaches each node through a proxy of its own. */
+/** Starts three primaries with a replica each. Each replica of Baton reaches each node through a proxy of its own. */
 export async function startCluster({ accounts }: StoreOptions): Promise<ChaosStore> {
   const cluster = await startRedisCluster({ settings: DURABLE });
   const ports = cluster.nodes.map(({ port }) => port);
@@ -31,7 +31,7 @@ export async function startCluster({ accounts }: StoreOptions): Promise<ChaosSto
     const slot = await cluster.slotOf(key);
     const held = await cluster.slotsOf(server);
     const witness = cluster.nodes.find((one) => one !== server) as RedisProcess;
-    /** Port of the primary of the slot, as the witness sees it; 0 for none. */
+    /** Returns the port of the slot's primary, as the witness sees it; 0 for none. */
     const owner = async () => {
       const words = (await witness.cli('cluster', 'slots')).split('\n');
       // From, to, then the primary's address, port, id and its metadata, then the replicas.
@@ -54,7 +54,7 @@ export async function startCluster({ accounts }: StoreOptions): Promise<ChaosSto
         );
         const role = await until(
           () => server.cli('info', 'replication'),
-          // What was ahead of what it brought back must have followed, or be followed.
+          // The node must have a follower, or follow a primary with all data.
           (text) => /connected_slaves:[1-9]/.test(text) || text.includes('master_link_status:up'),
           `the node on ${server.port} to have its place`,
         );

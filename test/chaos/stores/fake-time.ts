@@ -1,7 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** jemalloc asks for the time while it starts, and libfaketime for memory: with the C library's malloc neither waits. */
+/**
+ * While jemalloc starts it asks for the time, and libfaketime asks for memory. With the C library's malloc neither
+ * waits for the other.
+ */
 const OWN_MALLOC = 'libc.so.6';
 
 /** The library that shows a process another clock; null where it is not installed. */
@@ -15,7 +18,7 @@ export function findFakeTime(): string | null {
   return candidates.find(existsSync) ?? null;
 }
 
-/** The environment of a process whose wall clock is so many seconds off. */
+/** Returns the environment of a process whose wall clock is off by so many seconds. */
 export function fakeTimeEnv(library: string | null, offsetSeconds: number): Record<string, string> {
   if (library === null || offsetSeconds === 0) return {};
   const FAKETIME = `${offsetSeconds < 0 ? '' : '+'}${offsetSeconds}s`;

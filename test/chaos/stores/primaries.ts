@@ -3,13 +3,15 @@ import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
 import type { Harm } from './store.ts';
 import { wait } from '../wait.ts';
 
-/** What a primary had accepted this long before its death, and no replica had yet, may be lost. */
+/** Writes that a primary accepted this long before its death may be lost, because no replica had them yet. */
 export const LAG_MS = 2_000;
 
-/** Every write is on disk before it is answered: what a server brings back after a kill is all that it had. */
+/**
+ * Every write is on disk before it is answered, so a server that comes back after a kill has everything that it had.
+ */
 export const DURABLE = { appendonly: 'yes', appendfsync: 'always', 'auto-aof-rewrite-percentage': 0 };
 
-/** A paused server that wakes up answers what it finds waiting before it learns that it was replaced. */
+/** A paused server that wakes up answers the waiting requests before it learns that it was replaced. */
 const WAKES_MS = 2_000;
 
 /** Waits until a server that came back follows its successor with all data. */
@@ -24,34 +26,36 @@ export const untilFollowing = (server: RedisProcess) =>
 export const skippedOfPrimaries = (): Record<string, string> =>
   findFakeTime() === null ? { 'primary-clock': 'needs libfaketime' } : {};
 
-/** One primary and how to tell what became of it. */
+/** One primary, and how to tell what became of it. */
 export interface Primary {
   server: RedisProcess;
-  /** The accounts with keys on it; all when it is not said. */
+  /** The accounts with keys on it; undefined: all. */
   accounts?: readonly string[] | undefined;
-  /** The replicas' leases too. */
+  /** The replicas' leases lie on it too. */
   holdsLeases: boolean;
   /** Resolves when another server has taken its place. */
   replaced: () => Promise<unknown>;
-  /** Resolves, once it is up again, to whether it is what it was, with its followers. */
+  /** Resolves, once it is up again, to whether it is still the primary, with its followers. */
   returned: () => Promise<boolean>;
 }
 
 type Harms = Record<string, Harm>;
 
 /**
- * Since its start somebody had a script run there: a replica that was told of the old primary just before, and stood
- * still meanwhile, may find it a primary once more until Sentinel has made it follow. Refused ones do not count.
+ * Tells whether a client had a script run there since its start. A replica that was told of the old primary just
+ * before, and then stood still, may find it a primary once more until Sentinel has made it follow. Refused scripts do
+ * not count.
  */
 const wasUsed = async (server: RedisProcess): Promise<boolean> =>
   /cmdstat_eval\w*:calls=[1-9]/.test(await server.cli('info', 'commandstats'));
 
-/** Harms by which another server, and so another clock, may come to the fore. */
+/** Tells whether another server, and so another clock, may take over by this harm. */
 export const mayReplacePrimary = (kind: string): boolean =>
   kind.startsWith('primary-') || kind === 'failover' || kind === 'slot-move';
 
 /**
- * What can be done to a primary whose replicas may take over. `choose`: which one. `others`: further harms.
+ * Returns what can be done to a primary whose replicas may take over. `choose` picks the primary. `others` are further
+ * harms.
  */
 export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, others: Harms): Harms {
   const fakeTime = findFakeTime();
@@ -60,11 +64,11 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
   interface Replacing {
     lose: (server: RedisProcess) => Promise<void>;
     regain: (server: RedisProcess) => Promise<void>;
-    /** It accepts nothing between the two: what is sent after it was lost its heir has. */
+    /** It accepts nothing between the two, so its successor has everything that was sent after the loss. */
     isDead: boolean;
   }
 
-  /** Loses it, by `lose`, for good, and gets it back as a replica by `regain`. */
+  /** Makes the primary lose its role for good by `lose`, and brings it back as a replica by `regain`. */
   const replacing =
     ({ lose, regain, isDead }: Replacing): Harm =>
     async ({ holdMs, variant, now }) => {
@@ -83,7 +87,9 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
       return { target, accounts, holdsLeases, servedFrom, loss, movedClock: false };
     };
 
-  /** Kills it and brings it back before anybody can take its place; on a busy machine somebody does all the same. */
+  /**
+   * Kills it and brings it back before anybody can take its place. On a busy machine another server may still take it.
+   */
   const restarting =
     ({ forget = false, offsetOf = (_variant: number) => 0 }): Harm =>
     async ({ holdMs, variant, now }) => {
@@ -101,7 +107,7 @@ export function harmsOfPrimaries(choose: (variant: number) => Promise<Primary>, 
       const harmed = { accounts, holdsLeases, movedClock: false };
       const target = `primary ${server.port}${clock}`;
       if (!wasReplaced) return { target, ...harmed, loss: forget ? { since: null, until: deadAt, times: 1 } : null };
-      // Until then it had accepted more, once it was back.
+      // Once it was back, it had accepted more until then.
       const loss = forget ? { since: null, times: 2 } : { since, times: 1 };
       return { target: `${target}, which was replaced`, ...harmed, loss };
     };

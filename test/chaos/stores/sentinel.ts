@@ -6,13 +6,18 @@ import type { ChaosStore } from './store.ts';
 import { startWays, type Ways } from './ways.ts';
 import { wait } from '../wait.ts';
 
-/** A server is taken for dead after so much silence: on a busy machine less would be no sign of death. */
+/**
+ * A server is taken for dead after this much silence. On a busy machine a shorter silence would be no sign of death.
+ */
 const DEAD_AFTER_MS = 2_000;
 
-/** Then another one is agreed upon. */
+/** The sentinels agree on another server within this time. */
 const DECIDED_WITHIN_MS = DEAD_AFTER_MS + 2_000;
 
-/** A primary with two replicas and three sentinels; each replica of ours reaches each through a proxy of its own. */
+/**
+ * Starts a primary with two replicas and three sentinels. Each replica of Baton reaches each of them through a proxy of
+ * its own.
+ */
 export async function startSentinel(): Promise<ChaosStore> {
   const site = await startRedisSentinel({ settings: DURABLE, downAfterMs: DEAD_AFTER_MS });
   const ports = site.servers.map(({ port }) => port);
@@ -26,7 +31,7 @@ export async function startSentinel(): Promise<ChaosStore> {
       holdsLeases: true,
       replaced: () => site.promotedInsteadOf(server),
       async returned() {
-        // What the sentinels decided while it was away they carry out in their own time.
+        // The sentinels take their time to carry out what they decided while it was away.
         await wait(DECIDED_WITHIN_MS);
         const place = await until(
           async () => ({
@@ -53,7 +58,7 @@ export async function startSentinel(): Promise<ChaosStore> {
     },
     harms: harmsOfPrimaries(choose, {
       ...harmsOfAnyStore(looks),
-      /** By order: the old primary goes on accepting what is lost until it is told. */
+      /** The failover is ordered. Until the old primary is told, it goes on accepting writes that are lost. */
       failover: async ({ now }) => {
         const since = now() - LAG_MS;
         const old = await site.primary();

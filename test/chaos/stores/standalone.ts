@@ -28,7 +28,7 @@ class RedisProcess {
     this.#path = path;
     this.port = port;
     this.#fakeTime = fakeTime;
-    // However the driver ends.
+    // The server ends however the driver ends.
     process.once('exit', () => {
       this.#child?.kill('SIGKILL');
       rmSync(this.folder, { recursive: true, force: true });
@@ -71,12 +71,12 @@ class RedisProcess {
     this.#child = null;
   }
 
-  /** What is on disk now. */
+  /** Saves what is on disk now. */
   saveTo(folder: string): void {
     cpSync(join(this.folder, AOF), folder, { recursive: true });
   }
 
-  /** Only while it is down. */
+  /** Replaces what is on disk. Allowed only while the server is down. */
   replaceBy(folder: string | null): void {
     rmSync(join(this.folder, AOF), { recursive: true, force: true });
     if (folder !== null) cpSync(folder, join(this.folder, AOF), { recursive: true });
@@ -85,7 +85,7 @@ class RedisProcess {
 
 function harmsOf(redis: RedisProcess, canFakeTime: boolean): Record<string, Harm> {
   const at = `redis ${redis.port}`;
-  /** Resolves to when it was dead: what is sent after that finds the next one. */
+  /** Resolves to the time of its death: what is sent after that reaches the next process. */
   const restart = async ({ holdMs, now }: HarmOptions, meanwhile: () => void = () => undefined): Promise<number> => {
     await redis.kill();
     const deadAt = now();
@@ -103,7 +103,7 @@ function harmsOf(redis: RedisProcess, canFakeTime: boolean): Record<string, Harm
       const until = await restart(options, () => redis.replaceBy(null));
       return { target: at, loss: { since: null, until, times: 1 }, movedClock: false };
     },
-    /** As a failover to a replica that lagged behind: what was written since a moment ago is gone, the rest is there. */
+    /** Acts like a failover to a replica that lagged behind: writes since a moment ago are gone, the rest is there. */
     'redis-lost-tail': async (options) => {
       const kept = `${redis.folder}/kept`;
       const since = options.now();
@@ -120,7 +120,7 @@ function harmsOf(redis: RedisProcess, canFakeTime: boolean): Record<string, Harm
       return { ...UNHARMED, target: at };
     },
     ...(canFakeTime && {
-      /** Half of them go back to the true clock. */
+      /** Half of these faults go back to the true clock. */
       'redis-clock': async (options) => {
         const { variant } = options;
         const isBack = redis.clockOffsetSeconds !== 0 && variant < 0.5;
@@ -133,7 +133,7 @@ function harmsOf(redis: RedisProcess, canFakeTime: boolean): Record<string, Harm
   };
 }
 
-/** One Redis; each replica reaches it through a proxy of its own. */
+/** Starts one Redis. Each replica reaches it through a proxy of its own. */
 export async function startStandalone({ redisServer }: StoreOptions): Promise<ChaosStore> {
   const fakeTime = findFakeTime();
   const redis = new RedisProcess(redisServer, await freePort(), fakeTime);

@@ -8,20 +8,20 @@ export interface Door {
   url: string;
   /** Further settings of the replica. */
   env: Record<string, string>;
-  /** What stands between, one for each node of the store. */
+  /** The proxies in between, one for each node of the store. */
   proxies: readonly Proxy[];
-  /** The one of them behind which the replicas' leases are now. */
+  /** Resolves to the proxy behind which the replicas' leases are now. */
   leaseWay(): Promise<Proxy>;
 }
 
 /** What a fault of the store did, for the history. */
 export interface StoreDamage {
   target: string;
-  /** The accounts with keys that were concerned; all when it is not said. */
+  /** The accounts whose keys were concerned; undefined: all. */
   accounts?: readonly string[] | undefined;
-  /** The replicas' leases were there too; taken for so when it is not said. */
+  /** The replicas' leases were there too; undefined counts as true. */
   holdsLeases?: boolean | undefined;
-  /** From when on it served again; the end when it is not said. */
+  /** When the store served again; undefined: the fault's end. */
   servedFrom?: number | undefined;
   loss: Loss | null;
   movedClock: boolean;
@@ -36,7 +36,7 @@ export interface HarmOptions {
 /** A way to harm this kind of store: does it, waits until the cause is gone, and says what may be lost. */
 export type Harm = (options: HarmOptions) => Promise<StoreDamage>;
 
-/** Nodes of which one may take another's place. */
+/** Nodes that may take each other's place. */
 export interface Replicated {
   /** A connection to each. */
   looks: readonly Redis[];
@@ -45,8 +45,8 @@ export interface Replicated {
 }
 
 /**
- * The store under the replicas: one process, or a whole cluster. What can be done to it differs, so every harm has a
- * name (that of its kind of fault) and those that a store lacks are not in its list.
+ * The store under the replicas: one process, or a whole cluster. The possible harms differ, so every harm has a name
+ * (that of its kind of fault), and the list of a store has only its own.
  */
 export interface StoreOptions {
   redisServer: string;
@@ -56,14 +56,14 @@ export interface StoreOptions {
 
 export interface ChaosStore {
   readonly mode: Mode;
-  /** One for each replica. */
+  /** Opens one door for each replica. */
   openDoor(): Promise<Door>;
   readonly harms: Readonly<Record<string, Harm>>;
-  /** Harms of its own by which nothing is lost and no clock is set. */
+  /** Its own harms that lose nothing and set no clock. */
   readonly harmless: readonly string[];
-  /** Null for one process, whose place nobody takes. */
+  /** Null for one process, which no other replaces. */
   readonly replicated: Replicated | null;
-  /** What is stored of an account's routes and presence, for people. */
+  /** Returns what is stored of an account's routes and presence, for people. */
   peek(account: string): Promise<string>;
   /** Kinds that this machine cannot do, with the reason. */
   readonly skipped: Readonly<Record<string, string>>;

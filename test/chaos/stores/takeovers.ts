@@ -6,10 +6,10 @@ import { wait } from '../wait.ts';
 
 const CHECK_EVERY_MS = 500;
 
-/** A takeover is seen a little after it happened; what was planned may be over by then. */
+/** A takeover is seen a little after it happened. A planned one may be over by then. */
 const SEEN_WITHIN_MS = 1_000;
 
-/** What follows its successor late, or is dead, is not waited for any longer than this. */
+/** The longest wait for a server that follows its successor late, or is dead. */
 const SETTLED_WITHIN_MS = 30_000;
 
 type Role = 'primary' | 'following' | 'not following';
@@ -24,23 +24,23 @@ async function roleOf(look: Redis): Promise<Role | undefined> {
 interface TakeoversParts {
   /** Null: a store of one node. */
   replicated: Replicated | null;
-  /** Where failovers that nobody planned are written down, once they are over. */
+  /** Takes failovers that nobody planned, once they are over. */
   faults: Fault[];
   now: () => number;
   say: (text: string) => void;
 }
 
 /**
- * On a machine that is busy a store fails over by itself, and loses what a planned failover loses. Whoever becomes a
- * primary while nobody replaces one is a fault of its own: from the silence that it takes to be taken for dead, until
- * whom it replaced follows it; until then that one may go on accepting what is lost.
+ * On a busy machine a store fails over by itself, and loses what a planned failover loses. A server that becomes a
+ * primary while no fault replaces one is a fault of its own. That fault lasts from the silence that it takes to be
+ * taken for dead until the old primary follows, because the old one may go on accepting writes that are lost.
  */
 export class Takeovers {
   readonly #parts: TakeoversParts;
   readonly #roles = new Map<Redis, Role>();
-  /** How many there are when all is well. */
+  /** The number of primaries when all is well. */
   #primaries = 0;
-  /** Takeovers that are meant, each of one node, until a while after what makes them is over. */
+  /** Takeovers that are meant, each of one node. They count until a while after their cause is over. */
   readonly #expected = new Set<{ until: number }>();
   readonly #unsettled = new Set<Promise<void>>();
   #seen = 0;
@@ -50,12 +50,12 @@ export class Takeovers {
     this.#parts = parts;
   }
 
-  /** How many were seen that nobody planned. */
+  /** How many unplanned takeovers were seen. */
   get seen(): number {
     return this.#seen;
   }
 
-  /** Looks at every node, from now on until `stop`. Resolves when all were seen once. */
+  /** Looks at every node, from now until `stop`. Resolves when all were seen once. */
   async start(): Promise<void> {
     const { looks = [] } = this.#parts.replicated ?? {};
     await Promise.all(looks.map((look) => this.#look(look)));
@@ -67,7 +67,7 @@ export class Takeovers {
     this.#isOver = true;
   }
 
-  /** From now on until the function that it gives is called the first to become a primary is meant to. */
+  /** Expects a takeover: until the returned function is called, the first server to become a primary is meant to. */
   expect(): () => void {
     const one = { until: Infinity };
     this.#expected.add(one);
@@ -84,7 +84,7 @@ export class Takeovers {
     return false;
   }
 
-  /** Resolves when those seen so far are over, and written down. */
+  /** Resolves when the takeovers seen so far are over and written down. */
   async settled(): Promise<void> {
     await Promise.all(this.#unsettled);
   }
@@ -129,13 +129,13 @@ export class Takeovers {
         holdsLeases: true,
       },
       loss: { since: startedAt - LAG_MS, times: 1 },
-      // From the first clock that was set on, the next primary may have another one.
+      // After the first clock was set, the next primary may have another one.
       movedClock: faults.some(({ movedClock }) => movedClock),
       hidesDevices: true,
     });
   }
 
-  /** As many primaries as ever, and all others follow. */
+  /** There are as many primaries as ever, and all other servers follow. */
   #isWhole(): boolean {
     const roles = [...this.#roles.values()];
     const primaries = roles.filter((role) => role === 'primary').length;

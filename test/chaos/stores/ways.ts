@@ -2,20 +2,20 @@ import { type Proxy, startProxy } from '../faults/proxy.ts';
 
 /**
  * Where servers name each other: CLUSTER SLOTS, MOVED and ASK, SENTINEL get-master-addr-by-name, SENTINEL sentinels and
- * +switch-master. Nothing else that the store says looks like it.
+ * +switch-master. No other reply of the store looks like that.
  */
 const NAMED_PORT = /(127\.0\.0\.1(?:\r\n\$5\r\n|\r\n:|:| )|\nport\r\n\$5\r\n)(\d{5})/g;
 
 /** The way of one replica to each server, through a proxy of its own, and no way around. */
 export interface Ways {
-  /** Through which the server on this port is reached. */
+  /** Returns the proxy through which the server on this port is reached. */
   to(port: number): Proxy;
   stop(): Promise<void>;
 }
 
 /**
  * Starts a proxy before each port. Addresses that the servers name are changed into those of the proxies, which have as
- * many digits; one that falls on the border of two chunks is not, and that connection then goes round them.
+ * many digits. An address on the border of two chunks stays as it is, and that connection then bypasses the proxies.
  */
 export async function startWays(ports: readonly number[]): Promise<Ways> {
   const proxies = new Map<number, Proxy>();
