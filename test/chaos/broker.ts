@@ -3,16 +3,16 @@ import { spawnBroker, TOKEN } from '../broker/support/brokers.ts';
 import { startOwnRedis } from '../support/redis/own-redis.ts';
 
 export interface ChaosBroker {
-  /** The settings of a replica that asks it. */
+  /** The settings of a replica that asks this broker. */
   env: Record<string, string>;
   stop(): Promise<void>;
 }
 
-/** Starts the reference broker on a Redis of its own, to which nothing is done: the faults are those of Baton. */
+/** Starts the reference broker on a Redis of its own. No fault is made to either: the faults are those of Baton. */
 export async function startBroker(): Promise<ChaosBroker> {
   const redis = await startOwnRedis({ persistent: false });
   const broker = spawnBroker({ BROKER_REDIS_URL: redis.url, BROKER_KEY_PREFIX: 'broker' }, await freePort());
-  // However the driver ends.
+  // The broker ends however the driver ends.
   process.once('exit', () => {
     void broker.kill();
     void redis.kill();

@@ -24,7 +24,7 @@ import type { ChaosStore, StoreOptions } from './stores/store.ts';
 import { Takeovers } from './stores/takeovers.ts';
 import { wait } from './wait.ts';
 
-/** An operator's settings, with shorter periods, so that a run of minutes shows what a day would. */
+/** The settings of an operator, with shorter periods, so that a run of minutes shows what otherwise takes a day. */
 const REPLICA_ENV = {
   APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
   APP_DRAIN_SECONDS: '2',
@@ -35,16 +35,16 @@ const REPLICA_ENV = {
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Every store writes each command to disk before it answers: let that be memory. */
+/** Every store writes each command to disk before it answers, so the disk should be memory. */
 const MEMORY_DISK = '/dev/shm';
 if (existsSync(MEMORY_DISK)) process.env.TMPDIR = MEMORY_DISK;
 
 const SHOWN_ERRORS = 10;
 
-/** How often a quiet moment is tried again after the store failed over by itself. The last one is taken as it is. */
+/** How often a quiet moment is tried after the store failed over by itself. The last attempt counts as it is. */
 const ATTEMPTS_AT_QUIET = 3;
 
-/** Where the operations of a history are, beside it. */
+/** Returns the file of a history's operations, which lies beside the history. */
 const linesOf = (file: string): string => `${file}.operations.jsonl`;
 
 interface Run {
@@ -52,7 +52,7 @@ interface Run {
   redisServer: string;
 }
 
-/** Half of the seeds rotate streams all the time. The others rotate hardly any, so that a silent stream stays silent. */
+/** Half of the seeds rotate streams all the time. The others hardly ever do, so that a silent stream stays silent. */
 const rotateSeconds = (random: Random): string => (random.fork('rotation').next() < 0.5 ? '45' : '900');
 
 const STORES: Record<Options['mode'], (parts: StoreOptions) => Promise<ChaosStore>> = {
@@ -120,7 +120,7 @@ async function runOn({ store, options, history, operations }: RunParts): Promise
     history.faults.push({ kind: 'crash', target: name, replica: name, accounts: null, ...at, broken });
     say(`${name} ${broken.slice(0, 200)}`);
   };
-  // Login requests, which only a history has, need one.
+  // Only a history has login requests, and they need a broker.
   const broker = options.history === null ? null : await startBroker();
   const env = { ...REPLICA_ENV, ...broker?.env, APP_HUB_ROTATE_SECONDS: rotate };
   const fleet = new Fleet({ store, env, random: random.fork('balancer'), onCrash });
@@ -145,7 +145,7 @@ async function runOn({ store, options, history, operations }: RunParts): Promise
     await fleet.readRepairs();
     load.allowAbsence();
   }
-  // Those who are away come back: what is pending for them must reach them too.
+  // Devices that are away come back, because what is pending for them must reach them too.
   load.recall();
   await takeCheckpoint(checkpoints, segments.length + 1);
   await Promise.all([load.stop(), objects.stop()]);
@@ -162,7 +162,10 @@ async function runOn({ store, options, history, operations }: RunParts): Promise
   await broker?.stop();
 }
 
-/** Prints what happened and which promises were kept, also by the operations in a file, if there is one. Sets the exit code. */
+/**
+ * Prints what happened and which promises were kept. If there is a file of operations, judges it too. Sets the exit
+ * code.
+ */
 function judge(history: History, operations: string | null): void {
   const verdict = check(history);
   process.stdout.write(`${describeCounts(history)}\n${describeVerdict(verdict, history)}\n`);
@@ -174,7 +177,7 @@ function judge(history: History, operations: string | null): void {
   if (failed > 0) process.exitCode = 1;
 }
 
-/** Runs a schedule, or reads what one left, and prints its verdict. Sets the exit code. */
+/** Runs a schedule, or reads the history of an earlier run, and prints the verdict. Sets the exit code. */
 export async function runChaos({ argv, redisServer }: Run): Promise<void> {
   let options: Options;
   try {
@@ -192,7 +195,7 @@ export async function runChaos({ argv, redisServer }: Run): Promise<void> {
   if (options.history !== null && !options.plan) requireGo();
   const accounts = [...accountNames(options), ...OBJECT_ACCOUNTS];
   const store = await STORES[options.mode]({ redisServer, accounts });
-  // However the driver ends, what it started ends with it.
+  // Everything that the driver started ends with it, however it ends.
   const endNow = (code: number) => void store.stop().finally(() => process.exit(code));
   process.once('SIGINT', () => endNow(130));
   process.once('SIGTERM', () => endNow(143));

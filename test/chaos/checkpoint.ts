@@ -9,7 +9,7 @@ const HEALED_WITHIN_MS = 15_000;
 const PROBE_WITHIN_MS = 10_000;
 const BETWEEN_STREAMS_MS = 4_000;
 
-/** Absences of the last moments still have their grace, and dead replicas their lease, before them. */
+/** Recent absences still have their grace ahead of them, and dead replicas their lease. */
 const PRESENCE_WITHIN_MS = 20_000;
 const ASK_EVERY_MS = 250;
 
@@ -17,7 +17,7 @@ interface CheckpointParts {
   load: Load;
   fleet: Balancer;
   now: () => number;
-  /** What the store holds of an account. */
+  /** Returns what the store holds of an account. */
   peek: (account: string) => Promise<string>;
   say: (text: string) => void;
 }
@@ -35,8 +35,8 @@ async function eventually(withinMs: number, isSo: () => boolean | Promise<boolea
 }
 
 /**
- * A quiet moment, and what is true in it: who has no stream though it wants one, what replicas and devices say about
- * presence, and whether a message reaches each open stream. What the checker thinks of it is another matter.
+ * Takes a quiet moment and notes what is true in it: which devices want a stream and have none, what replicas and
+ * devices say about presence, and whether a message reaches each open stream. Judging that is the checker's task.
  */
 export function makeCheckpoints({ load, fleet, now, peek, say }: CheckpointParts) {
   const wantedOf = (account: string): string[] =>
@@ -75,7 +75,7 @@ export function makeCheckpoints({ load, fleet, now, peek, say }: CheckpointParts
     fleet.isCalm = true;
     const healingSince = now();
     await wait(HEALED_WITHIN_MS);
-    // One that is between two streams just now (rotation) is open a moment later.
+    // A device that is between two streams just now (rotation) has one open a moment later.
     const missing = new Set(load.devices.filter((device) => device.isWanted));
     await eventually(BETWEEN_STREAMS_MS, () => {
       for (const device of missing) if (device.isOpen) missing.delete(device);

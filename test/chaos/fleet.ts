@@ -12,7 +12,7 @@ export interface Member {
   name: string;
   process: ReplicaProcess;
   door: Door;
-  /** `up` gets requests; `leaving` drains. A paused one is up: nobody knows yet. */
+  /** `up` gets requests; `leaving` drains. A paused replica is `up`, because nobody knows of the pause yet. */
   state: 'up' | 'leaving' | 'gone';
 }
 
@@ -21,7 +21,7 @@ interface FleetParts {
   env: Record<string, string>;
   /** For the choices of the balancer. */
   random: Random;
-  /** A replica ended without being told to. */
+  /** Called when a replica ended without being told to. */
   onCrash: (name: string, why: string) => void;
 }
 
@@ -45,12 +45,12 @@ export class Fleet {
     this.#started += 1;
     const name = `r${this.#started}`;
     const options = { redisUrl: door.url, keyPrefix: 'chaos', env: { ...env, ...door.env } };
-    // On a machine that is busy otherwise one may take too long: an orchestrator tries again.
+    // A start may take too long on a busy machine. An orchestrator tries again.
     const process = await startReplica(options).catch(() => startReplica(options));
     const member: Member = { name, process, door, state: 'up' };
     this.members.push(member);
     process.process.once('exit', (code) => {
-      // Killed and stopped ones have another state, or are about to.
+      // Killed and stopped replicas have another state, or are about to.
       if (member.state !== 'up') return;
       member.state = 'gone';
       this.#parts.onCrash(name, `ended by itself (${code}):\n${process.log().slice(-2_000)}`);
@@ -63,7 +63,7 @@ export class Fleet {
     return this.members.filter(({ state }) => state === 'up');
   }
 
-  /** Where the next request goes. */
+  /** Returns the target of the next request. */
   choose(): Member {
     const { random } = this.#parts;
     const there = !this.isCalm && random.next() < STALE_CHOICE ? this.members.slice(-6) : this.up;
@@ -74,7 +74,7 @@ export class Fleet {
     return this.members.find(({ process }) => url.startsWith(`${process.url}/`))?.name ?? url;
   }
 
-  /** SIGKILL, and a fresh process after `downMs`. */
+  /** Kills the replica with SIGKILL and starts a fresh process after `downMs`. */
   async replaceKilled(member: Member, downMs: number): Promise<void> {
     member.state = 'gone';
     await member.process.kill();
@@ -88,7 +88,10 @@ export class Fleet {
     member.process.process.kill('SIGCONT');
   }
 
-  /** SIGTERM, with a replacement that is ready before. Resolves to what was wrong about its end. */
+  /**
+   * Starts a replacement, waits until it is ready, and sends SIGTERM. Resolves to what was wrong with the end of the
+   * old replica.
+   */
   async drain(member: Member): Promise<string | null> {
     await Promise.all([this.start(), this.repairs.read(member.name, member.process.adminUrl)]);
     if (member.state !== 'up') return null;
@@ -98,7 +101,7 @@ export class Fleet {
     return code === 0 ? null : `exit code ${code}:\n${member.process.log().slice(-2_000)}`;
   }
 
-  /** One after the other gets a ready replacement and SIGTERM; the old ones end while the next is replaced. */
+  /** Gives each replica in turn a ready replacement and SIGTERM. The old ones end while the next is replaced. */
   async rollOver(): Promise<string | null> {
     const ends: Promise<string | null>[] = [];
     for (const member of this.up) {
@@ -115,7 +118,7 @@ export class Fleet {
     await Promise.all(this.up.map(({ name, process }) => this.repairs.read(name, process.adminUrl)));
   }
 
-  /** What the replicas logged as errors, for people: nothing of it should be there. */
+  /** Returns what the replicas logged as errors, for people. It should be empty. */
   errors(): string[] {
     return this.members.flatMap(({ name, process }) =>
       process
@@ -126,7 +129,7 @@ export class Fleet {
     );
   }
 
-  /** Kills whatever is there. */
+  /** Kills all replicas that are left. */
   async stop(): Promise<void> {
     for (const member of this.members) {
       const { process, state } = member;

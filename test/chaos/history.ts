@@ -3,14 +3,16 @@
  * nothing else, so that a history can be planted in a test. Times are milliseconds of the driver's monotonic clock.
  */
 
-/** `acknowledged`: the answer said so. `refused`: a 4xx, nothing may have happened. `unknown`: no answer, or a 5xx. */
+/**
+ * `acknowledged`: the answer said so. `refused`: a 4xx, so nothing may have happened. `unknown`: no answer, or a 5xx.
+ */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
 interface Asked {
   /** Unique in the run; the content carries it as `<account>#<number>`. */
   number: number;
   account: string;
-  /** Who asked. */
+  /** The device that asked. */
   device: string;
   sentAt: number;
   answeredAt: number;
@@ -24,7 +26,7 @@ export interface MessageSent extends Asked {
   /** Sent in a quiet moment, to see whether open streams are alive. */
   isProbe: boolean;
   messageId: string | null;
-  /** Devices that took it into their mailbox. */
+  /** The devices that took it into their mailbox. */
   receivers: string[];
 }
 
@@ -40,7 +42,7 @@ export interface DeviceRenamed extends Asked {
 export interface MessagesAcked extends Asked {
   kind: 'ack';
   messageIds: string[];
-  /** How many of them the mailbox still held, null without an answer. */
+  /** How many of them the mailbox still held; null without an answer. */
   acked: number | null;
 }
 
@@ -51,9 +53,9 @@ export interface Connection {
   number: number;
   replica: string;
   startedAt: number;
-  /** The position that was asked for. */
+  /** The position that the request named. */
   lastEventId: string | null;
-  /** `ready` arrived. */
+  /** When `ready` arrived. */
   openAt: number | null;
   closedAt: number | null;
   cause: string | null;
@@ -81,7 +83,7 @@ export type Frame =
       name: 'message';
       messageId: string;
       from: string | null;
-      /** The account of the operation; null when the text is none of ours. */
+      /** The account of the operation; null when the text is not one of this run. */
       account: string | null;
       operation: number | null;
       redelivered: boolean;
@@ -103,13 +105,19 @@ export interface DeviceHistory {
   wanted: { from: number; to: number | null }[];
 }
 
-/** Acknowledged writes may be gone. */
+/** Acknowledged writes that may be gone. */
 export interface Loss {
-  /** Those since then; all of them when it is null. */
+  /** The writes since then; null: all of them. */
   since: number | null;
-  /** Nothing that was sent after it can be among them: whoever lost them was dead. The fault's end when it is not said. */
+  /**
+   * Nothing that was sent after this time can be lost, because the server that lost it was dead. Undefined: the fault's
+   * end.
+   */
   until?: number | undefined;
-  /** How often: a primary that comes back empty and is replaced then loses them once for itself and once for its heir. */
+  /**
+   * How often. A primary that comes back empty and is replaced then loses the writes once itself and once in its
+   * successor.
+   */
   times: number;
 }
 
@@ -122,21 +130,24 @@ export interface Fault {
   target: string;
   /** The replica that was hit; null when it was the store, or all of them. */
   replica: string | null;
-  /** The accounts with keys that were concerned; null: all. */
+  /** The accounts whose keys were concerned; null: all. */
   accounts: readonly string[] | null;
-  /** The leases of the replicas were among them: what is lost of these hides devices everywhere. Not said: whatever is hidden is excused. */
+  /**
+   * The replicas' leases were among the keys. Their loss hides devices everywhere. Undefined: the fault excuses
+   * anything that is hidden.
+   */
   holdsLeases?: boolean | undefined;
   startedAt: number;
   /** When the cause was gone. */
   endedAt: number;
-  /** From when on the store served again, so that replicas could put right what it lacked; the end when it is not said. */
+  /** When the store served again, so that replicas could repair what it lacked. Undefined: the fault's end. */
   servedFrom?: number | undefined;
   loss: Loss | null;
-  /** The store's clock was set while it happened: later positions may be lower, beyond a loss. */
+  /** The store's clock was set during the fault. Later positions may be lower, beyond a loss. */
   movedClock: boolean;
-  /** For a while devices may be shown as offline although their clients think otherwise. */
+  /** For a while devices may be shown as offline although they have a stream. */
   hidesDevices: boolean;
-  /** What went wrong about the fault itself, like a drain that ended with another code than 0. */
+  /** What went wrong with the fault itself, like a drain that ended with another code than 0. */
   broken: string | null;
 }
 
@@ -146,32 +157,35 @@ export interface Checkpoint {
   at: number;
   /** Devices that were wanted online and had no open stream in time. */
   notOpen: string[];
-  /** What a replica answered when asked who is online. */
+  /** What a replica answered when asked which devices are online. */
   presence: {
     account: string;
     online: string[];
     wanted: string[];
-    /** What the store holds, where something was wrong. */
+    /** What the store holds, if something was wrong. */
     stored: string | null;
   }[];
   /** Numbers of the probes that were sent. */
   probes: number[];
-  /** When the probes had to be there. */
+  /** When the probes had to have arrived. */
   probesDueAt: number;
 }
 
-/** A time in which the driver itself stood still, and wrote down nothing: what happened then has a later time. */
+/**
+ * A time in which the driver itself stood still and wrote nothing down. Events of that time are recorded later than
+ * they happened.
+ */
 export interface Stall {
   from: number;
   to: number;
 }
 
-/** What was asked for, as far as it can be told whether it happened. */
+/** What the run was asked to do, as far as one can tell afterwards whether it happened. */
 export interface Plan {
   minutes: number;
-  /** Faults that the store and the machine can have, as far as they were wanted. */
+  /** The kinds of faults that were wanted and that the store and the machine can do. */
   kinds: string[];
-  /** Only these were wanted. Not said: all. */
+  /** Only these were wanted. Undefined: all. */
   isPart?: boolean;
   /** The kinds that were wanted and that this machine cannot do. */
   skipped?: string[];
@@ -185,7 +199,7 @@ export interface History {
   checkpoints: Checkpoint[];
   /** Stalls of the driver, in order. */
   stalls: Stall[];
-  /** What replicas counted of their repairs, by cause; printed, not judged. */
+  /** What replicas counted of their repairs, by cause. It is printed, not judged. */
   repairs?: Record<string, number>;
 }
 
@@ -194,14 +208,18 @@ export const emptyHistory = (): History => ({
   ...{ devices: [], operations: [], faults: [], checkpoints: [], stalls: [] },
 });
 
-/** The faults as one account has them: what befell the keys of others is neither a loss nor another clock to it. */
+/**
+ * Returns the faults as one account has them. A loss or another clock that befell only the keys of other accounts
+ * counts as none.
+ */
 export const faultsOf = ({ faults }: Pick<History, 'faults'>, account: string): Fault[] =>
   faults.map((fault) =>
     fault.accounts === null || fault.accounts.includes(account) ? fault : { ...fault, loss: null, movedClock: false },
   );
 
 /**
- * The end of a loss: what was sent after it was not lost, and what was written after it stands in one log, by one clock.
+ * Returns the end of a loss. What was sent after it was not lost, and what was written after it stands in one log, by
+ * one clock.
  */
 export const lostUntil = ({ loss, endedAt }: Pick<Fault, 'loss' | 'endedAt'>): number => loss?.until ?? endedAt;
 

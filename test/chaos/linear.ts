@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const FOLDER = fileURLToPath(new URL('linear/', import.meta.url));
 
-/** Throws an error for people unless the checker of operations can be built. */
+/** Throws an error for people if the checker of operations cannot be built. */
 export function requireGo(): void {
   const { status } = spawnSync('go', ['build', '-o', '/dev/null', '.'], {
     cwd: FOLDER,
@@ -13,7 +13,10 @@ export function requireGo(): void {
   if (status !== 0) throw new Error('--history needs Go, which builds the checker of operations (test/chaos/linear)');
 }
 
-/** Judges the operations of a file of JSON lines, and prints the verdict. Returns how many promises were kept, and not. */
+/**
+ * Judges the operations of a file of JSON lines, and prints the verdict. Returns how many promises were kept and how
+ * many were not.
+ */
 export function judgeOperations(file: string): { passed: number; failed: number } {
   const { status, stdout, stderr } = spawnSync('go', ['run', '.', resolve(file)], { cwd: FOLDER, encoding: 'utf8' });
   const [, passed = '0', failed = '1'] = /^(\d+) passed, (\d+) failed$/m.exec(stdout) ?? [];

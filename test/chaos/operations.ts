@@ -1,6 +1,6 @@
 import { lostUntil, type Fault } from './history.ts';
 
-/** What can be said to have one order: each key of a kind is an object of its own. */
+/** Kinds of objects whose operations can have one order. Each key of a kind is an object of its own. */
 export type ObjectKind = 'clipboard' | 'name' | 'transfer' | 'keys' | 'login';
 
 /** What somebody asked of an object, and when. Times are ms since the start, as everywhere in a history. */
@@ -11,15 +11,15 @@ export interface ObjectOperation {
   /** `read`, `write`, `put`, a step of a transfer or of a login request, or the `start` of one. */
   do: string;
   by: string;
-  /** What was written, and what a ring follows. */
+  /** The value that was written, and the value that a ring follows. */
   value: string;
   before: string;
   begin: number;
   /** Null: there was no answer, so that it may still take effect. */
   end: number | null;
-  /** `refused`: it certainly changed nothing; null without an answer. */
+  /** `refused`: it certainly changed nothing. Null: there was no answer. */
   said: 'ok' | 'refused' | null;
-  /** What a read found, or the state that a step was answered with. */
+  /** What a read found, or the state that answered a step. */
   read: string;
 }
 

@@ -8,20 +8,20 @@ export interface Options {
   seed: string;
   mode: Mode;
   devices: number;
-  /** Devices of one account. */
+  /** The devices of one account. */
   perAccount: number;
-  /** Operations a second; with the acknowledgements there are about twice as many events. */
+  /** Operations a second. With the acknowledgements there are about twice as many events. */
   rate: number;
   replicas: number;
   /** Kinds of faults; empty: all that the mode has. */
   only: string[];
   /** Only kinds of faults that excuse next to nothing. */
   strict: boolean;
-  /** Where the whole history is written to, as JSON. */
+  /** The file for the whole history, as JSON. */
   history: string | null;
-  /** Only prints the schedule. */
+  /** Only print the schedule. */
   plan: boolean;
-  /** A history that was written before: only judges it. */
+  /** A history of an earlier run. It is only judged. */
   check: string | null;
 }
 

@@ -5,7 +5,7 @@ export interface Random {
   between(from: number, to: number): number;
   pick<T>(from: readonly T[]): T;
   shuffled<T>(from: readonly T[]): T[];
-  /** Numbers of its own: what is drawn there does not depend on how many were drawn here. */
+  /** Forks off numbers of its own: draws there do not depend on how many were drawn here. */
   fork(name: string): Random;
 }
 

@@ -1,4 +1,4 @@
-/** What tells, by cause, how much replicas had to put right; whichever of them there are. */
+/** Counters that tell, by cause, how much replicas had to repair. A replica need not have all of them. */
 const FAMILIES = [
   ...['repairs', 'gap_repairs', 'attach_rounds', 'bus_rebuilds', 'accounts_notified', 'accounts_unnotified'],
   ...['announcements_repeated', 'resets', 'nodes_reaped', 'redis_reconnects', 'background_failures'],
@@ -7,12 +7,14 @@ const FAMILIES = [
 const SAMPLE = /^baton_(\w+)_total(?:\{(.*)\})? (\S+)$/gm;
 const ANSWERS_WITHIN_MS = 2_000;
 
-/** Sums of counters over all replicas of a run, as far as they were last read: what a killed one did since is missing. */
+/**
+ * Sums of counters over all replicas of a run, as last read. The repairs of a killed replica since then are missing.
+ */
 export class Repairs {
   /** The latest counters of each replica. */
   readonly #latest = new Map<string, Map<string, number>>();
 
-  /** Never rejects: one that does not answer keeps what it said before. */
+  /** Reads the counters. Never rejects: a replica that does not answer keeps its last counters. */
   async read(replica: string, adminUrl: string): Promise<void> {
     const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
     const text = await fetch(`${adminUrl}/metrics`, { signal })

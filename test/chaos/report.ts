@@ -6,7 +6,7 @@ const SHOWN_PER_CHECK = 8;
 const FRAMES_AROUND = 6;
 const FAULTS_WITHIN_MS = 40_000;
 
-/** `a 3, b 1`: how often each occurs, most first. */
+/** Returns `a 3, b 1`: how often each occurs, most frequent first. */
 function tally(names: Iterable<string>): string {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -19,7 +19,7 @@ function describeFrame(frame: Frame): string {
   return `${Math.round(at)} #${connection} ${name} ${id ?? '-'} ${JSON.stringify(rest)}`;
 }
 
-/** What the device received around that moment, its connections, and the faults in reach. */
+/** Returns what the device received around that moment, its connections, and the faults in reach. */
 function contextOf({ at, device }: Violation, history: History): string[] {
   const near = history.faults
     .filter(({ startedAt, endedAt }) => startedAt <= at && endedAt >= at - FAULTS_WITHIN_MS)
@@ -77,7 +77,7 @@ export function describeCounts({ devices, operations, faults, checkpoints, stall
   ].join('\n');
 }
 
-/** The verdicts, and of each broken promise the first few cases with what was going on. */
+/** Returns the verdicts, and for each broken promise the first few cases with what was going on. */
 export function describeVerdict(verdict: Record<string, Violation[]>, history: History): string {
   const lines: string[] = [];
   for (const [promise, violations] of Object.entries(verdict)) {
@@ -88,7 +88,7 @@ export function describeVerdict(verdict: Record<string, Violation[]>, history: H
     for (const [index, violation] of first.entries()) {
       const { at, account, device, says } = violation;
       lines.push(`      at ${Math.round(at)} ${account} ${device ?? ''}: ${says}`);
-      // One account's trouble is told by all of its devices.
+      // A violation in one account comes up at each of its devices. One is enough.
       if (first.findIndex((one) => one.account === account) !== index) continue;
       lines.push(...contextOf(violation, history).map((line) => `          ${line}`));
     }

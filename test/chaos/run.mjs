@@ -9,12 +9,12 @@ import { installPackages, requireNode, requireRedisServer } from '../../deploy/l
 
 requireNode();
 installPackages();
-// What only judges a history starts nothing.
+// A run that only judges a history starts nothing.
 const isCheck = process.argv.some((word) => /^--check(=|$)/.test(word));
 const redisServer = isCheck ? '' : requireRedisServer('APP_REDIS_URL');
 process.env.APP_TEST_REDIS_SERVER = redisServer;
 if (!isCheck) await buildOrExit();
-// Node 20 runs no TypeScript: the packages are there now, so the transpiler can be had.
+// Node 20 does not run TypeScript. The packages are there by now, so the transpiler is available.
 register('./typescript-hooks.mjs', import.meta.url);
 const { runChaos } = await import('./chaos.ts');
 await runChaos({ argv: process.argv.slice(2), redisServer });

@@ -1,12 +1,12 @@
 import type { Stall } from './history.ts';
 
-/** What is shorter is within the margins of the checker. */
+/** Shorter stalls are within the margins of the checker. */
 export const SHORTEST_STALL_MS = 300;
 
 const CHECK_EVERY_MS = 100;
 
 interface StallsParts {
-  /** Where they are written down. */
+  /** The list that takes the stalls. */
   stalls: Stall[];
   now: () => number;
 }

@@ -8,7 +8,7 @@ const OPTIONS = {
   sourceMaps: 'inline',
 };
 
-/** Module hook of Node: strips the types of `.ts` files, with the settings with which the tests are run. */
+/** A module hook of Node that strips the types of `.ts` files, with the settings of the tests. */
 export async function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context);
   const filename = fileURLToPath(url);

@@ -1,2 +1,2 @@
-/** What passes between a fault and its end, or until the next look: a run makes its times itself. */
+/** The pause between a fault and its end, or before the next look. A run sets its times itself. */
 export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
