@@ -3,30 +3,30 @@ import { ACCOUNT_BYTES, LIMITS } from '../../shared/contract/limits.ts';
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
 
-/** What the store needs for a byte of ours: its tables, and space that a growing value has not used yet. */
+/** The bytes that the store needs for a byte of Baton's: its tables, and space that a growing value has not used yet. */
 const OVERHEAD = 2;
-/** What one entry of a small table takes. */
+/** The bytes that one entry of a small table takes. */
 const ROW = 1 * KIB;
 
-/** Limits that a version of the contract may lack; what stands behind `??` is then taken for meant. */
+/** Limits that a version of the contract may lack. The value behind `??` then stands for the limit. */
 const limits: Readonly<Record<string, number | undefined>> = LIMITS;
 
 /** The longest event: a signal, or the offer of a transfer with the files that events name. */
 const EVENT_BYTES = 32 * KIB;
 const logBytes = limits['logBytes'] ?? LIMITS.logEvents * EVENT_BYTES;
 
-/** A record without its list of files, which ended ones keep only when it is short. */
+/** The bytes of a record without its list of files. Ended records keep the list only when it is short. */
 const RECORD_BYTES = 4 * KIB;
 const transferBytes = (limits['transferBytes'] ?? 8 * MIB) + (limits['transferRecords'] ?? 500) * RECORD_BYTES;
 
-/** What files hold ahead of their receivers, behind them, and of those that were delivered. */
+/** The bytes that files hold ahead of their receivers, the bytes behind them, and those of delivered files. */
 const relayBytes =
   LIMITS.relayFiles * (LIMITS.relayWindowBytes + LIMITS.relayTailBytes + (limits['relayChunkBytes'] ?? MIB)) +
   (limits['relayKeptFiles'] ?? 0) * LIMITS.relayWindowBytes;
 
 /**
- * Bytes of Redis that one account may take, by the kind of its keys, from the limits of the contract; the table of GUARANTEES.md
- * says the same for people. A kind that is not here may not be there at all.
+ * Bytes of Redis that one account may take, by the kind of its keys, from the limits of the contract. The table of
+ * GUARANTEES.md says the same for people. A kind that is missing here may not exist at all.
  */
 export const CAPS: Readonly<Record<string, number>> = {
   mail: LIMITS.mailboxBytes * OVERHEAD,
@@ -44,7 +44,7 @@ export const CAPS: Readonly<Record<string, number>> = {
   presence: LIMITS.devicesPerAccount * ROW,
   push: LIMITS.devicesPerAccount * 8 * KIB,
   due: MIB,
-  // Answers that are kept for a request that comes again: 60 s of everything, 600 s of what a client names by a key.
+  // Answers are kept for repeated requests: all of them for 60 s, those under a client's key for 600 s.
   op: ACCOUNT_BYTES.operations,
   targets: ACCOUNT_BYTES.targets,
   rate: MIB,
@@ -56,5 +56,5 @@ export const CAPS: Readonly<Record<string, number>> = {
   'shared: due': MIB,
 };
 
-/** What the store holds of answers that replicas have not read yet, all accounts together. */
+/** The most that the store may hold of answers that replicas have not read yet, for all accounts together. */
 export const CONNECTION_BYTES = 64 * MIB;

@@ -1,6 +1,6 @@
 import { register } from 'node:module';
 
-/* One of the two accounts, in a process of its own: `child.mjs attacker|account`. Does the tasks of its parent. */
+/* Runs one of the two accounts in a process of its own: `child.mjs attacker|account`. It does the tasks of its parent. */
 
 register('../chaos/typescript-hooks.mjs', import.meta.url);
 const { serveTasks } = await import('./load/tasks.ts');

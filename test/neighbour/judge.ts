@@ -4,17 +4,17 @@ import { CONNECTION_BYTES } from './caps.ts';
 import type { MemoryFigures } from './measure/memory.ts';
 import type { Phase } from './phases.ts';
 
-/** The guarantee: what another account may do to the middle and to the worst of a hundred. */
+/** The guarantee: how many times longer another account may make the median and the p99. */
 const P50_TIMES = 3;
 const P99_TIMES = 5;
-/** Below this a figure says more about the machine than about us. */
+/** Below this a figure says more about the machine than about Baton. */
 const FLOOR_MS = 2;
-/** The median of three. */
+/** The share of the middle one of three. */
 const MIDDLE = 0.5;
-/** Figures without which there is no middle, and no worst of a hundred. */
+/** With fewer figures there is no meaningful median, or no p99. */
 const ENOUGH_FOR_P99 = 100;
 const ENOUGH_FOR_P50 = 20;
-/** A share of what was due. */
+/** The least share of what was due that a scenario must begin to count as not held up. */
 const LEAST_BEGUN = 0.5;
 
 /** A phase that is over. Times are Unix ms. */
@@ -28,44 +28,44 @@ export interface History {
   phases: PastPhase[];
   samples: Sample[];
   faults: Fault[];
-  /** By scenario: an answer that shows that it gets through. */
+  /** A pattern for each scenario, which matches an answer that shows that the attack gets through. */
   works: Record<string, string>;
   memory: { before: MemoryFigures; highest: MemoryFigures; byKind: Record<string, number> };
   caps: Readonly<Record<string, number>>;
 }
 
 export interface Verdict {
-  /** A sentence each. */
+  /** One sentence each. */
   passed: string[];
   failed: string[];
 }
 
-/** At a share of the sorted values; what never came counts as infinitely late. */
+/** Returns the value at a share of the sorted values. A value that never came counts as infinitely late. */
 export function percentile(values: readonly (number | null)[], share: number): number {
   const sorted = values.map((ms) => ms ?? Number.POSITIVE_INFINITY).toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** How long what was begun in these phases took, as it was. */
+/** Returns the samples that began in these phases. */
 export const timesIn = (history: History, phases: readonly PastPhase[], kind: SampleKind): Sample[] =>
   history.samples.filter((one) => one.kind === kind && phases.some(({ from, to }) => one.at >= from && one.at < to));
 
-/** Without what the machine had to do for others. */
+/** Returns the time without the wait for a processor that others had. */
 export const ownMs = ({ ms, waitedMs }: Sample): number | null => (ms === null ? null : Math.max(0, ms - waitedMs));
 
 const show = (ms: number): string => (Number.isFinite(ms) ? `${ms.toFixed(1)} ms` : 'never');
 const mib = (bytes: number): string => `${(bytes / 1_048_576).toFixed(1)} MiB`;
 
 interface Comparison {
-  /** Each stretch without the attacker. */
+  /** The samples of each stretch without the attacker. */
   baselines: readonly Sample[][];
   attacked: readonly Sample[];
   share: 0.5 | 0.99;
 }
 
 /**
- * How often as long as without the attacker, and that in words; null where too little was measured. The
- * middle one of the stretches without it counts, because what an attack leaves behind must not become normal.
+ * Compares with the time without the attacker, as a factor and in words; null if too little was measured. The middle
+ * one of the stretches without the attacker counts, because what an attack leaves behind must not become normal.
  */
 function compare({ baselines, attacked, share }: Comparison): { holds: boolean; says: string } | null {
   const [most, enough] = share === 0.5 ? [P50_TIMES, ENOUGH_FOR_P50] : [P99_TIMES, ENOUGH_FOR_P99];
@@ -78,7 +78,7 @@ function compare({ baselines, attacked, share }: Comparison): { holds: boolean; 
   return { holds: ratio <= most, says };
 }
 
-/** The attack in words, and the phases that it takes. */
+/** Returns each attack in words, with its phases. */
 function attacksOf(phases: readonly PastPhase[]): [string, PastPhase[]][] {
   const of = (kind: Phase['kind']) => phases.filter((phase) => phase.kind === kind);
   return [
@@ -100,7 +100,7 @@ function judgeTimes(history: History, add: (holds: boolean, says: string) => voi
   for (const [when, of] of attacksOf(phases)) {
     for (const kind of ['message', 'clipboard', 'devices'] as const) {
       for (const share of [0.5, 0.99] as const) {
-        // Few of the others are made: their p99 would be their worst.
+        // Few of the other samples are made, so their p99 would be their worst.
         if (kind !== 'message' && share === 0.99) continue;
         const found = times(kind, of, share);
         if (found !== null) add(found.holds, `${kind} ${when}: ${found.says}`);
@@ -115,7 +115,7 @@ function judgeTimes(history: History, add: (holds: boolean, says: string) => voi
   add(planted?.holds === false, `a store that stands still is noticed: ${planted?.says ?? 'nothing was measured'}`);
 }
 
-/** The planted phase is no attack: nobody promises anything about it. */
+/** The planted phase is not an attack, and no promise covers it. */
 function judgeFaults({ phases, faults }: History, add: (holds: boolean, says: string) => void): void {
   const planted = phases.find(({ kind }) => kind === 'planted');
   const counts = new Map<string, number>();
@@ -157,7 +157,7 @@ function judgeAttacks({ phases, works }: History, add: (holds: boolean, says: st
   }
 }
 
-/** Which scenarios were slowed down themselves, for people. */
+/** Tells, for people, whether a scenario was slowed down itself. */
 export const isHeldUp = ({ due, begun }: ScenarioFigures): boolean => begun < due * LEAST_BEGUN;
 
 export function judge(history: History): Verdict {

@@ -18,20 +18,23 @@ import { describeMachine, describePhase, type PhaseFigures } from './report.ts';
 import { type Store, startStore } from './store.ts';
 
 const PREFIX = 'neighbour';
-/** After a scenario, until the next phase begins: what it left under way is then over. */
+/** The pause after a scenario, before the next phase begins. What the scenario left under way is over by then. */
 const SETTLE_MS = 1_000;
-/** The load gives way to what it attacks, and the clients whose times are taken to nobody: they stand for other machines. */
+/**
+ * The load yields the processor to what it attacks. The clients that measure times yield to nobody, because they stand
+ * for other machines.
+ */
 const NICENESS = { attacker: 10, account: -5 };
-/** The planted offender: the store counts to this, which takes some 40 ms, with so much time between. */
+/** The planted offender: the store counts to the first number, which takes some 40 ms, with this pause in between. */
 const [COUNTED, BETWEEN_MS] = [16_000_000, 5];
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Not by the clock: what the store waits for a processor meanwhile is nobody's fault. */
+/** It counts instead of watching the clock, because a wait of the store for a processor is nobody's fault. */
 const BUSY = 'local n = 0 for i = 1, tonumber(ARGV[1]) do n = n + i end return 1';
 
-/** Has the store stand still again and again. */
+/** Keeps the store busy again and again. */
 async function holdUp({ primaries }: Store, forMs: number): Promise<void> {
   const until = performance.now() + forMs;
   while (performance.now() < until) {
@@ -40,7 +43,7 @@ async function holdUp({ primaries }: Store, forMs: number): Promise<void> {
   }
 }
 
-/** Takes connections and says nothing. */
+/** Starts a service that takes connections and says nothing. */
 async function startSilentService(): Promise<{ port: number; stop: () => void }> {
   const server = createServer((socket) => socket.on('error', () => undefined).resume());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -55,7 +58,7 @@ interface Site {
   account: Worker;
 }
 
-/** Runs one phase after the other and measures what the machine does meanwhile. */
+/** Runs one phase after the other, and measures what the machine does meanwhile. */
 async function runPhases(site: Site, plan: readonly Phase[], scale: number, atEnd: () => Promise<void>) {
   const { store, replicas, attacker, account } = site;
   const whose = {
@@ -98,7 +101,10 @@ async function runPhases(site: Site, plan: readonly Phase[], scale: number, atEn
   return done;
 }
 
-/** A name whose keys lie with those of the other: on one process of a cluster they are true neighbours. */
+/**
+ * Returns an account name whose keys lie with those of the other account. In a cluster only accounts on the same
+ * process are true neighbours.
+ */
 async function neighbourOf(store: Store, account: string): Promise<string> {
   const pid = await store.pidFor(account);
   for (;;) {

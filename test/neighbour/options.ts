@@ -4,16 +4,16 @@ const MODES = ['standalone', 'cluster'] as const;
 type Mode = (typeof MODES)[number];
 
 export interface Options {
-  /** How long the attack lasts in all: half of it each scenario in its turn, half of it all at once. */
+  /** How long the attack lasts in all: half of it with the scenarios in turn, half of it with all at once. */
   seconds: number;
   mode: Mode;
   /** Scenarios by name; empty: all. */
   only: string[];
-  /** Requests a second of one scenario at most; all at once make twice as many. */
+  /** The most requests a second of one scenario. All at once make twice as many. */
   pace: number;
-  /** `APP_RATE_LIMIT_SCALE` of the replicas. */
+  /** The `APP_RATE_LIMIT_SCALE` of the replicas. */
   scale: number;
-  /** Where all figures are written to, as JSON. */
+  /** The file for all figures, as JSON. */
   json: string | null;
 }
 

@@ -1,7 +1,7 @@
 /** A stretch of a run. */
 export interface Phase {
   kind: 'baseline' | 'alone' | 'together' | 'planted';
-  /** The name of a scenario, or what the phase is. */
+  /** The name of a scenario, or of what the phase is. */
   name: string;
   seconds: number;
 }
@@ -10,8 +10,8 @@ const MOST_BASELINE_SECONDS = 15;
 const PLANTED_SECONDS = 5;
 
 /**
- * What is done one after the other: the attack between stretches without it, and at the end a store that stands still,
- * which the verdict has to notice.
+ * Plans the phases of a run: the attack between stretches without it, and at the end a store that stands still, which
+ * the verdict has to notice.
  */
 export function planPhases(seconds: number, scenarios: readonly string[]): Phase[] {
   const quiet: Phase = { kind: 'baseline', name: 'baseline', seconds: Math.min(MOST_BASELINE_SECONDS, seconds / 3) };

@@ -5,10 +5,10 @@ import type { SlowCommand } from './measure/slow-scripts.ts';
 
 /** What the machine and the servers did in a phase. */
 export interface PhaseFigures {
-  /** By whom: shares of one processor. */
+  /** Shares of one processor, by process. */
   processor: Record<string, { ran: number; waited: number }>;
   slow: SlowCommand[];
-  /** By command, what it took of the store. */
+  /** The time that each command took of the store. */
   commands: Record<string, { calls: number; ms: number }>;
   replicas: ReplicaFigures[];
 }
@@ -58,7 +58,7 @@ function describeTimes(samples: Sample[], kind: SampleKind): string {
   return `${samples.length} x ${kind} p50 ${at(0.5)}${tail}`;
 }
 
-/** One phase: what the other account measured, and what the servers did meanwhile. */
+/** Describes one phase: what the other account measured, and what the servers did meanwhile. */
 export function describePhase(history: History, phase: PastPhase, figures: PhaseFigures): string {
   const seconds = ((phase.to - phase.from) / 1_000).toFixed(0);
   const lines = [
@@ -87,10 +87,16 @@ export function describePhase(history: History, phase: PastPhase, figures: Phase
   return [...lines, ...(answers === '' ? [] : [answers])].join('\n');
 }
 
-/** A share of one processor's time: how long replicas and store wait while next to nothing is asked of them. */
+/**
+ * The machine counts as busy if replicas and store wait for more than this share of one processor's time while they
+ * have next to nothing to do.
+ */
 const BUSY_MACHINE = 0.2;
 
-/** Says so when the machine had something else to do: queues then grow whatever the service does. Null when it had not. */
+/**
+ * Returns a note when the machine had something else to do, because queues then grow whatever the service does. Null
+ * when it had not.
+ */
 export function describeMachine(phases: readonly { phase: PastPhase; figures: PhaseFigures }[]): string | null {
   const quiet = phases.filter(({ phase }) => phase.kind === 'baseline').map(({ figures }) => figures.processor);
   const waits = quiet.map((by) => (by['replicas']?.waited ?? 0) + (by['store']?.waited ?? 0));

@@ -3,7 +3,7 @@ import { startRedisCluster } from '../support/redis/redis-cluster.ts';
 import { type RedisProcess, startRedisProcess } from '../support/redis/redis-processes.ts';
 import type { Options } from './options.ts';
 
-/** As an installation is asked to have it. */
+/** The settings that an installation is asked to have. */
 const SETTINGS = {
   appendonly: 'yes',
   appendfsync: 'everysec',
@@ -13,9 +13,9 @@ const SETTINGS = {
 
 /** The store of a run: one process, or three primaries with a replica each. */
 export interface Store {
-  /** For APP_REDIS_URL. */
+  /** The value for APP_REDIS_URL. */
   readonly url: string;
-  /** A connection to each server that serves; those of replicas of a cluster only count as processes. */
+  /** A connection to each server that serves. The replicas of a cluster only count as processes. */
   readonly primaries: readonly Redis[];
   readonly pids: readonly number[];
   /** The process that serves an account. */
@@ -60,7 +60,7 @@ async function startStandalone(): Promise<Store> {
 }
 
 async function startCluster(): Promise<Store> {
-  // Nobody is to fail over here, however busy the machine.
+  // No failover is wanted here, however busy the machine is.
   const cluster = await startRedisCluster({ settings: { ...SETTINGS, 'cluster-node-timeout': 15_000 } });
   const roles = await Promise.all(cluster.nodes.map((node) => node.cli('role')));
   return storeOf({

@@ -8,7 +8,8 @@ import { relayOnce } from './relayed-file.ts';
 
 /*
  * The account beside the attacker's: two devices that listen, each on its replica, and some that only send, so that a
- * message can be sent every 70 ms below the limit of each. Writes down how long everything took and all that it saw.
+ * message can be sent every 70 ms while each stays below its limit. It writes down how long everything took and
+ * everything that it saw.
  */
 
 const ADDRESS = '127.0.0.3';
@@ -25,18 +26,18 @@ export type SampleKind = 'message' | 'clipboard' | 'devices' | 'relay';
 
 export interface Sample {
   kind: SampleKind;
-  /** Unix ms of its beginning. */
+  /** The Unix ms of its beginning. */
   at: number;
   /** Null: it did not happen within 10 s. */
   ms: number | null;
   /**
-   * What the processes on its way (the replicas, the store, this one) waited for a processor meanwhile, of the one that
-   * waited longest: that is the machine's.
+   * The longest wait for a processor, meanwhile, of the processes on its way (the replicas, the store, this one). The
+   * machine is to blame for that wait.
    */
   waitedMs: number;
 }
 
-/** Something that nobody should see who keeps to the limits. */
+/** Something that an account within its limits should never see. */
 export interface Fault {
   at: number;
   what: string;
@@ -45,7 +46,7 @@ export interface Fault {
 export interface Seen {
   samples: Sample[];
   faults: Fault[];
-  /** Events by name, of both streams. */
+  /** The events of both streams, by name. */
   events: Record<string, number>;
   statuses: Record<string, number>;
 }
@@ -70,7 +71,10 @@ let stopAll: () => Promise<void> = () => Promise.resolve();
 
 let pids: number[] = [];
 
-/** Called when something ends that began now: how long that took, and how long it waited for a processor. */
+/**
+ * Starts to measure. The returned function tells how long something took since then, and how long it waited for a
+ * processor.
+ */
 function stopwatch(): (endedAt?: number) => { ms: number; waitedMs: number } {
   const [before, startedAt] = [waitsOf(pids), performance.now()];
   return (endedAt = performance.now()) => {
@@ -93,7 +97,7 @@ function makeDevice(account: string, number: number, url: string): Device {
 
 const asked = makeAsk({ from: ADDRESS });
 
-/** As `asked`; whatever is refused is a fault. */
+/** Acts like `asked`, and records every refusal as a fault. */
 const ask: Ask = async (url, call) => {
   const answer = await asked(url, call);
   seen.statuses[answer.status] = (seen.statuses[answer.status] ?? 0) + 1;
@@ -103,7 +107,7 @@ const ask: Ask = async (url, call) => {
   return answer;
 };
 
-/** What may come on a stream in whose life nothing happens. */
+/** The events that may come on a stream on which nothing goes wrong. */
 const QUIET = new Set([
   ...['message', 'message:delivered', 'presence', 'clipboard', 'clipboard:cleared', 'ping', 'device:added'],
   ...['transfer:incoming', 'transfer:updated'],
@@ -112,7 +116,7 @@ const QUIET = new Set([
 function take(device: Device, frame: Frame): void {
   const { event, data, at } = frame;
   seen.events[event] = (seen.events[event] ?? 0) + 1;
-  // One for each stream; another one says that something was missed.
+  // Each of the two streams has one `ready`. Another one says that something was missed.
   const isFirst = event === 'ready' && (seen.events['ready'] ?? 0) <= 2;
   if (!isFirst && !QUIET.has(event)) fault(`event ${event} ${data.slice(0, 100)}`);
   if (event === 'message') {
@@ -123,7 +127,7 @@ function take(device: Device, frame: Frame): void {
   if (event === 'clipboard') waiting.get(`${device.id} ${(JSON.parse(data) as { bytes: number }).bytes}`)?.(at);
 }
 
-/** Measures from the call to the event that `key` names. */
+/** Measures the time from the call to the event that `key` names. */
 async function untilHeard(kind: SampleKind, key: string, call: () => Promise<unknown>): Promise<void> {
   const [at, stop] = [Date.now(), stopwatch()];
   const heard = new Promise<{ ms: number | null; waitedMs: number }>((resolve) => {
@@ -152,7 +156,7 @@ async function acknowledge(): Promise<void> {
   }
 }
 
-/** Each loop keeps below the limits of its route. */
+/** Starts the loops, each below the limits of its route. */
 function startLoops(listeners: [Device, Device], senders: Device[]): (() => Promise<unknown>)[] {
   const every = (ms: number, act: (i: number) => Promise<unknown>) =>
     startLoop({ perSecond: 1_000 / ms, atOnce: 4, act });
@@ -166,13 +170,13 @@ function startLoops(listeners: [Device, Device], senders: Device[]): (() => Prom
     const content = `message ${i}`;
     const body = { to_device_id: receiver.id, content };
     return untilHeard('message', `${receiver.id} ${content}`, () =>
-      // By the other replica than the receiver's.
+      // The request goes to the other replica than the receiver's.
       ask(to(i + 1).url, { method: 'POST', path: '/api/message', headers: sender.headers, body }),
     );
   };
   const clipboard = (i: number): Promise<void> => {
     const [sender, receiver] = [to(i + 1), to(i)];
-    // Events do not carry the content: its length tells which one it was.
+    // Events do not carry the content; its length tells the calls apart.
     const bytes = 100 + (i % 1_000);
     const body = { content: 'c'.repeat(bytes), content_type: 'text/plain' };
     return untilHeard('clipboard', `${receiver.id} ${bytes}`, () =>

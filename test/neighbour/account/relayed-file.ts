@@ -12,7 +12,7 @@ interface Party {
 }
 
 interface Relayed {
-  /** From the first byte sent until the last was received; null when it failed. */
+  /** The time from the first byte sent to the last byte received; null when it failed. */
   ms: number | null;
   problem: string | null;
 }
@@ -21,7 +21,7 @@ interface TransferBody {
   transfer: { transfer_id: string; uploads?: { upload_url: string }[] };
 }
 
-/** Sends a file of 2 MiB by the relay, from one replica to the other, and compares what arrived. */
+/** Sends a file of 2 MiB through the relay, from one replica to the other, and compares the result. */
 export async function relayOnce({
   ask,
   sender,

@@ -20,9 +20,9 @@ const SCENARIOS: readonly Scenario[] = [
   ...[signals, clipboard, push, signIn, sockets, beyond],
 ];
 
-/** Of 64 that an account may have; the rest is for those that come and go. */
+/** An account may have 64. The rest is for devices that come and go. */
 const DEVICES = 60;
-/** All at once send so many times as much as one alone may. */
+/** All scenarios at once send this many times what one alone may. */
 const TOGETHER = 2;
 
 interface Start {
@@ -31,7 +31,7 @@ interface Start {
   silentPort: number;
   unlimited: boolean;
   only: string[];
-  /** Requests a second of one scenario at most. */
+  /** The most requests a second of one scenario. */
   pace: number;
 }
 
@@ -45,7 +45,7 @@ const ask = makeAsk({ from: ADDRESS });
 let parts: Parameters<typeof makeRunning>[0];
 let pace = 0;
 
-/** Full sessions and guests in turn. */
+/** Makes the devices, with full sessions and guest sessions in turn. */
 function makeDevices(account: string, urls: [string, string]): AttackDevice[] {
   return Array.from({ length: DEVICES }, (_, i) => {
     const id = createHash('sha256').update(`${account} ${i}`).digest('base64url').slice(0, 16);
@@ -70,7 +70,7 @@ const chosen = (names: readonly string[]): Scenario[] =>
 const pause = (seconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 
 export const TASKS = {
-  /** Makes the devices and what the scenarios find there. Resolves to their list. */
+  /** Makes the devices, and what the scenarios need there. Resolves to the list of scenarios. */
   async start({ account, urls, silentPort, unlimited, only, pace: asked }: Start): Promise<ScenarioRow[]> {
     pace = unlimited ? Number.POSITIVE_INFINITY : asked;
     const unknown = only.filter((name) => !SCENARIOS.some((one) => one.name === name));

@@ -1,14 +1,14 @@
 import { rateOf } from '../load/limits.ts';
 import type { AttackDevice, Scenario } from './scenario.ts';
 
-/** How many times as much as one device may send. */
+/** How many times the limit of one device is sent. */
 const TIMES = 3;
 const EACH_PER_SECOND = 20;
 
 export const beyond: Scenario = {
   name: 'beyond',
   what: 'requests three times beyond the limits of single devices: refusals in a loop',
-  // A short run does not get as far as to the refusals.
+  // A short run does not get as far as the refusals.
   works: /^(429|201)/,
   begin(attack) {
     const [first, second] = attack.devices as [AttackDevice, AttackDevice];

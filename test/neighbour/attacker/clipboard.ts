@@ -8,7 +8,7 @@ export const clipboard: Scenario = {
   works: /^200/,
   begin(attack) {
     listening(attack, attack.devices);
-    // Escaped it is six times as long, and a control character is taken out again.
+    // A control character is six times as long when it is escaped, and must be unescaped again.
     const content = '\u0001'.repeat(LIMITS.clipboardBytes / 2) + 'c'.repeat(LIMITS.clipboardBytes / 2);
     const body = Buffer.from(JSON.stringify({ content, content_type: 'text/plain' }));
     attack.loop('setClipboard', (device) => attack.ask(device, { method: 'PUT', path: '/api/clipboard', body }));

@@ -1,7 +1,7 @@
 import { openStream } from '../load/sse.ts';
 import { ADDRESS, type Attack, type AttackDevice } from './scenario.ts';
 
-/** A stream of each device, read to the end of the scenario. */
+/** Opens a stream of each device and reads it to the end of the scenario. */
 export function listening(attack: Attack, devices: readonly AttackDevice[]): void {
   const sockets = devices.map(({ url, headers }) => openStream({ url, headers, from: ADDRESS }));
   attack.onEnd(() => {

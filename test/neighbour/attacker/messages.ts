@@ -12,12 +12,12 @@ export const messages: Scenario = {
     listening(attack, attack.devices);
     const body = Buffer.from(JSON.stringify({ to: '*', content: CONTENT }));
     attack.loop('sendMessage', async (device) => {
-      // What is named by a key is remembered for ten minutes, with an answer of 60 rows.
+      // An answer under a key is remembered for ten minutes; this one has 60 rows.
       const headers = { 'Idempotency-Key': crypto.randomUUID() };
       const answer = await attack.ask(device, { method: 'POST', path: '/api/message', body, headers });
       const { message_id: id } = (answer.body ?? {}) as { message_id?: string };
       if (answer.status !== 201 || id === undefined) return;
-      // Two of them: the others keep it, which fills the account's mailbox.
+      // Two devices fetch theirs. The others keep their messages, which fills the account's mailbox.
       for (const receiver of attack.devices.slice(0, 2)) {
         await attack.ask(receiver, { method: 'POST', path: '/api/message/ack', body: { message_ids: [id] } });
       }

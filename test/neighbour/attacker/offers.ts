@@ -3,10 +3,10 @@ import type { Attack, AttackDevice } from './scenario.ts';
 
 const PART_BYTES = 255;
 
-/** Three folder parts of full length: files whose list is as long as a request may be. */
+/** Returns a name of three folder parts of full length. A list of such files is as long as a request may be. */
 const longName = (i: number): string => [`${i}-`, 'b', 'c'].map((start) => start.padEnd(PART_BYTES, 'x')).join('/');
 
-/** The longest offer that the service takes: 1,000 files, of some 800 KB. */
+/** Returns the files of the longest offer that the service takes: 1,000 files, some 800 KB. */
 export const longFiles = (count: number): { name: string; size: number }[] =>
   Array.from({ length: count }, (_, i) => ({ name: longName(i), size: 1_000_000 }));
 

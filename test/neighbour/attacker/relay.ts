@@ -14,7 +14,7 @@ const TRICKLE_MS = 2_000;
 let id: string | null = null;
 const pathOf = (index: number, generation = 0): string => `/api/relay/${id}/${index}/${generation}`;
 
-/** A request whose head is written and whose connection is left to the caller. */
+/** Opens a connection and writes the head of a request. The rest is left to the caller. */
 function openRequest(device: AttackDevice, head: string, extra: Record<string, string>): Socket {
   const { hostname, port } = new URL(device.url);
   const socket = connect({ host: hostname, port: Number(port), localAddress: ADDRESS });
@@ -25,7 +25,7 @@ function openRequest(device: AttackDevice, head: string, extra: Record<string, s
 
 const UPLOAD = { 'Content-Type': 'application/partial-upload', 'Upload-Complete': '?0' };
 
-/** An upload that sends a little and then a byte now and then. */
+/** Starts an upload that sends a little, and then a byte now and then. */
 function stall(attack: Attack, sender: AttackDevice, index: number): Socket {
   const socket = openRequest(sender, `PATCH ${pathOf(index)}`, {
     ...{ ...UPLOAD, 'Upload-Offset': '0', 'Content-Length': String(FILE_BYTES) },
@@ -43,7 +43,7 @@ interface Rewound {
   generation: number;
 }
 
-/** Sends 6 MiB, has them read, and asks for the first byte again: the generation rises. */
+/** Sends 6 MiB, has them read, and asks for the first byte again, which raises the generation. */
 async function rewind(attack: Attack, file: Rewound): Promise<void> {
   const { sender, receiver, index } = file;
   const before = await attack.ask(sender, { method: 'HEAD', path: pathOf(index, file.generation) });
@@ -78,7 +78,7 @@ export const relay: Scenario = {
     }
     for (let i = 0; i < STALLED; i += 1) sockets.push(stall(attack, sender, i));
     for (let i = 0; i < SLOW; i += 1) {
-      // Paused before the first byte: it never reads.
+      // The socket is paused before the first byte, so it never reads.
       sockets.push(openRequest(receiver, `GET ${pathOf(STALLED + i)}`, {}).pause());
       void attack.ask(sender, {
         ...{ method: 'PATCH', path: pathOf(STALLED + i), body: PIECE },

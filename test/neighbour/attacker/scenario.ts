@@ -3,15 +3,15 @@ import type { Answer, Ask, Call } from '../load/http.ts';
 import { allowedPerSecond } from '../load/limits.ts';
 import { type LoopFigures, startLoop } from '../load/pace.ts';
 
-/** The client address of the attacker; limits by address must not be shared with the other account. */
+/** The client address of the attacker. It must not share limits by address with the other account. */
 export const ADDRESS = '127.0.0.2';
 
-/** How many times as much as a limit allows. Beyond the limit the attacker hears 429. */
+/** Factor over the limit of a route. Beyond the limit the attacker gets 429. */
 const OVERSHOOT = 1.5;
-/** Requests a second of one loop at most, and where no limit is known. */
+/** The most requests a second of one loop, and its rate if no limit is known. */
 const MOST_PER_SECOND = 50;
 const AT_ONCE = 8;
-/** Without limits and without bounds: as many at once as the replicas take. */
+/** The pace without limits: as many requests at once as the replicas take. */
 const UNBOUNDED = { perSecond: 2_000, atOnce: 64 };
 
 export interface AttackDevice {
@@ -22,12 +22,12 @@ export interface AttackDevice {
   readonly headers: Record<string, string>;
 }
 
-/** What a scenario has done: answers by status and code, and how much of what was due. */
+/** The results of a scenario: answers by status and code, and how much of what was due it began. */
 export interface ScenarioFigures extends LoopFigures {
   answers: Record<string, number>;
 }
 
-/** What every scenario has: the devices of the account, and a client whose answers are counted. */
+/** The means of every scenario: the devices of the account, and a client that counts the answers. */
 export interface Attack {
   readonly account: string;
   readonly urls: readonly [string, string];
@@ -35,9 +35,9 @@ export interface Attack {
   /** A service that takes connections and never says a word. */
   readonly silentPort: number;
   ask(device: AttackDevice, call: Call): Promise<Answer>;
-  /** Counts what is no answer of HTTP. */
+  /** Counts anything that is not an HTTP answer. */
   note(what: string): void;
-  /** `act` at the limit of the route, of all devices in turn. */
+  /** Does `act` at the limit of the route, for all devices in turn. */
   loop(route: RouteName, act: (device: AttackDevice, number: number) => Promise<unknown>, atOnce?: number): void;
   /** Called when the scenario ends. */
   onEnd(end: () => void): void;
@@ -45,11 +45,11 @@ export interface Attack {
 
 export interface Scenario {
   readonly name: string;
-  /** For people: what is done. */
+  /** What the scenario does, for people. */
   readonly what: string;
-  /** An answer that shows that the attack gets through: `status` or `status code`. */
+  /** Matches an answer that shows that the attack gets through: `status` or `status code`. */
   readonly works: RegExp;
-  /** Once, before anything is measured. */
+  /** Runs once, before anything is measured. */
   prepare?(attack: Attack): Promise<void>;
   begin(attack: Attack): void;
 }
@@ -64,7 +64,7 @@ interface RunningParts {
   unlimited: boolean;
 }
 
-/** One scenario at its work. */
+/** A scenario at work. */
 export interface Running extends Attack {
   /** Requests a second that its loops would make. */
   perSecond(): number;

@@ -23,7 +23,7 @@ const headOf = (line: string, { headers }: AttackDevice, more: string): string =
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}${more}`;
 
-/** Connections on which next to nothing comes. */
+/** Opens connections on which next to nothing comes. */
 function occupy(attack: Attack): void {
   const sockets: Socket[] = [];
   const slow: Socket[] = [];

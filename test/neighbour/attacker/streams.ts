@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { openStream } from '../load/sse.ts';
 import { ADDRESS, type AttackDevice, type Scenario } from './scenario.ts';
 
-/** Of 64 that an account may have; the rest comes and goes. */
+/** An account may have 64. The rest come and go. */
 const NEVER_READ = 56;
 const STAY_MS = 300;
 
@@ -19,14 +19,14 @@ export const streams: Scenario = {
       return socket;
     };
     for (const device of attack.devices.slice(0, NEVER_READ)) openOne(device).pause();
-    // The others have no stream otherwise: each of them is announced when it comes and, after the grace, when it is gone.
+    // The others have no other stream. Each is announced when it comes and, after the grace, when it is gone.
     const others = attack.devices.slice(NEVER_READ);
     attack.loop('openStream', (_, i) => {
       const socket = openOne(others[i % others.length] as AttackDevice);
       setTimeout(() => socket.destroy(), STAY_MS);
       return Promise.resolve();
     });
-    // The same device again and again: the fifth stream ends the oldest.
+    // The same device opens streams again and again: the fifth ends the oldest.
     attack.loop('openStream', () => {
       openOne(attack.devices[0] as AttackDevice);
       return Promise.resolve();

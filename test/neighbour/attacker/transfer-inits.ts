@@ -2,7 +2,7 @@ import { act, idOf, longFiles } from './offers.ts';
 import type { AttackDevice, Scenario } from './scenario.ts';
 
 const FILES = 1_000;
-/** Serialized once: the load generator shares the machine with what it measures. */
+/** Bodies are serialized once, because the load generator shares the machine with what it measures. */
 const bodies = new Map<string, Buffer>();
 
 const bodyTo = ({ id }: AttackDevice): Buffer => {

@@ -4,7 +4,7 @@ import { ADDRESS, type AttackDevice, type Scenario } from './scenario.ts';
 
 const PENDING = 50;
 const DONE = 100;
-/** As many as lists and events name. */
+/** Lists and events name this many files. */
 const FILES_TOLD = 16;
 const SEALED = 's'.repeat(16 * 1024);
 const OPENINGS_PER_DEVICE = 3;

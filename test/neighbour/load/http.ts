@@ -4,9 +4,9 @@ export interface Call {
   method?: string;
   path: string;
   headers?: Record<string, string>;
-  /** Bytes as they stand, or a value to be sent as JSON. */
+  /** Bytes that are sent as they are, or a value that is sent as JSON. */
   body?: unknown;
-  /** Gives up after so long. */
+  /** The time after which it gives up. */
   withinMs?: number;
 }
 
@@ -33,7 +33,7 @@ const codeOf = (body: unknown): string => (body as { code?: string } | undefined
 
 export type Ask = (url: string, call: Call) => Promise<Answer>;
 
-/** A client at this loopback address, with connections that are kept. It never rejects. */
+/** Makes a client at this loopback address that keeps its connections. It never rejects. */
 export function makeAsk({ from }: { from: string }): Ask {
   const agent = new Agent({ keepAlive: true, localAddress: from });
   return (url, { method = 'GET', path, headers = {}, body, withinMs = PATIENCE_MS }) => {

@@ -9,13 +9,16 @@ interface Rate {
   accountLimit?: number;
 }
 
-/** The group of a route, as far as it has one. */
+/** Returns the limits of a route's group; null if it has none. */
 export function rateOf(route: RouteName): Rate | null {
   const group: RateGroup | null = ROUTES[route].rate;
   return group === null ? null : RATES[group];
 }
 
-/** Requests a second that the limit allows to so many devices of one account at one address; null: no limit. */
+/**
+ * Returns how many requests a second the limit allows to this many devices of one account at one address; null: no
+ * limit.
+ */
 export function allowedPerSecond(route: RouteName, devices: number): number | null {
   const rate = rateOf(route);
   if (rate === null) return null;

@@ -2,18 +2,21 @@ const TICK_MS = 10;
 
 interface LoopOptions {
   perSecond: number;
-  /** What comes due while so many are under way is left out. */
+  /** What comes due while this many are under way is left out. */
   atOnce: number;
   act: (number: number) => Promise<unknown>;
 }
 
-/** How much of what was due was done. */
+/** How much was due, and how much of it was done. */
 export interface LoopFigures {
   due: number;
   begun: number;
 }
 
-/** Does something evenly, whatever the answers do, until it is told to stop; that resolves when nothing is under way. */
+/**
+ * Does something at an even pace, whatever the answers are, until it is told to stop. Stopping resolves when nothing is
+ * under way.
+ */
 export function startLoop({ perSecond, atOnce, act }: LoopOptions): () => Promise<LoopFigures> {
   const startedAt = performance.now();
   const underWay = new Set<Promise<void>>();

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 export interface Frame {
   event: string;
   data: string;
-  /** `performance.now()` when its last byte had come. */
+  /** The `performance.now()` at which its last byte had come. */
   at: number;
 }
 
@@ -12,12 +12,12 @@ interface StreamOptions {
   headers: Record<string, string>;
   /** The loopback address of the client. */
   from: string;
-  /** Not called at all where nothing is to be looked at. */
+  /** Called for each frame. Without it, frames are not parsed. */
   onFrame?: (frame: Frame) => void;
   onClose?: () => void;
 }
 
-/** A bare event stream: what the real client does beyond costs more than what is measured. */
+/** Opens a bare event stream. The real client does more than that, which would cost more than what is measured. */
 export function openStream({ url, headers, from, onFrame, onClose }: StreamOptions): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), localAddress: from });

@@ -29,7 +29,7 @@ export interface Worker {
 
 interface WorkerOptions {
   role: 'attacker' | 'account';
-  /** As of `nice`. One that this user may not have is left out. */
+  /** The value for `nice`. It is left out if this user may not set it. */
   niceness: number;
 }
 

@@ -6,17 +6,18 @@ const LOOK_MS = 500;
 
 /** What a store holds, in bytes. */
 export interface MemoryFigures {
-  /** Keys, and whatever is not known to be something else. */
+  /** Bytes of keys, and all bytes that are not known to be something else. */
   stored: number;
-  /** Requests and answers of clients. */
+  /** Bytes of requests and answers of clients. */
   connections: number;
 }
 
-/** Of INFO memory: what belongs to replication, the append-only file and the bus of a cluster. */
+/** Fields of INFO memory that belong to replication, the append-only file and the bus of a cluster. */
 const OTHERS = ['mem_clients_slaves', 'mem_cluster_links', 'mem_aof_buffer', 'mem_replication_backlog'];
 
 async function memoryOf(redis: Redis): Promise<MemoryFigures> {
-  // In one go: the figures for clients in INFO are seconds old, and large answers come and go within one.
+  // Both come in one transaction, because the figures for clients in INFO are seconds old, and large answers come and
+  // go within a second.
   const answers = (await redis.multi().info('memory').client('LIST').exec()) ?? [];
   const [info = '', list = ''] = answers.map(([, text]) => String(text));
   const field = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0);
@@ -32,7 +33,7 @@ async function memoryOfAll({ primaries }: Store): Promise<MemoryFigures> {
   return { stored: sum('stored'), connections: sum('connections') };
 }
 
-/** Looks again and again at what the store holds; the function tells how much it was before, and at most. */
+/** Looks repeatedly at what the store holds. The returned function tells how much it was before, and at most. */
 export async function watchMemory(store: Store): Promise<() => Promise<Record<'before' | 'highest', MemoryFigures>>> {
   const before = await memoryOfAll(store);
   const highest = { ...before };
@@ -52,7 +53,7 @@ export async function watchMemory(store: Store): Promise<() => Promise<Record<'b
   };
 }
 
-/** The kind of a key: what its owner calls it, or, of keys of no account, its first word. */
+/** Returns the kind of a key: its owner's word for it, or the first word of a key of no account. */
 function kindOf(key: string, prefix: string, attacker: string): string | null {
   const rest = key.slice(prefix.length + 1);
   const own = `{${attacker}}:`;
@@ -62,7 +63,7 @@ function kindOf(key: string, prefix: string, attacker: string): string | null {
   return shared === undefined ? null : `shared: ${shared}`;
 }
 
-/** What the keys of the attacker's account, and of nobody's account, take in memory, by kind. */
+/** Returns the memory that the keys of the attacker's account, and of no account, take, by kind. */
 export async function bytesByKind(store: Store, prefix: string, attacker: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   for (const redis of store.primaries) {

@@ -1,11 +1,14 @@
 import type { ReplicaProcess } from '../../support/replicas.ts';
 
-/** What one replica did since the last look: how busy, how long it stood still, and for which parts of the API it worked. */
+/**
+ * What one replica did since the last look: how busy it was, how long it stood still, and which parts of the API it
+ * worked for.
+ */
 export interface ReplicaFigures {
   busy: number;
-  /** Longest wait of the event loop, ms. */
+  /** The longest wait of the event loop, in ms. */
   stoodStillMs: number;
-  /** Seconds that requests took, by where their route begins. */
+  /** The seconds that requests took, by the beginning of their route. */
   routes: Record<string, number>;
 }
 
@@ -14,7 +17,7 @@ const SUM = /^baton_http_request_duration_seconds_sum\{prefix="([^"]+)"\} ([\d.e
 const valueOf = (text: string, name: string): number =>
   Number(new RegExp(`^${name} ([\\d.e+-]+)$`, 'm').exec(text)?.[1] ?? 0);
 
-/** Each call tells what was since the call before. */
+/** Each call tells what happened since the previous call. */
 export function watchReplica({ adminUrl }: ReplicaProcess): () => Promise<ReplicaFigures> {
   let before: Record<string, number> = {};
   return async () => {
@@ -24,7 +27,7 @@ export function watchReplica({ adminUrl }: ReplicaProcess): () => Promise<Replic
     before = now;
     return {
       busy: valueOf(text, 'baton_event_loop_utilization_ratio'),
-      // The time between two samples, which are to be 100 ms apart.
+      // The lag is the time between two samples, which should be 100 ms apart.
       stoodStillMs: valueOf(text, 'nodejs_eventloop_lag_max_seconds') * 1_000 - 100,
       routes,
     };

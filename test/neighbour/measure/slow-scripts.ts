@@ -4,11 +4,11 @@ import { configTable } from '../../../services/sync/config/settings.ts';
 import { bindScript } from '../../../shared/service-kit/redis/scripts/bound-script.ts';
 import { declaredScripts } from '../../support/declared-scripts.ts';
 
-/** What holds up everybody else for longer than this is written down. */
+/** A command that holds up all others for longer than this is written down. */
 const SLOW_MICROS = 2_000;
 const KEPT = 4_000;
 
-/** Scripts by the digest under which the store knows them, with the configuration that the replicas here have. */
+/** Returns the names of scripts by their digest in the store, with the configuration of the replicas here. */
 async function scriptNames(scale: number): Promise<Map<string, string>> {
   const byDefault = new Map(configTable().map(({ key, default: value }) => [key, Number(value)]));
   const seconds = (key: string) => (byDefault.get(key) ?? 0) * 1_000;
@@ -41,7 +41,7 @@ export interface SlowCommand {
 
 type Entry = [id: number, at: number, micros: number, words: string[]];
 
-/** Looks into the slow logs of the store's servers; each look gives what came since the last one. */
+/** Looks into the slow logs of the store's servers. Each look returns what came since the last one. */
 export async function watchSlowCommands(
   primaries: readonly Redis[],
   scale: number,
@@ -55,7 +55,7 @@ export async function watchSlowCommands(
   const nameOf = (words: string[]): string => {
     const [command = '', first = ''] = words;
     if (/^evalsha$/i.test(command)) return names.get(first) ?? 'another script';
-    // Sent in full once, when the store does not know it yet.
+    // A script is sent in full once, when the store does not know it yet.
     if (/^eval$/i.test(command)) return 'a script sent in full';
     return command.toUpperCase();
   };
@@ -79,7 +79,10 @@ export async function watchSlowCommands(
 
 const STAT = /^cmdstat_([^:]+):calls=(\d+),usec=(\d+)/gm;
 
-/** What commands took of the store's time, scripts with what they call; each look gives what came since the last one. */
+/**
+ * Looks at how much of the store's time commands took; a script counts with what it calls. Each look returns what came
+ * since the last one.
+ */
 export function watchCommands(
   primaries: readonly Redis[],
 ): () => Promise<Record<string, { calls: number; ms: number }>> {
