@@ -22,7 +22,7 @@ const PROMISES = {
 
 export type Conformance = Record<keyof typeof PROMISES, ModelSteps>;
 
-/** Makes what compares each script of a run with the steps of the models. */
+/** Makes the comparison of each script of a run with the steps of the models. */
 export function makeConformance(parts: { ask: Ask; now: () => number }): Conformance {
   return {
     transfer: new ModelSteps({ ...parts, followers: [followTransfers()] }),

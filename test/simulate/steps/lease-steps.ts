@@ -14,7 +14,7 @@ async function hashAt(ask: Ask, key: string): Promise<Hash> {
   return new Map(words.flatMap((name, i) => (i % 2 === 0 ? [[name, words[i + 1] ?? ''] as const] : [])));
 }
 
-/** Returns what is wrong about a step, as `Renew`, `Claim` and `LeaseOrReaper` of lease.tla say it; null where nothing is. */
+/** Returns what is wrong with a step, by `Renew`, `Claim` and `LeaseOrReaper` of lease.tla; null if nothing is. */
 function wrongLease({ name, args, reply }: Call, before: Leases | null, { counters, reaping }: Leases): string | null {
   const both = [...counters.keys()].find((id) => reaping.has(id));
   if (both !== undefined) return `${both} has a lease, and the reaper ${reaping.get(both)}`;
@@ -28,7 +28,7 @@ function wrongLease({ name, args, reply }: Call, before: Leases | null, { counte
   return null;
 }
 
-/** Follows the leases by `lease.tla`. Their steps are not in steps.txt: it has only what one script sees. */
+/** Follows the leases by `lease.tla`. Their steps are not in steps.txt, which has only what one script sees. */
 export const followLeases = (): Follower =>
   makeFollower<Leases>({
     record: /\{sys\}:replicas$/,

@@ -4,7 +4,7 @@ import { type Call, fieldsAt, type Follower, makeFollower, readSteps } from './m
 const STEPS = readSteps('lease');
 const GONE = 'gone';
 
-/** A login request, and the time of the store at which it was looked at. */
+/** A login request, and the store's time at that look. */
 interface Login {
   state: string;
   fence: number;
@@ -14,13 +14,13 @@ interface Login {
   nowMs: number;
 }
 
-/** Returns a request as the model writes it at a time: `approved+leased+over`. */
+/** Returns a request at a time in the words of the model: `approved+leased+over`. */
 function wordsAt({ state, leaseMs, expiresMs }: Login, nowMs: number): string {
   if (state === '') return GONE;
   return [state, leaseMs > nowMs && 'leased', nowMs >= expiresMs && 'over'].filter(Boolean).join('+');
 }
 
-/** The step of the model that a script took, and what the script said. Null: it took none. */
+/** The step of the model that a script took, and its answer. Null: it took none. */
 interface Taken {
   step: string;
   says: string;
@@ -36,7 +36,7 @@ function takenBy({ name, args }: Call, [status = '', word = '', ...more]: string
   if (status !== 'OK') return null;
   if (name === 'login-decide' && word === 'decided') {
     const [, , operation = '', , decision = ''] = args;
-    // The same call again, after a lost answer.
+    // The call was sent again after a lost answer.
     return login.decision === operation ? null : { step: `user ${decision}`, says: 'ok' };
   }
   const fence = Number(more[2]);
@@ -45,7 +45,7 @@ function takenBy({ name, args }: Call, [status = '', word = '', ...more]: string
     : null;
 }
 
-/** Returns whether a script that took no step changed nothing, and had no lease to give. */
+/** Tells whether a script that took no step changed nothing, and had no lease to give. */
 function isIdle({ name }: Call, [from, to]: [string, string], [before, after]: [Login, Login]): boolean {
   const isHeld = name !== 'login-poll' || !STEPS.has(`${from} poll lease`);
   return from === to && before.fence === after.fence && isHeld;
@@ -55,7 +55,7 @@ function wrongStep(call: Call, before: Login, after: Login): string | null {
   const [was, to] = [wordsAt(before, after.nowMs), wordsAt(after, after.nowMs)];
   const reply = wordsOf(call.reply);
   if (was === GONE) return to === GONE || call.name === 'login-start' ? null : `from nothing to ${to}`;
-  // A script finds first that the time of a request is over.
+  // A script first finds that the time of a request is over.
   const from = after.state === 'expired' && STEPS.get(`${was} time expire`)?.to === to ? to : was;
   const taken = takenBy(call, reply, before);
   const says = `from ${from} to ${to}, answered "${reply.slice(0, 2).join(' ')}"`;

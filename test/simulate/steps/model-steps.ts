@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import type { Violation } from '../../chaos/checker/violation.ts';
 import { wordsOf } from '../world/resp.ts';
 
-/** What a model says of a step: how it is answered, and the state that it leaves. */
+/** What a model says of a step: its answer, and the state that it leaves. */
 export interface Outcome {
   says: string;
   to: string;
 }
 
-/** Returns the steps that a model allows, which TLC has printed (test/models), by the words before their outcome. */
+/** Returns the steps that a model allows, by the words before their outcome. TLC printed them (test/models). */
 export function readSteps(model: string): ReadonlyMap<string, Outcome> {
   const lines = readFileSync(new URL('../../models/steps.txt', import.meta.url), 'utf8')
     .split('\n')
@@ -35,11 +35,11 @@ export type Ask = (...words: string[]) => Promise<Buffer>;
 export interface Replay<State> {
   record: RegExp;
   look: (ask: Ask, key: string) => Promise<State>;
-  /** Returns what is wrong about a step; null where the model allows it. `before` is null for a record never seen. */
+  /** Returns what is wrong with a step; null if the model allows it. `before` is null for a record never seen. */
   wrong: (call: Call, before: State | null, after: State) => string | null;
 }
 
-/** A kind of records whose states are kept, so that a step has a state before it. */
+/** Keeps the states of a kind of records, so that each step has a state before it. */
 export interface Follower {
   record: RegExp;
   follow: (ask: Ask, key: string, call: Call) => Promise<string | null>;
@@ -57,7 +57,7 @@ export function makeFollower<State>({ record, look, wrong }: Replay<State>): Fol
   };
 }
 
-/** The values of some fields of a hash, '' for one that is not there. */
+/** Returns the values of some fields of a hash; '' for a field that does not exist. */
 export async function fieldsAt<Name extends string>(
   ask: Ask,
   key: string,
@@ -68,18 +68,18 @@ export async function fieldsAt<Name extends string>(
 }
 
 interface ModelStepsParts {
-  /** Asks the store aside of all replicas. */
+  /** Asks the store on a connection that no replica has. */
   ask: Ask;
   now: () => number;
   followers: readonly Follower[];
 }
 
-/** The reply of the script that is the last command of a transaction. */
+/** Returns the reply of the script that is the last command of a transaction. */
 const lastOf = (reply: Buffer): Buffer => reply.subarray(reply.lastIndexOf('\r\n*') + 2);
 
 /**
- * Compares each script that the store carries out on records with the steps of their models: the state before, the action,
- * the answer, the state after. One script runs at a time, so that their order is known.
+ * Compares each script that the store runs on records with the steps of their models: the state before, the action, the answer,
+ * the state after. One script runs at a time, so their order is known.
  */
 export class ModelSteps {
   readonly violations: Violation[] = [];
@@ -94,14 +94,14 @@ export class ModelSteps {
     this.#parts = parts;
   }
 
-  /** Takes a command that was carried out, with its reply. */
+  /** Takes an executed command with its reply. */
   async note(words: string[], reply: Buffer, connection: string): Promise<void> {
     const [command = '', script = '', count = '0'] = words;
     if (/^DEL$/i.test(command)) return this.#compare({ name: 'lost', keys: words.slice(1), args: [], reply });
     if (/^EXEC$/i.test(command)) {
       const call = this.#queued.get(connection);
       this.#queued.delete(connection);
-      // A store that does not know the script is sent it after the transaction.
+      // If the store does not know the script, it gets it after the transaction.
       const ran = call !== undefined && reply.toString('latin1', 0, 2) === '*2' && !reply.includes('NOSCRIPT');
       return ran ? this.#compare({ ...call, reply: lastOf(reply) }) : undefined;
     }

@@ -3,12 +3,12 @@ import { type Call, fieldsAt, type Follower, makeFollower, type Outcome, readSte
 
 const STEPS = readSteps('relay');
 
-/** What the relay's store has of a file; `g` '' is nothing. */
+/** What the relay's store has of a file. If `g` is '', it has nothing. */
 type RelayFile = Record<'g' | 'end' | 'base' | 'got' | 'skips' | 'w' | 'r', string>;
 
 const NOTHING: RelayFile = { g: '', end: '', base: '', got: '', skips: '', w: '', r: '' };
 
-/** How the store stands to a generation. */
+/** Returns how the generation in the store compares with another one. */
 function ageOf({ g }: RelayFile, generation: string): string {
   if (g === '') return 'gone';
   return Number(g) === Number(generation) ? 'same' : Number(g) < Number(generation) ? 'older' : 'newer';
@@ -44,14 +44,14 @@ const JUDGES: Record<string, Judge> = {
     const age = ageOf(before, generation);
     if (side === 'r')
       return { step: `${age} ${placeOf(from, before)} read`, says: skipsOf(after), to: hasMoved(before, after) };
-    // A sender that would go on elsewhere only finds out where the file is.
+    // A sender that tries to go on elsewhere only learns where the file stands.
     if (from !== before.end && after.w === before.w) return null;
     const at = from === before.end ? 'end' : 'elsewhere';
     const says = after.w === token ? 'enters' : 'finds';
     return { step: `${age} ${at} send`, says, to: after.end === before.end ? 'stays' : 'grows' };
   },
 
-  // A reader that another request's generation did not know of begins anew.
+  // A reader that did not know of another request's generation starts over.
   'relay-wait-read'({ args }, before, after) {
     const [token = '', , position = ''] = args;
     if (before.g === '' || before.r === after.r || after.r !== token) return null;
@@ -77,7 +77,7 @@ const JUDGES: Record<string, Judge> = {
   },
 };
 
-/** What takes a file out of the relay: the end of its transfer, other files that are newer, the store. */
+/** What takes a file out of the relay: the end of its transfer, newer files, or a loss in the store. */
 const REMOVE = new Set(['relay-drop', 'relay-evict', 'lost']);
 
 function wrongFile(call: Call, before: RelayFile, after: RelayFile): string | null {
@@ -98,11 +98,11 @@ interface Recorded {
 const numberOf = (generation: string): number => (generation === '' ? -1 : Number(generation));
 
 /**
- * Follows the files of the relay by `relay.tla`, in the relay's store and in the records of their transfers, which have one
- * file each here.
+ * Follows the files of the relay by `relay.tla`, in the relay's store and in the records of their transfers. Each record has
+ * one file here.
  */
 export function followRelay(): Follower[] {
-  /** The newest generation that was made of a file. */
+  /** The newest generation that was made of each file. */
   const made = new Map<string, number>();
   const files = makeFollower<RelayFile>({
     record: /:relay:\{[^}]+\}:\d+:state$/,

@@ -10,13 +10,13 @@ interface InForce {
   hash: string;
 }
 
-/** Returns the hash of the ring that a ring follows, as its own bytes say. */
+/** Returns the hash of the preceding ring, which a ring has in its own bytes. */
 function hashBefore(text: string): string {
   const [bytes = ''] = text.split('.');
   return (JSON.parse(Buffer.from(bytes, 'base64url').toString('utf8')) as Ring).prev_hash;
 }
 
-/** Returns what is wrong about the put of a ring; null where the model allows it. */
+/** Returns what is wrong with the put of a ring; null if the model allows it. */
 function wrongPut({ args, reply }: Call, before: InForce, after: InForce): string | null {
   const [number = '', hash = '', text = ''] = args;
   const n = Number(number);

@@ -6,7 +6,7 @@ const ENDED = new Set(['DONE', 'FAILED', 'CANCELLED']);
 const GONE = 'gone';
 
 interface TransferRecord {
-  /** As the model writes it: `ACCEPTED+accepted`. */
+  /** The state in the words of the model: `ACCEPTED+accepted`. */
   state: string;
   sender: string;
   receiver: string;
@@ -25,7 +25,7 @@ function recordOf(reply: Buffer): TransferRecord {
   return { state: [field('state'), ...more].filter(Boolean).join('+'), sender, receiver };
 }
 
-/** What the answer says, in the words of the model; `again` also stands for what a call that was sent again hears. */
+/** Returns the answer in the words of the model. `again` also stands for the answer to a call that was sent again. */
 function saidIn(reply: Buffer, before: TransferRecord, after: TransferRecord): string {
   const [word = '', , , , refusing = ''] = wordsOf(reply);
   if (word === 'not_a_party') return 'forbidden';
@@ -34,24 +34,24 @@ function saidIn(reply: Buffer, before: TransferRecord, after: TransferRecord): s
   return before.state === after.state ? 'again' : 'changes';
 }
 
-/** Returns what is wrong about the step that an action took; null where the model allows it. */
+/** Returns what is wrong with the step that an action took; null if the model allows it. */
 function wrongAct({ args, reply }: Call, before: TransferRecord, after: TransferRecord): string | null {
   const [device = '', action = '', , , , resentAfter = ''] = args;
   const by = device === '' ? 'system' : device === before.sender ? 'sender' : 'receiver';
   const isSame = before.state === after.state;
   const said = saidIn(reply, before, after);
-  // Nobody knows, or nothing is there: then it has changed nothing.
+  // If the store is unavailable or has no record, nothing may have changed.
   if (said === 'store_unavailable' || said === 'not_found') return isSame ? null : said;
   if (by === 'receiver' && device !== before.receiver)
     return isSame && said === 'forbidden' ? null : `${action} by another device was answered "${said}"`;
-  // It took effect the first time, whatever came since.
+  // The call took effect the first time, whatever came since.
   if (resentAfter !== '' && said === 'again') return null;
   const step = STEPS.get(`${before.state} ${by} ${action}`);
   if (step?.says === said && step.to === after.state) return null;
   return `${action} by the ${by} was answered "${said}", and the model says "${step?.says}" and ${step?.to}`;
 }
 
-/** Returns what is wrong about what any other script made of a record; null where the model allows it. */
+/** Returns what is wrong with the change of a record by any other script; null if the model allows it. */
 function wrongElse({ name }: Call, before: TransferRecord, after: TransferRecord): string | null {
   if (before.state === after.state) return null;
   if (name === 'transfer-init') return before.state === GONE && after.state === 'PENDING' ? null : name;

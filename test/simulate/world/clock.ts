@@ -1,12 +1,12 @@
 /** The wall clock of every simulation begins here. */
 export const BEGINS_AT_MS = Date.UTC(2026, 0, 1);
 
-/** Somebody to whom events happen: a replica, the store, the network, or the driver with its devices. */
+/** A party to which events happen: a replica, the store, the network, or the driver with its devices. */
 export class Owner {
   readonly name: string;
   /** Nothing happens to a killed owner any more. */
   isKilled = false;
-  /** What is due before this time happens at it, in its order. */
+  /** Events that are due before this time happen at this time, in their order. */
   pausedUntilUs = 0;
   /** How far its wall clock is ahead of the simulation's. */
   skewMs = 0;
@@ -25,13 +25,16 @@ export interface Happening {
 
 const isBefore = (a: Happening, b: Happening): boolean => a.atUs < b.atUs || (a.atUs === b.atUs && a.order < b.order);
 
-/** The only clock of a simulation, in whole microseconds, and everything that is due by it: a binary heap. */
+/** The only clock of a simulation, in whole microseconds, with a binary heap of everything that is due. */
 export class SimulatedClock {
   nowUs = 0;
   readonly #heap: Happening[] = [];
   #given = 0;
 
-  /** Something happens to `owner` after so many microseconds. What is due at once happens in the order in which it was given. */
+  /**
+   * Makes something happen to `owner` after so many microseconds. Events of the same moment happen in the order in
+   * which they were given.
+   */
   after(us: number, owner: Owner, run: () => void): Happening {
     this.#given += 1;
     const happening = { atUs: this.nowUs + Math.max(0, Math.round(us)), order: this.#given, owner, run };

@@ -11,12 +11,12 @@ import { SimulatedTimer } from './timers.ts';
 import { fetchHere } from './fetching.ts';
 import { connectToStore } from './store-socket.ts';
 
-/** A round of the event loop takes so long, so that what waits for the clock round by round ends. */
+/** The duration of a round of the event loop, so that code that waits for the clock round by round ends. */
 const ROUND_US = 10;
 
 type AnyFunction = (...words: never[]) => unknown;
 
-/** Gives a module, or an object, another function in a simulation, and its own one outside. */
+/** Gives a module, or an object, another function within a simulation. Outside it keeps its own. */
 function replace<K extends string>(where: Record<K, unknown>, name: K, fake: (...words: never[]) => unknown): void {
   const real = where[name] as AnyFunction;
   where[name] = function replaced(this: unknown, ...words: never[]) {
@@ -77,7 +77,7 @@ function drawnUuid(): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** As Node's: from 0, or from the first number, up to and without the other. */
+/** Works like Node's function: from 0, or from the first number, up to the other one, which is excluded. */
 function drawnInt(first: number, second?: number): number {
   const [from, to] = second === undefined ? [0, first] : [first, second];
   return Math.floor(here()?.world.random.between(from, to) ?? from);
@@ -100,7 +100,7 @@ function fakeRandomness(): void {
   replace(web, 'randomUUID', drawnUuid);
 }
 
-/** What is computed in the threads of Node takes a round here, in which nothing else happens. */
+/** Work in the threads of Node takes one round here, in which nothing else happens. */
 function fakeThreads(): void {
   const web = globalThis.crypto.subtle as unknown as Record<string, AnyFunction>;
   for (const name of ['importKey', 'verify'] as const) {
@@ -118,8 +118,8 @@ function fakeThreads(): void {
 let isInstalled = false;
 
 /**
- * Replaces what code of a simulation would get from the machine: timers, clocks, random numbers, connections. Outside of a
- * simulation all of it is as before. Called before the code of the replicas is loaded, because that may keep what it finds.
+ * Replaces what code gets from the machine: timers, clocks, random numbers, connections. Outside a simulation they work as
+ * before. It must be called before the code of the replicas is loaded, because that code may keep what it finds.
  */
 export function installFakes(): void {
   if (isInstalled) return;

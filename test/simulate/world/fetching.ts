@@ -4,10 +4,10 @@ import { connectToPort } from './servers.ts';
 import { here } from './world.ts';
 import { nameOfBytes } from './event-log.ts';
 
-/** Answers without a body. */
+/** The statuses of answers without a body. */
 const EMPTY = new Set([204, 205, 304]);
 
-/** `fetch` within a simulation: one connection for each request, to a port of this simulation. */
+/** Acts as `fetch` within a simulation: one connection for each request, to a port of this simulation. */
 export function fetchHere(url: string, { method = 'GET', headers, body, signal }: RequestInit = {}): Promise<Response> {
   const at = here();
   if (at === undefined) throw new Error('a simulated request outside of a simulation');

@@ -2,10 +2,10 @@ import { createConnection, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { commandOf, ValueReader } from './resp.ts';
 
-/** Taken before it is replaced: these connections are real. */
+/** The real function, taken before it is replaced: these connections are real. */
 const connect = createConnection;
 
-/** `>` begins what the store sends by itself. */
+/** `>` begins what the store sends unasked. */
 const PUSH = '>'.charCodeAt(0);
 
 /** A real connection to the real store. One command is under way at a time. */
@@ -36,7 +36,10 @@ export class RedisLink {
     return new RedisLink(socket);
   }
 
-  /** Sends a command and resolves to its reply. A subscription has as many as it names channels, all of them pushes. */
+  /**
+   * Sends a command and resolves to its reply. A subscription has one reply for each channel, and all of them are
+   * pushes.
+   */
   async ask(command: string | Buffer): Promise<Buffer> {
     this.#socket.write(command);
     await this.#until(() => this.#replies.length > 0);
@@ -53,7 +56,7 @@ export class RedisLink {
     return this.ask(commandOf(...words));
   }
 
-  /** Returns what the store sent by itself since the last call. */
+  /** Returns what the store sent unasked since the last call. */
   takePushes(): Buffer[] {
     const taken = this.#pushes;
     this.#pushes = [];

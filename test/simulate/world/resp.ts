@@ -1,9 +1,12 @@
-/** What of RESP (https://redis.io/docs/latest/develop/reference/protocol-spec/) is needed to tell where a value ends. */
+/**
+ * The part of RESP (https://redis.io/docs/latest/develop/reference/protocol-spec/) that is needed to tell where a value
+ * ends.
+ */
 
 const LINE_END = '\r\n';
-/** Types with a length, then so many bytes. */
+/** Types with a length, followed by so many bytes. */
 const BULK = new Set(['$', '=', '!']);
-/** Types with a number of values; a map and attributes have two for each. */
+/** Types with a number of values. Maps and attributes have two values for each. */
 const MANY: Record<string, number> = { '*': 1, '~': 1, '>': 1, '%': 2, '|': 2 };
 
 /** Returns where the value that begins at `from` ends; -1 when it is not complete. */
@@ -25,7 +28,7 @@ function endOfValue(bytes: Buffer, from = 0): number {
   return at;
 }
 
-/** Returns the words of a command, or of a reply that is a list of texts, as text; nothing is ''. */
+/** Returns the words of a command, or of a reply that is a list of texts, as text. A missing value is ''. */
 export function wordsOf(command: Buffer): string[] {
   const words: string[] = [];
   for (let at = command.indexOf(LINE_END) + LINE_END.length; at < command.length; ) {

@@ -8,7 +8,9 @@ interface Listening {
   readonly owner: Owner;
 }
 
-/** What a connection takes before its writer must wait: little, so that a slow reader is noticed soon. */
+/**
+ * The bytes that a connection takes before its writer must wait. They are few, so that a slow reader is noticed soon.
+ */
 const SPACE_BYTES = 1_024;
 
 /** Connections that are open from the driver to servers, by the owner of the server. */
@@ -34,8 +36,8 @@ function portsIn(world: World): Ports {
 }
 
 /**
- * Has a server listen at the ports of the simulation. It takes its connections by the event `connection`, by which Node
- * lets any stream be given to an HTTP server.
+ * Makes a server listen at the ports of the simulation. It gets its connections by the event `connection`, with which
+ * Node accepts any stream for an HTTP server.
  */
 export function openServer(server: Server): Server {
   const at = here();
@@ -53,7 +55,7 @@ export function openServer(server: Server): Server {
       return server;
     },
     address: () => ({ address: '127.0.0.1', family: 'IPv4', port: own }),
-    /** As Node's: it calls back when the last connection is closed. */
+    /** Works like Node's function: calls back when the last connection is closed. */
     close(done: () => void = () => undefined) {
       listening.delete(own);
       const open = socketsOf();
@@ -74,7 +76,10 @@ export function openServer(server: Server): Server {
   return Object.assign(server, fakes);
 }
 
-/** Opens a connection of the driver to a port. It is refused where nobody listens, and waits where the server is paused. */
+/**
+ * Opens a connection of the driver to a port. The connection is refused if nobody listens, and waits if the server is
+ * paused.
+ */
 export function connectToPort(world: World, port: number): SimulatedSocket {
   const ports = portsIn(world);
   const client = new SimulatedSocket(world.driver);
@@ -91,7 +96,7 @@ export function connectToPort(world: World, port: number): SimulatedSocket {
     atServer.line = new Line(world, client);
     ports.links = ports.links.filter((link) => !link.client.destroyed || !link.atServer.closed);
     ports.links.push({ owner, server, client, atServer });
-    // What breaks before it is accepted is nobody's failure.
+    // A connection that breaks before it is accepted is nobody's failure.
     const ignore = (): void => undefined;
     atServer.on('error', ignore);
     world.after(drawDelayUs(world), owner, () => {
@@ -103,14 +108,14 @@ export function connectToPort(world: World, port: number): SimulatedSocket {
   return client;
 }
 
-/** Has clients of an owner, those that `isHit` chooses, read nothing, until the function that is returned is called. */
+/** Keeps the clients of an owner that `isHit` chooses from reading, until the returned function is called. */
 export function holdClients(world: World, owner: Owner, isHit: () => boolean): { hit: number; release: () => void } {
   const hit = portsIn(world).links.filter((link) => link.owner === owner && !link.client.destroyed && isHit());
   for (const { atServer } of hit) atServer.hold();
   return { hit: hit.length, release: () => hit.forEach(({ atServer }) => atServer.release()) };
 }
 
-/** Cuts connections to the server of an owner: those that `isHit` chooses. A part of what is on its way is lost. */
+/** Cuts the connections to the server of an owner that `isHit` chooses. A part of what is on its way is lost. */
 export function cutClients(world: World, owner: Owner, isHit: () => boolean): number {
   const hit = portsIn(world).links.filter((link) => link.owner === owner && !link.client.destroyed && isHit());
   for (const { client, atServer } of hit) {

@@ -4,7 +4,7 @@ import type { Happening, Owner } from './clock.ts';
 import { SimulatedTimer } from './timers.ts';
 import type { World } from './world.ts';
 
-/** Who gets what comes over a line. */
+/** Receives what comes over a line. */
 export interface Receiver {
   readonly owner: Owner;
   arrives(chunk: Buffer): void;
@@ -12,7 +12,7 @@ export interface Receiver {
   breaks(): void;
 }
 
-/** Usual and rare time of a chunk on its way. */
+/** The usual and the rare time of a chunk on its way. */
 const QUICK_US = [50, 1_500] as const;
 const SLOW_US = [5_000, 60_000] as const;
 const SLOW_CHANCE = 0.01;
@@ -23,7 +23,7 @@ export function drawDelayUs({ random }: World): number {
   return random.between(from, to);
 }
 
-/** One direction of a connection: everything arrives in its order, each after a time that is drawn. */
+/** One direction of a connection. Everything arrives in its order, each chunk after a drawn time. */
 export class Line {
   readonly #world: World;
   readonly #to: Receiver;
@@ -44,13 +44,13 @@ export class Line {
     this.#pass(() => this.#to.ends());
   }
 
-  /** The other end learns that the connection is gone, after what is on its way. */
+  /** Tells the other end that the connection is gone, after what is on its way. */
   reset(): void {
     this.#pass(() => this.#to.breaks());
     this.#isOver = true;
   }
 
-  /** A part of what is on its way is lost, from some point on, and everything later. */
+  /** Loses a part of what is on its way: from some point on, and everything later. */
   lose(): void {
     const left = this.#under.filter(({ run }) => run !== null);
     const kept = Math.floor(this.#world.random.next() * (left.length + 1));
@@ -72,7 +72,7 @@ export class Line {
 
 const broken = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** One end of a connection inside this process, with what users of `net.Socket` call on it. */
+/** One end of a connection inside this process, with the parts of `net.Socket` that its users call. */
 export class SimulatedSocket extends Duplex implements Receiver {
   readonly owner: Owner;
   readonly remoteAddress = '127.0.0.1';
@@ -85,7 +85,7 @@ export class SimulatedSocket extends Duplex implements Receiver {
   #silence: SimulatedTimer | null = null;
   #silenceMs = 0;
 
-  /** Takes what comes instead of the stream, as the option `onread` of `net.connect` does. */
+  /** Takes what comes in place of the stream, like the option `onread` of `net.connect`. */
   readonly #onRead: OnReadOpts | null;
   #held: Buffer[] = [];
   #isHeld = false;
@@ -105,7 +105,7 @@ export class SimulatedSocket extends Duplex implements Receiver {
     super({ allowHalfOpen, ...(spaceBytes !== undefined && { writableHighWaterMark: spaceBytes }) });
     this.owner = owner;
     this.#onRead = onRead;
-    // Nothing is read from the stream itself but its end.
+    // The stream itself is read only for its end.
     if (onRead !== null) super.resume();
   }
 
@@ -163,7 +163,7 @@ export class SimulatedSocket extends Duplex implements Receiver {
     return this;
   }
 
-  /** Hands on what has come, in parts as large as the reader's memory, until the reader pauses. */
+  /** Passes on what has come, in parts as large as the reader's memory, until the reader pauses. */
   #feed({ buffer, callback }: OnReadOpts): void {
     while (!this.#isHeld && !this.destroyed) {
       const chunk = this.#held.shift();
@@ -193,7 +193,7 @@ export class SimulatedSocket extends Duplex implements Receiver {
   }
 
   override _read(): void {
-    // What comes is pushed when it comes.
+    // Data is pushed when it comes.
   }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
@@ -218,7 +218,7 @@ export class SimulatedSocket extends Duplex implements Receiver {
     this.#isHeldBack = true;
   }
 
-  /** It takes everything again. */
+  /** The other end takes everything again. */
   release(): void {
     this.#isHeldBack = false;
     for (const work of this.#waiting.splice(0)) if (!this.destroyed) work();

@@ -7,10 +7,10 @@ import { drawDelayUs, Line, type Receiver, SimulatedSocket } from './socket.ts';
 import type { StoreProcess } from './store-process.ts';
 import type { World } from './world.ts';
 
-/** Replies with figures of the process, such as its memory: no seed determines them. */
+/** Replies with figures of the process, such as its memory, which no seed determines. */
 const UNTOLD = new Set(['HELLO', 'INFO', 'CLIENT', 'CONFIG', 'AUTH']);
 
-/** Time between a command's arrival and its turn. */
+/** The time between a command's arrival and its turn. */
 const TURN_US = [1, 200] as const;
 
 interface ConnectionParts {
@@ -18,11 +18,11 @@ interface ConnectionParts {
   onRead: OnReadOpts | null;
   number: number;
   execute: (connection: StoreConnection, command: Buffer) => Promise<void>;
-  /** Has the store forget the connection at once. */
+  /** Makes the store forget the connection at once. */
   close: (connection: StoreConnection) => Promise<void>;
 }
 
-/** One connection of a replica: what it sends is carried out command by command on a real connection of its own. */
+/** One connection of a replica. Its commands run one by one on a real connection of its own. */
 class StoreConnection implements Receiver {
   readonly owner: Owner;
   readonly replica: Owner;
@@ -35,7 +35,7 @@ class StoreConnection implements Receiver {
   isClosed = false;
   /** Whether the reply to the next command that announces something is lost, and the connection with it. */
   losesReply = false;
-  /** Whether a command of its transaction was refused, so that the store carries out nothing of it. */
+  /** Whether a command of its transaction was refused, so that the store runs nothing of it. */
   isAborted = false;
   readonly #world: World;
   readonly #parts: ConnectionParts;
@@ -69,7 +69,7 @@ class StoreConnection implements Receiver {
 
   ends(): void {
     const { clock } = this.#world;
-    // After the commands that came before.
+    // It runs after the commands that came before.
     this.#world.after(this.#latestUs - clock.nowUs, this.owner, () => this.#world.wait(() => this.#parts.close(this)));
   }
 
@@ -92,11 +92,11 @@ export class StoreAdapter {
   #isDown = false;
   /** How far the store's clock is ahead of the simulation's. */
   skewMs = 0;
-  /** Told of each command that was carried out, with its reply and its connection, before anything else happens. */
+  /** Called with each executed command, its reply and its connection, before anything else happens. */
   onCommand: (words: string[], reply: Buffer, connection: string) => Promise<void> = () => Promise.resolve();
-  /** Whether this push, an announcement on its way to a replica, is lost. */
+  /** Tells whether this push, an announcement on its way to a replica, is lost. */
   losesPush: (replica: Owner) => boolean = () => false;
-  /** Whether the store has no memory for an entry of this stream. */
+  /** Tells whether the store has no memory for an entry of this stream. */
   isFullFor: (key: string) => boolean = () => false;
 
   constructor(world: World, process: StoreProcess) {
@@ -104,7 +104,7 @@ export class StoreAdapter {
     this.#process = process;
   }
 
-  /** Empties the store, for a simulation that begins. */
+  /** Empties the store before a simulation. */
   async begin(): Promise<void> {
     this.#setClock();
     const { admin } = this.#process;
@@ -144,7 +144,7 @@ export class StoreAdapter {
     return hit.length;
   }
 
-  /** The store dies: connections end, of what is on its way a part is lost, and it knows no script any more. Data stays. */
+  /** Ends the store: connections end, a part of what is on its way is lost, and scripts are forgotten. Data stays. */
   async die(): Promise<void> {
     this.#isDown = true;
     for (const one of this.#connections) {
@@ -161,7 +161,7 @@ export class StoreAdapter {
     this.#world.note('store rises');
   }
 
-  /** The reply to the next command that announces something is lost, and the connection with it. */
+  /** Loses the reply to the next command that announces something, and the connection with it. */
   loseReply(replica: Owner): void {
     for (const one of this.#connections) if (one.replica === replica && !one.isSubscriber) one.losesReply = true;
   }
@@ -171,12 +171,12 @@ export class StoreAdapter {
     for (const one of this.#connections) await this.#close(one);
   }
 
-  /** Asks the store aside of all replicas. */
+  /** Asks the store on a connection that no replica has. */
   ask(...words: string[]): Promise<Buffer> {
     return this.#process.admin.command(...words);
   }
 
-  /** Does harm to the store, of which is told as of a command. */
+  /** Harms the store, and reports it like a command. */
   async harm(...words: string[]): Promise<void> {
     await this.onCommand(words, await this.ask(...words), 'harm');
   }
@@ -205,7 +205,7 @@ export class StoreAdapter {
     await this.#close(connection);
   }
 
-  /** Replies as a store that is full: to the entry, and to the transaction that it belongs to. */
+  /** Replies like a store that is full: to the entry, and to the transaction that it belongs to. */
   async #refusalOf(
     connection: StoreConnection,
     link: RedisLink,
@@ -225,13 +225,13 @@ export class StoreAdapter {
     const [name = '', key = '', count = ''] = words;
     if (/SUBSCRIBE$/i.test(name)) return link.subscribe(command, words.length - 1);
     if (!/^SRANDMEMBER$/i.test(name)) return link.ask(command);
-    // The store hashes with a secret of its own and draws by itself, so the draw is made here.
+    // The store hashes with a secret and draws by itself, so the draw is made here.
     const members = wordsOf(await link.command('SMEMBERS', key)).toSorted();
     return Buffer.from(commandOf(...this.#world.random.shuffled(members).slice(0, Number(count))));
   }
 
   /**
-   * Hands on what the command announced: a reply after it on the same connection shows that all of it has come. Resolves
+   * Passes on what the command announced. A later reply on the same connection shows that all of it has come. Resolves
    * to how many replicas were told.
    */
   async #passPushes(): Promise<number> {
@@ -263,7 +263,7 @@ export class StoreAdapter {
   }
 }
 
-/** Returns what a command is called in the log: a script by its hash and first key. */
+/** Returns the name of a command in the log; for a script, its hash and first key. */
 function describe(words: string[]): string {
   const [name = '', first = '', count = '', key = ''] = words;
   if (/^EVAL/i.test(name))

@@ -7,19 +7,19 @@ import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import { fakeTimeEnv, findFakeTime } from '../../chaos/stores/fake-time.ts';
 import { RedisLink } from './redis-link.ts';
 
-/** The clock is written with every command: let that be memory. */
+/** The clock is written with every command, so its disk should be memory. */
 const MEMORY_DISK = '/dev/shm';
 
 /**
  * The store hashes with a secret of its own, so that the order of a hash that is not packed differs from server to server.
- * Packed ones keep the order in which fields were added.
+ * Packed hashes keep the order in which fields were added.
  */
 const PACKED = ['--hash-max-listpack-entries', '100000', '--hash-max-listpack-value', '1000000'];
 
-/** The real store of simulations, whose clock stands still until it is set. */
+/** The real store of simulations. Its clock stands still until it is set. */
 export interface StoreProcess {
   readonly port: number;
-  /** Asks on a connection that no replica has. */
+  /** A connection that no replica has. */
   readonly admin: RedisLink;
   /** Sets its clock, to Unix microseconds. */
   setClock(us: number): void;
@@ -36,7 +36,7 @@ export async function startStoreProcess(redisServer: string): Promise<StoreProce
   const [file, next] = [join(folder, 'clock'), join(folder, 'clock.next')];
   const setClock = (us: number): void => {
     writeFileSync(next, textOf(us));
-    // A reader sees the old time or the new one, and no part of either.
+    // A reader sees either the old time or the new one, never a part of one.
     renameSync(next, file);
   };
   setClock(Date.now() * 1_000);
@@ -54,7 +54,7 @@ export async function startStoreProcess(redisServer: string): Promise<StoreProce
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH, ...clock },
   });
-  // However this process ends, the store ends with it.
+  // The store ends with this process, however it ends.
   const kill = (): void => {
     child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });

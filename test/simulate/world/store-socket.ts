@@ -5,10 +5,10 @@ import { here, type World } from './world.ts';
 
 const stores = new WeakMap<World, StoreAdapter>();
 
-/** Has every connection that code of this world opens go to this store. */
+/** Makes every connection that code of this world opens go to this store. */
 export const placeStore = (world: World, store: StoreAdapter): void => void stores.set(world, store);
 
-/** `net.connect` within a simulation: there is nothing to connect to but the store. */
+/** Acts as `net.connect` within a simulation, where the store is the only thing to connect to. */
 export function connectToStore({ onread = null }: { onread?: OnReadOpts | null }): SimulatedSocket {
   const at = here();
   const store = at && stores.get(at.world);

@@ -1,7 +1,7 @@
 import type { Happening } from './clock.ts';
 import { here } from './world.ts';
 
-/** A timer fires up to so much late, as a busy event loop has it: so simultaneous ones fire in any order. */
+/** A timer fires late by up to this much, as in a busy event loop, so that simultaneous timers fire in any order. */
 const LATE_US = 400;
 
 interface TimerParts {
@@ -12,7 +12,7 @@ interface TimerParts {
   isExact?: boolean;
 }
 
-/** What the timer functions return in a simulation. It belongs to whoever made it. */
+/** The return value of the timer functions in a simulation. It belongs to the owner whose code made it. */
 export class SimulatedTimer {
   readonly #parts: TimerParts;
   readonly #place: NonNullable<ReturnType<typeof here>>;

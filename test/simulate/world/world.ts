@@ -3,7 +3,9 @@ import { makeRandom, type Random } from '../../chaos/random.ts';
 import { type Happening, Owner, SimulatedClock } from './clock.ts';
 import type { EventLog } from './event-log.ts';
 
-/** Taken before anything is replaced: a turn of the real event loop runs all promises and ticks that are due. */
+/**
+ * The real function, taken before anything is replaced. A turn of the real event loop runs all promises and ticks that are due.
+ */
 const realImmediate = setImmediate;
 const turn = (): Promise<void> => new Promise((resolve) => void realImmediate(resolve));
 
@@ -14,12 +16,12 @@ interface Place {
 
 const place = new AsyncLocalStorage<Place>();
 
-/** Returns in which world, and for whom, the running code runs; undefined outside of every simulation. */
+/** Returns the world and the owner of the running code; undefined outside every simulation. */
 export const here = (): Place | undefined => place.getStore();
 
 /**
- * One simulation: its clock, its draws, its log, and the loop that makes one thing happen at a time. Nothing in it waits for
- * the kernel, but for the real store, and the loop does nothing else while that works.
+ * One simulation: its clock, its draws, its log, and the loop that makes one thing happen at a time. It waits for nothing real
+ * but the store, and the loop does nothing else while the store works.
  */
 export class World {
   readonly clock = new SimulatedClock();
@@ -42,7 +44,7 @@ export class World {
     this.log.add(`${this.clock.nowUs} ${words.join(' ')}`);
   }
 
-  /** Runs code for somebody: what it starts is theirs, too. */
+  /** Runs code for an owner: what the code starts is theirs, too. */
   as<T>(owner: Owner, run: () => T): T {
     return place.run({ world: this, owner }, run);
   }
@@ -51,7 +53,7 @@ export class World {
     return this.clock.after(us, owner, run);
   }
 
-  /** Has the loop wait for real work before anything else happens. Called by what happens now. */
+  /** Makes the loop wait for real work before anything else happens. Called by the current event. */
   wait(work: () => Promise<void>): void {
     this.#work.push(work);
   }
