@@ -10,7 +10,7 @@ const bytesOf = (number: bigint): Buffer => Buffer.from(number.toString(16).padS
 const sha256 = (...parts: Uint8Array[]): Buffer =>
   parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
 
-/** Inverse modulo the order, which is a prime: the power by two less (Fermat). */
+/** Returns the inverse modulo the order. The order is a prime, so the inverse is the power by two less (Fermat). */
 function inverseOf(number: bigint): bigint {
   let [result, square] = [1n, number % ORDER];
   for (let power = ORDER - 2n; power > 0n; power >>= 1n) {
@@ -27,14 +27,14 @@ function pointOf(number: bigint): Buffer {
   return curve.getPublicKey();
 }
 
-/** A key whose signatures the seed determines: those of Node have random bits. */
+/** A key with signatures that the seed determines. Signatures of Node have random bits. */
 export interface DrawnKey {
-  /** The public key as rings have it. */
+  /** The public key in the form that rings hold. */
   raw: string;
   sign: (bytes: Uint8Array) => string;
 }
 
-/** Draws a key of P-256. Its signatures are those of ECDSA, with a secret number from the key and the bytes. */
+/** Draws a key of P-256. Its signatures are ECDSA, with a secret number that comes from the key and the bytes. */
 export function drawKey(random: Random): DrawnKey {
   const seed = Buffer.from(Array.from({ length: BYTES }, () => Math.floor(random.next() * 256)));
   const secret = numberOf(sha256(seed)) % ORDER;

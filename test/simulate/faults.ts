@@ -8,10 +8,10 @@ import { cutClients, holdClients } from './world/servers.ts';
 import type { StoreAdapter } from './world/store-adapter.ts';
 import type { World } from './world/world.ts';
 
-/** How far a clock is set, at most. */
+/** The furthest that a clock is set. */
 const CLOCK_MS = 120_000;
 
-/** Between two replies that are lost. */
+/** The time between two lost replies. */
 const REPLY_EVERY_MS = 300;
 
 interface Damage {
@@ -20,7 +20,7 @@ interface Damage {
   movedClock?: boolean;
   /** A replica that lives may have been taken for dead. */
   hidesDevices?: boolean;
-  /** What went wrong about the fault itself. */
+  /** What went wrong with the fault itself. */
   broken?: string | null;
 }
 
@@ -35,13 +35,13 @@ interface FaultsParts {
   store: StoreAdapter;
 }
 
-/** The store dies while nothing else happens. */
+/** Ends the store while nothing else happens. */
 const stopStore = (world: World, store: StoreAdapter): Promise<void> =>
   new Promise((resolve) => {
     world.after(1, world.driver, () => world.wait(() => store.die().then(resolve)));
   });
 
-/** `isAlone`: nothing else was ever done to the replica. */
+/** Returns the deed for each kind. `isAlone` tells whether nothing else was ever done to the replica. */
 function makeDeeds(
   { world, fleet, store, load }: FaultsParts,
   isAlone: (member: Member) => boolean,
@@ -55,7 +55,7 @@ function makeDeeds(
   return {
     async kill({ holdMs, variant }, member) {
       const lids = load.devices.filter((device) => device.isOpen && isAt(device, member)).slice(0, 1);
-      // A device that leaves just then is known to nobody but the dead.
+      // If a device leaves just then, only the dead replica knows it.
       const leaving = variant < 0.5 ? lids.map((device) => device.leave()) : [];
       fleet.kill(member);
       await Promise.all(leaving);
@@ -71,7 +71,7 @@ function makeDeeds(
         return device.isOpen && isAt(device, member) && connection !== undefined ? [connection] : [];
       });
       const broken = await fleet.drain(member);
-      // What the client or another fault ended needs no word.
+      // A stream that the client or another fault ended needs no word.
       const isUntold = ({ cause }: Connection) => cause === 'ended' || cause === 'network';
       const untold = member.state === 'gone' && isAlone(member) ? open.filter(isUntold).length : 0;
       const says = untold === 0 ? null : `${untold} streams were ended without a word`;
@@ -135,7 +135,7 @@ function makeDeeds(
   };
 }
 
-/** Gives the function that makes one planned fault happen, and resolves when its cause is gone. */
+/** Returns the function that makes one planned fault happen, and resolves when its cause is gone. */
 export function makeFaults(parts: FaultsParts): (fault: PlannedFault) => Promise<Fault> {
   const { world, fleet } = parts;
   /** How often each replica was chosen. */

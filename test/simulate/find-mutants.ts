@@ -5,11 +5,11 @@ import { type Mutant, MUTANTS } from './mutants.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** Between two starts the time is looked at. */
+/** The number of seeds between two looks at the time. */
 const SEEDS_AT_ONCE = 12;
 
 interface Finding {
-  /** The first seed that finds the fault, '' when none did in the time. */
+  /** The first seed that finds the fault; '' when none did in the time. */
   seed: string;
   seconds: number;
 }
@@ -37,7 +37,7 @@ async function find({ file, from, to, breaks, firstSeed = 1 }: Mutant, minutes: 
   }
 }
 
-/** Runs the faults that were chosen, and prints where each was found. Resolves to the exit code. */
+/** Runs the chosen faults, and prints where each was found. Resolves to the exit code. */
 export async function findMutants(argv: string[]): Promise<number> {
   const options = { minutes: { type: 'string' as const, default: '10' } };
   const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });

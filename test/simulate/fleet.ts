@@ -13,7 +13,7 @@ const FIRST_PORT = 10_000;
 /** The name of the installation, which rings carry. */
 export const SERVICE = 'https://simulate.example';
 
-/** An operator's settings, with shorter periods, so that a run of a minute shows what a day would. */
+/** The settings of an operator, with shorter periods, so that a run of a minute shows what otherwise takes a day. */
 const SETTINGS = {
   APP_IDENTITY: 'dev',
   APP_REDIS_URL: 'redis://127.0.0.1:6379',
@@ -26,7 +26,7 @@ const SETTINGS = {
   APP_DRAIN_TRANSFER_SECONDS: '3',
 };
 
-/** A replica that stops has ended by then: the settings above, the last requests, and a reserve for a store that is slow. */
+/** A stopping replica ends within this time: the settings above, the last requests, and a reserve for a slow store. */
 const ENDS_WITHIN_MS = 40_000;
 
 export interface Member {
@@ -76,7 +76,7 @@ export class Fleet {
     return member;
   }
 
-  /** Where the next request goes. */
+  /** Returns the target of the next request. */
   choose(): Member {
     const { up } = this;
     return this.#parts.random.pick(up.length > 0 ? up : this.members);
@@ -86,7 +86,9 @@ export class Fleet {
     return this.members.find(({ process }) => url.startsWith(`${process.url}/`))?.name ?? url;
   }
 
-  /** Ends a replica between two instructions: of what it has sent a part arrives, and nothing happens to it any more. */
+  /**
+   * Ends a replica between two instructions. A part of what it has sent arrives, and nothing happens to it any more.
+   */
   kill(member: Member): void {
     const { world, store } = this.#parts;
     world.note('kill', member.name);
@@ -96,7 +98,7 @@ export class Fleet {
     member.owner.isKilled = true;
   }
 
-  /** Stops a replica in good order, as SIGTERM does, once another is ready. Resolves to what was wrong about its end. */
+  /** Stops a replica in good order, as SIGTERM does, once another is ready. Resolves to what was wrong with its end. */
   async drain(member: Member): Promise<string | null> {
     const { world } = this.#parts;
     await this.start();
@@ -111,7 +113,7 @@ export class Fleet {
     return broken;
   }
 
-  /** Nothing happens to a replica for a while; then everything at once that came meanwhile. */
+  /** Lets nothing happen to a replica for a while, and then everything at once that came meanwhile. */
   pause({ owner, name }: Member, forMs: number): void {
     const { world } = this.#parts;
     world.note('pause', name, Math.round(forMs));
@@ -119,7 +121,10 @@ export class Fleet {
   }
 }
 
-/** Random bytes that this process has fetched in advance, of another simulation, are not used by the next. */
+/**
+ * Empties the random bytes that this process has fetched in advance, so that one simulation does not use those of
+ * another.
+ */
 export function dropRandomPool(): void {
   const POOL_BYTES = 8 * 1_024;
   randomId(POOL_BYTES);

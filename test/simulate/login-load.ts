@@ -18,25 +18,25 @@ import type { World } from './world/world.ts';
 
 const ACCOUNT = 'logins';
 
-/** How long a request lives: two mints that stand still may outlive it, and one leaves time for another poll's. */
+/** How long a request lives. Two mints that stand still may outlive it, and one leaves time for another poll's. */
 const REQUEST_MS = 14_000;
 
-/** A poll waits so long for a decision, and polls follow each other until they are refused, or this time is over. */
+/** How long a poll waits for a decision. Polls follow each other until they are refused, or the second time is over. */
 const WAIT_MS = 1_500;
 const POLLS_MS = 24_000;
 
-/** Polls of one device that are under way at the same time, on whatever replicas. */
+/** The polls of one device that are under way at the same time, on any replicas. */
 const POLLS = 3;
 
 const DECIDED_WITHIN_MS = 3_000;
 
-/** Before a request is started again: its replica was about to connect to the store, or is gone. */
+/** The pause before a request is started again. Its replica was about to connect to the store, or is gone. */
 const AGAIN_MS = 300;
 
-/** A replica that is gone does not answer. */
+/** How long an answer is awaited. A replica that is gone does not answer. */
 const GIVES_UP_MS = 20_000;
 
-/** A mint, in ms. Some stand still for longer than their lease, which has 6 s. */
+/** The duration of a mint, in ms. Some stand still for longer than their lease, which lasts 6 s. */
 const MINTED_MS = [5, 300] as const;
 const STANDS_STILL_MS = [6_200, 9_000] as const;
 
@@ -47,7 +47,7 @@ interface LoginLoadParts {
   fleet: Fleet;
   random: Random;
   now: () => number;
-  /** Where requests are written down that more than one poll had the session of. */
+  /** Takes requests of which more than one poll had the session. */
   violations: Violation[];
 }
 
@@ -72,7 +72,7 @@ export class LoginLoad {
     this.#parts = parts;
   }
 
-  /** Does something at a replica, as its code. Resolves to null if that fails, or the replica ends. */
+  /** Does something at a replica, as if its code did it. Resolves to null if that fails, or the replica ends. */
   #at<T>(act: (poller: Poller) => Promise<T>): Promise<T | null> {
     const { world, fleet } = this.#parts;
     const member = fleet.choose();
@@ -118,7 +118,7 @@ export class LoginLoad {
     }
   }
 
-  /** The broker: a mint of one key makes one session. */
+  /** Acts as the broker: one key makes one session. */
   async #mint(body: MintSession, key: string): Promise<MintedSession> {
     const { random } = this.#parts;
     const [fromMs, toMs] = random.next() < 0.5 ? STANDS_STILL_MS : MINTED_MS;
@@ -133,7 +133,7 @@ export class LoginLoad {
     };
   }
 
-  /** One request, from its start until nothing more can come of it. */
+  /** Runs one request, from its start until nothing more can come of it. */
   async logIn(number: number): Promise<void> {
     const { random, now, violations } = this.#parts;
     const [requestId, pollSecret, code] = [secret(), secret(), secret()];
@@ -161,7 +161,7 @@ export class LoginLoad {
     violations.push({ check: 'double', at: now(), account: ACCOUNT, device, says });
   }
 
-  /** A user decides, or two at once, or nobody. */
+  /** One user decides, or two at once, or nobody. */
   async #decide(requestId: string, code: string): Promise<void> {
     const { random } = this.#parts;
     const approved = { user: ACCOUNT, account: ACCOUNT, approver: '', session: '', scope: 'full', persist: 'once' };
@@ -178,7 +178,7 @@ export class LoginLoad {
   }
 }
 
-/** Returns that a poll was refused for good; null for a fault, after which another may have the session. */
+/** Tells whether a poll was refused for good. Null means a fault, after which another poll may have the session. */
 const refusalIn = (error: unknown): 'refused' | null =>
   error instanceof BatonError && error.status < 500 ? 'refused' : null;
 

@@ -1,6 +1,6 @@
 import type { MODELS } from '../models/mutants.mjs';
 
-/** A fault that is put into the code of the replicas, which the simulation has to find. */
+/** A fault in the code of the replicas that the simulation has to find. */
 export interface Mutant {
   title: string;
   file: string;
@@ -9,9 +9,9 @@ export interface Mutant {
   to: string;
   /** The promise that breaks. */
   breaks: string;
-  /** The first of the twelve seeds that are tried, and the one that found it so far; 1 when it is not said. */
+  /** The first of the twelve seeds to try, and so far the one that finds it. Undefined: 1. */
   firstSeed?: number;
-  /** The same fault in a model (`test/models/mutants.mjs`), where there is one. */
+  /** The same fault in a model (`test/models/mutants.mjs`), if there is one. */
   model?: { name: keyof typeof MODELS; title: string };
 }
 

@@ -3,15 +3,15 @@ import { CORPUS } from './corpus.ts';
 import type { Plan } from './plan.ts';
 
 export interface Options {
-  /** Empty: only the help was asked for. */
+  /** Empty if only the help was asked for. */
   seeds: readonly string[];
-  /** How many of the seeds, from the first, are run twice, to compare the logs. */
+  /** How many of the seeds, from the first, run twice, to compare the logs. */
   twice: number;
   /** Replaces parts of the plan of a seed. */
   overrides: Partial<Omit<Plan, 'faults' | 'recalls'>>;
-  /** Numbers of the only faults of the plan that happen; null: all. */
+  /** The numbers of the only faults of the plan that happen; null: all. */
   only: readonly number[] | null;
-  /** Where the log is written to. */
+  /** The file for the log. */
   log: string | null;
   shrink: boolean;
   /** Whether steps of every model must have been compared. */
@@ -32,7 +32,7 @@ export const NUMBERS = [
   'signals',
 ] as const;
 
-/** Loads that a plan may be without. */
+/** Loads that a plan may omit. */
 const MAY_BE_NONE: ReadonlySet<string> = new Set(['files', 'transfers', 'rings', 'logins', 'signals']);
 
 const USAGE = `npm run test:simulate -- [options]

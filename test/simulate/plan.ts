@@ -3,10 +3,10 @@ import type { Random } from '../chaos/random.ts';
 /** One fault of a simulation. */
 export interface PlannedFault {
   kind: FaultName;
-  /** When it begins, after the streams are open. */
+  /** When it begins, counted from the moment when the streams are open. */
   atMs: number;
   holdMs: number;
-  /** From 0 up to 1: which replica, and in which way. */
+  /** From 0 up to 1: chooses the replica, and the way to harm it. */
   target: number;
   variant: number;
 }
@@ -18,24 +18,30 @@ export interface Plan {
   perAccount: number;
   /** Operations a second. */
   rate: number;
-  /** How long devices and faults do something. */
+  /** How long devices and faults are active. */
   seconds: number;
-  /** Files that go by the relay. */
+  /** The number of files that go by the relay. */
   files: number;
-  /** Transfers of which both sides, and a device that is no party, take steps in any order. */
+  /** The number of transfers. Both sides, and a device that is no party, take steps in any order. */
   transfers: number;
-  /** Times that a device of an account puts a ring, beside other devices that do. */
+  /** How often a device of an account puts a ring while other devices do too. */
   rings: number;
   /** Login requests. */
   logins: number;
-  /** Transfers of which both sides send signals. */
+  /** The number of transfers in which both sides send signals. */
   signals: number;
-  /** Whether everybody comes back before the quiet moment in which all must be right, or whoever is away stays away. */
+  /**
+   * Whether all devices come back before the quiet moment in which everything must be right. Otherwise those that are
+   * away stay away.
+   */
   recalls: boolean;
   faults: PlannedFault[];
 }
 
-/** How long each kind of fault holds, in ms, on the track of the replicas and on that of their ways. One at a time on each. */
+/**
+ * How long each kind of fault holds, in ms, on the track of the replicas and on that of their ways. Each track has one
+ * fault at a time.
+ */
 const KINDS = {
   replicas: {
     kill: [0, 5_000],
@@ -81,7 +87,7 @@ export function drawPlan(random: Random): Plan {
     replicas: random.next() < 0.5 ? 2 : 3,
     devices: 6,
     perAccount: random.next() < 0.5 ? 2 : 3,
-    // More would outlive the log of an account while a device is away.
+    // With more than that the log of an account would not last while a device is away.
     rate: Math.round(random.between(3, 8)),
     seconds,
     recalls: random.next() < 0.5,

@@ -6,7 +6,7 @@ const STATE = /:relay:(\{[^}]+\}:\d+):state$/;
 const COMMIT = /^-- relay-commit$/m;
 const RECORD = /:transfer:([^:]+)$/;
 
-/** Reads the state of a file in the relay, and of its stream the last id, and the end and the size of each chunk. */
+/** Reads the state of a file in the relay, the last id of its stream, and the end and the size of each chunk. */
 const LOOK = `
 local s = redis.call('HMGET', KEYS[1], 'g', 'end')
 local stream = s[1] and string.gsub(KEYS[1], 'state$', s[1])
@@ -19,7 +19,7 @@ for _, chunk in ipairs(redis.call('XRANGE', stream, '-', '+')) do
 end
 return found`;
 
-/** Returns what is wrong about the bytes of a file, as `OnePiece` of relay.tla says it; null where nothing is. */
+/** Returns what is wrong with the bytes of a file, by `OnePiece` of relay.tla; null if nothing is. */
 function wrongBytes([, end = '', last = '', ...chunks]: string[]): string | null {
   if (last !== end) return `its bytes end at ${last}, and its state says ${end}`;
   for (let i = 2; i < chunks.length; i += 2) {
@@ -31,7 +31,7 @@ function wrongBytes([, end = '', last = '', ...chunks]: string[]): string | null
 }
 
 interface RelayInvariantsParts {
-  /** Asks the store aside of all replicas. */
+  /** Asks the store on a connection that no replica has. */
   ask: (...words: string[]) => Promise<Buffer>;
   now: () => number;
 }
@@ -44,14 +44,17 @@ export class RelayInvariants {
   readonly #parts: RelayInvariantsParts;
   /** States that a transaction will change. */
   readonly #queued = new Set<string>();
-  /** How many chunks of a file wait for their script, which a store that does not know it is sent after the transaction. */
+  /**
+   * How many chunks of a file still wait for their script. If the store does not know the script, it gets it after the
+   * transaction.
+   */
   readonly #uncommitted = new Map<string, number>();
 
   constructor(parts: RelayInvariantsParts) {
     this.#parts = parts;
   }
 
-  /** Takes a command that was carried out, with its reply. */
+  /** Takes an executed command with its reply. */
   async note(words: string[], reply: Buffer): Promise<void> {
     const [command = '', script = '', count = '0'] = words;
     if (/^EXEC$/i.test(command)) {
@@ -85,7 +88,10 @@ export class RelayInvariants {
     if (wrong !== null) this.#violate(`${key} in generation ${found[0]}: ${wrong}`);
   }
 
-  /** The stream of a generation is made before the record says so. The relay has one file of each transfer here. */
+  /**
+   * Checks that the stream of a generation is made before the record names it. Each transfer here has one file in the
+   * relay.
+   */
   async #checkRecord(key: string): Promise<void> {
     const [, id = ''] = RECORD.exec(key) ?? [];
     const [begun = ''] = wordsOf(await this.#parts.ask('HMGET', key, 'r0'));

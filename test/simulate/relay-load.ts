@@ -9,13 +9,16 @@ import { drawTroubles, type RelayTroubles, type Troubles } from './relay-trouble
 const FILE_BYTES = [1_000, 700_000] as const;
 const PIECE_BYTES = [1_000, 200_000] as const;
 
-/** After a failure. */
+/** The pause after a failure. */
 const AGAIN_MS = 200;
 
-/** The service records soon after the last byte what a download has delivered. */
+/** The service records what a download has delivered soon after the last byte. */
 const RECORDED_AFTER_MS = 1_000;
 
-/** A file that has not arrived by then never does: several waits of a receiver for its sender, half a minute each. */
+/**
+ * A file that has not arrived by then never does. The time covers several waits of a receiver for its sender, half a
+ * minute each.
+ */
 const ARRIVES_WITHIN_MS = 120_000;
 
 interface RelayLoadParts {
@@ -23,7 +26,7 @@ interface RelayLoadParts {
   random: Random;
   now: () => number;
   troubles: RelayTroubles;
-  /** Where files that did not arrive whole are written down. */
+  /** Takes files that did not arrive whole. */
   violations: Violation[];
 }
 
@@ -39,20 +42,20 @@ interface RelayedFile {
   receiver: Party;
   bytes: Buffer;
   transferId: string;
-  /** When it counts as lost. */
+  /** The time at which it counts as lost. */
   untilMs: number;
   troubles: Troubles;
-  /** Offset up to which the receiver has bytes that came on another path. */
+  /** The offset up to which the receiver has bytes that came on another path. */
   asideUpTo: number;
   isReceived: boolean;
 }
 
-/** An account of their own: what else its devices were told is nobody's question. */
+/** An account for these files alone. Nothing checks what else its devices were told. */
 const ACCOUNT = 'files';
 
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Files that go by the relay: pieces over any replica, each repeated from where the relay stands, until all has come. */
+/** Relays files in pieces over any replica. Each piece starts where the relay stands, until everything has arrived. */
 export class RelayLoad {
   readonly #parts: RelayLoadParts;
 
@@ -68,7 +71,7 @@ export class RelayLoad {
     return { id, headers, client: makeClient({ baseUrl, headers, retries: 0, random: random.next }) };
   }
 
-  /** Relays a file of this number. Resolves when it has arrived or counts as lost, and says so. */
+  /** Relays a file with this number. Resolves when it has arrived, or counts as lost, which it reports. */
   async relay(number: number): Promise<void> {
     const { random, now } = this.#parts;
     const [sender, receiver] = [this.#partyOf(`sender${number}`), this.#partyOf(`receiver${number}`)];
@@ -94,7 +97,7 @@ export class RelayLoad {
     else if (!(await this.#isCompleted(file))) this.#lost(file, 'has arrived, and its transfer does not end');
   }
 
-  /** Tries until it works; resolves to null when the time of the file is over. */
+  /** Tries until it works. Resolves to null when the time of the file is over. */
   async #until<T>({ untilMs }: RelayedFile, act: () => Promise<T | null>): Promise<T | null> {
     const { now } = this.#parts;
     while (now() < untilMs) {
@@ -125,7 +128,7 @@ export class RelayLoad {
     return `${this.#parts.fleet.choose().process.url}/api/relay/${transferId}/0/${generation}`;
   }
 
-  /** The application of the sender was started a second time: it sends the same file. */
+  /** The application of the sender starts a second time and sends the same file. */
   async #sendAgain(file: RelayedFile): Promise<void> {
     const { secondSenderMs } = file.troubles;
     if (secondSenderMs === null) return;
@@ -147,11 +150,11 @@ export class RelayLoad {
         generation = Number(/(\d+)$/.exec(body.transfer.uploads?.[0]?.upload_url ?? '')?.[1] ?? generation);
         return null;
       }
-      // All of it was taken, and the transfer has ended.
+      // The relay took all of it, and the transfer has ended.
       if (head.status === 404) return true;
       const offset = Number(head.headers.get('upload-offset') ?? Number.NaN);
       if (!head.ok || Number.isNaN(offset)) return null;
-      // The store may still lose what it has.
+      // The file is complete, but the store may still lose it.
       if (head.headers.get('upload-complete') === '?1') return null;
       const end = Math.min(bytes.length, offset + Math.floor(random.between(...PIECE_BYTES)));
       const headers = {
@@ -178,7 +181,7 @@ export class RelayLoad {
     });
   }
 
-  /** Reads on behind what the receiver has, as far as the response comes. Resolves to all of it. */
+  /** Reads on from the end of what the receiver has, as far as the response comes. Resolves to all of it. */
   async #read(file: RelayedFile, before: Buffer): Promise<Buffer<ArrayBuffer>> {
     let have = Buffer.from(before);
     const headers = { ...file.receiver.headers, Range: `bytes=${have.length}-` };
@@ -188,12 +191,12 @@ export class RelayLoad {
     try {
       for await (const chunk of answer.body ?? []) have = Buffer.concat([have, chunk]);
     } catch {
-      // A body that is cut short is kept as far as it came.
+      // If a body is cut short, the part that came is kept.
     }
     return have;
   }
 
-  /** Reads a range up to the end before anything else. The file does not count as delivered by that. */
+  /** Reads a range up to the end before anything else. That must not make the file count as delivered. */
   async #receiveEnd(file: RelayedFile, from: number): Promise<void> {
     const { receiver, bytes, transferId, troubles } = file;
     const read = await this.#until(file, async () => {
@@ -202,7 +205,7 @@ export class RelayLoad {
     });
     if (read === null) return;
     if (sha256(read) !== sha256(bytes.subarray(from))) this.#lost(file, `has other bytes from ${from} on`);
-    // A store that forgot the file forgot that its beginning was left out.
+    // If the store forgot the file, it also forgot that its beginning was left out.
     const { forgetsMs, aside } = troubles;
     if (forgetsMs !== null || (aside !== null && aside.upTo >= from)) return;
     await wait(RECORDED_AFTER_MS);
@@ -210,7 +213,7 @@ export class RelayLoad {
       this.#lost(file, `counts as delivered, and its receiver has only the bytes from ${from} on`);
   }
 
-  /** Some bytes come from device to device, while a request reads the same file. Its receiver says so to the relay. */
+  /** Some bytes come from device to device while a request reads the same file. The receiver tells the relay so. */
   async #getAside(file: RelayedFile): Promise<void> {
     const { aside } = file.troubles;
     if (aside === null) return;

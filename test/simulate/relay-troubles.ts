@@ -13,9 +13,9 @@ export interface Troubles {
   forgetsMs: number | null;
   /** When the store has no memory for its bytes, and for how long. */
   full: { atMs: number; forMs: number } | null;
-  /** When its sender is there a second time. */
+  /** When its sender appears a second time. */
   secondSenderMs: number | null;
-  /** When the receiver has got bytes on another path, and up to which offset it has everything then. */
+  /** When the receiver has got bytes on another path, and the offset up to which it then has everything. */
   aside: { atMs: number; upTo: number } | null;
   /** The offset from which the receiver reads to the end before it begins. */
   endFirst: number | null;
@@ -40,7 +40,7 @@ interface RelayTroublesParts {
   store: StoreAdapter;
 }
 
-/** What the store does to the files of the relay, and what it has recorded of them. */
+/** What the store does to the files of the relay, and what it has recorded about them. */
 export class RelayTroubles {
   readonly #parts: RelayTroublesParts;
   readonly #full = new Set<string>();
@@ -50,7 +50,7 @@ export class RelayTroubles {
     parts.store.isFullFor = (key) => [...this.#full].some((id) => key.includes(`:relay:{${id}}:`));
   }
 
-  /** Has the troubles of a file happen that come from the store. */
+  /** Makes those troubles of a file happen that come from the store. */
   happen(transferId: string, { forgetsMs, full }: Troubles): void {
     if (forgetsMs !== null) void wait(forgetsMs).then(() => this.#forget(transferId));
     if (full === null) return;

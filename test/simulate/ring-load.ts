@@ -9,10 +9,10 @@ import { type Fleet, SERVICE } from './fleet.ts';
 const ACCOUNT = 'rings';
 const DEVICES = ['one', 'two', 'three'];
 
-/** So many devices read the ring in force before any of them puts the next. */
+/** The number of devices that read the ring in force before any of them puts the next. */
 const AT_ONCE = 3;
 
-/** Between the reading and the put: time in which another puts its ring. */
+/** The longest time between the reading and the put, in which another device may put its ring. */
 const PUT_WITHIN_MS = 15;
 
 interface RingLoadParts {
@@ -25,7 +25,10 @@ interface Member {
   keys: Keyed;
 }
 
-/** Rings of one account, each put by several devices at once, of which one wins. What is answered is the store's question. */
+/**
+ * Rings of one account. Several devices put each at once, and one of them wins. The checks look at the store, not at
+ * the answers.
+ */
 export class RingLoad {
   readonly #parts: RingLoadParts;
   readonly #members: Member[];
@@ -44,7 +47,10 @@ export class RingLoad {
     return { client, keys: { id, enc: enc.raw, sig: sig.raw, key: sig.sign } };
   }
 
-  /** Has devices put the ring after the one that they read. A call that fails is not repeated: nobody asks what came of it. */
+  /**
+   * Lets devices put the ring after the one that they read. A call that fails is not repeated, because nobody waits for
+   * its result.
+   */
   async put(number: number): Promise<void> {
     const { random } = this.#parts;
     const members = this.#members.map(({ keys }) => keys);
@@ -63,7 +69,7 @@ export class RingLoad {
   }
 }
 
-/** Resolves to the ring in force; undefined when there is none, null when that is not known. */
+/** Resolves to the ring in force; undefined when there is none, null when nobody knows. */
 async function inForce(client: Client): Promise<MadeRing | undefined | null> {
   const answer = await client.call('getKeys', {}).catch((error: unknown) => {
     if ((error as { code?: unknown }).code === 'not_found') return undefined;

@@ -1,11 +1,11 @@
 import type { Violation } from '../chaos/checker/violation.ts';
 import type { Plan } from './plan.ts';
 
-/** The promises that were not kept. */
+/** Returns the promises that were not kept. */
 export const brokenOf = (verdict: Record<string, Violation[]>): string[] =>
   Object.keys(verdict).filter((promise) => (verdict[promise] ?? []).length > 0);
 
-/** Smaller plans than this one, the smallest first. */
+/** Yields smaller plans than this one, the smallest first. */
 function* smallerThan(plan: Plan): Generator<Plan> {
   if (plan.faults.length > 1) {
     const half = plan.faults.length >> 1;
@@ -25,7 +25,10 @@ function* smallerThan(plan: Plan): Generator<Plan> {
   if (rate > 1) yield { ...plan, rate: rate >> 1 };
 }
 
-/** Tries smaller plans as long as one still breaks the same promise. Resolves to the last that did, and how many were tried. */
+/**
+ * Tries smaller plans as long as one still breaks the same promise. Resolves to the last one that did, and to the
+ * number of tries.
+ */
 export async function shrink(
   plan: Plan,
   stillFails: (smaller: Plan) => Promise<boolean>,

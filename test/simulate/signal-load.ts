@@ -8,7 +8,7 @@ import type { Fleet } from './fleet.ts';
 
 const ACCOUNT = 'direct';
 
-/** Signals that each party sends the other, one after the other, and how far apart. */
+/** How many signals each party sends the other, one after the other, and how far apart. */
 const SIGNALS = 6;
 const NEXT_WITHIN_MS = 800;
 
@@ -18,16 +18,16 @@ const ARRIVES_WITHIN_MS = 50_000;
 const CHECK_EVERY_MS = 500;
 const AGAIN_MS = 300;
 
-/** A client waits up to half a minute for its next attempt; here less. */
+/** A client waits up to half a minute for its next attempt. Here it waits less. */
 const HASTE = 0.25;
 
 interface SignalLoadParts {
   fleet: Fleet;
   random: Random;
   now: () => number;
-  /** How far the clock of the store was set: a signal that seems to be older than a minute is not replayed. */
+  /** How far the clock of the store was set. A signal that seems older than a minute is not replayed. */
   skewMs: () => number;
-  /** Where signals that did not arrive as they should are written down. */
+  /** Takes signals that did not arrive as they should. */
   violations: Violation[];
 }
 
@@ -40,13 +40,15 @@ interface Party {
   isOpen: boolean;
 }
 
-/** The numbers of signals that one device sent another; of the accepted ones how far the clock was set then. */
+/**
+ * The numbers of the signals that one device sent another. The accepted ones come with how far the clock was set then.
+ */
 interface Sent {
   all: number[];
   accepted: Map<number, number>;
 }
 
-/** Transfers that go from device to device: signals of both parties, and a third device that tries to send one too. */
+/** Transfers that go from device to device. Both parties send signals, and a third device tries to send one too. */
 export class SignalLoad {
   readonly #parts: SignalLoadParts;
   #signals = 0;
@@ -73,7 +75,7 @@ export class SignalLoad {
     return party;
   }
 
-  /** The signals of one transfer. */
+  /** Passes the signals of one transfer. */
   async pass(number: number): Promise<void> {
     const { random } = this.#parts;
     const [sender, receiver, other] = ['from', 'to', 'other'].map((name) => this.#partyOf(`${name}${number}`)) as [
@@ -123,7 +125,7 @@ export class SignalLoad {
     return { all, accepted };
   }
 
-  /** What was accepted comes, everything at most once, and in the order in which it was sent. */
+  /** Accepted signals come, all signals come at most once, and they come in the order in which they were sent. */
   async #judge(party: Party, { all, accepted }: Sent): Promise<void> {
     const untilMs = this.#parts.now() + ARRIVES_WITHIN_MS;
     const isLate = (skewMs: number): boolean => skewMs !== this.#parts.skewMs();

@@ -15,11 +15,11 @@ interface SilentLoadParts {
   store: StoreAdapter;
   random: Random;
   now: () => number;
-  /** Where messages that did not arrive are written down. */
+  /** Takes messages that did not arrive. */
   violations: Violation[];
 }
 
-/** Accounts in which one message is sent, whose announcement is lost, and then nothing: only the sweep can find it. */
+/** Accounts in which one message is sent, its announcement is lost, and nothing follows. Only the sweep can find it. */
 export class SilentLoad {
   readonly #parts: SilentLoadParts;
 

@@ -7,7 +7,7 @@ import { brokenOf, shrink } from './shrink.ts';
 import { type Outcome, simulate } from './simulation.ts';
 import { type StoreProcess, startStoreProcess } from './world/store-process.ts';
 
-/** A plan that has not become small by then is small enough to read. */
+/** The most runs for shrinking. A plan that is not small by then is small enough to read. */
 const MOST_SHRINKING_RUNS = 60;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -18,7 +18,7 @@ function planOf(seed: string, { overrides, only }: Options): { drawn: Plan; plan
   return { drawn, plan: { ...drawn, ...overrides, faults } };
 }
 
-/** Returns the words that make this plan of a seed. */
+/** Returns the command that makes this plan of a seed. */
 function commandOf(seed: string, drawn: Plan, plan: Plan): string {
   const words = [`npm run test:simulate -- --seed ${seed}`];
   if (plan.faults.length < drawn.faults.length) {
@@ -45,13 +45,13 @@ interface SeedRun {
   seed: string;
   options: Options;
   store: StoreProcess;
-  /** For a second run, to compare: the secrets of another process are others. */
+  /** The store of a second run, for comparison. The secrets of another process differ. */
   other: StoreProcess | null;
   /** How many steps were compared with each model, over all seeds. */
   compared: Map<string, number>;
 }
 
-/** Runs one seed and says what came of it. Resolves to whether every promise was kept. */
+/** Runs one seed and prints the result. Resolves to whether every promise was kept. */
 async function runSeed({ seed, options, store, other, compared }: SeedRun): Promise<boolean> {
   const { drawn, plan } = planOf(seed, options);
   const run = (one: Plan, on = store) => simulate({ seed, plan: one, process: on });
@@ -91,7 +91,7 @@ interface Run {
   redisServer: string;
 }
 
-/** Runs seeds, and prints what came of each. Sets the exit code. */
+/** Runs seeds, and prints the result of each. Sets the exit code. */
 export async function runSimulations({ argv, redisServer }: Run): Promise<void> {
   let options: Options;
   let store: StoreProcess;
@@ -119,7 +119,7 @@ export async function runSimulations({ argv, redisServer }: Run): Promise<void> 
   } finally {
     await Promise.all(stores.map((one) => one.stop()));
   }
-  // A checker that finds no record any more would find nothing wrong.
+  // A checker that no longer finds any record would find nothing wrong.
   const unseen = [...compared].filter(([, count]) => count === 0).map(([model]) => model);
   const isBlind = options.isWhole && unseen.length > 0;
   say(`compared with models: ${describeSteps(compared)}`);

@@ -27,12 +27,12 @@ import { World } from './world/world.ts';
 /** A simulation that has not ended by then never does. */
 const MOST_MS = 300_000;
 
-/** A lost announcement is found by the sweep at the latest: let that be soon. */
+/** The sweep finds a lost announcement at the latest, so it should come soon. */
 const SETTINGS = {
   APP_HUB_HEARTBEAT_MS: String(HEARTBEAT_MS),
   APP_HUB_SWEEP_SECONDS: '8',
   APP_CLIPBOARD_TTL_SECONDS: '20',
-  // Less than a file, so that senders and receivers wait for each other.
+  // The window is smaller than a file, so that senders and receivers wait for each other.
   APP_RELAY_WINDOW_BYTES: String(256 * 1_024),
 };
 
@@ -74,7 +74,7 @@ interface Scene {
   signalled: Violation[];
 }
 
-/** Does something so many times, each from a time that is drawn. */
+/** Does something this many times, each time at a drawn moment. */
 async function spread(
   count: number,
   { seconds }: Plan,

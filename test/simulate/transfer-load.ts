@@ -5,7 +5,7 @@ import type { Fleet } from './fleet.ts';
 
 const ACCOUNT = 'steps';
 
-/** Within so long both sides take their steps. */
+/** Both sides take their steps within this time. */
 const STEPS_WITHIN_MS = 2_000;
 
 const SENDER = ['relay', 'p2p', 'fail', 'cancel', 'complete'] as const;
@@ -25,7 +25,10 @@ interface TransferLoadParts {
   random: Random;
 }
 
-/** Transfers without bytes, of which both sides and a third device take any steps at any time. What is answered is the store's question. */
+/**
+ * Transfers without bytes. Both sides and a third device take any steps at any time. The checks look at the store, not
+ * at the answers.
+ */
 export class TransferLoad {
   readonly #parts: TransferLoadParts;
 
@@ -40,7 +43,7 @@ export class TransferLoad {
     return { id, client: makeClient({ baseUrl: () => fleet.choose().process.url, headers, random: random.next }) };
   }
 
-  /** One transfer. A call that fails is not repeated here: nobody asks what came of it. */
+  /** Runs one transfer. A call that fails is not repeated here, because nobody waits for its result. */
   async transfer(number: number): Promise<void> {
     const { random } = this.#parts;
     const [sender, receiver] = [this.#clientOf(`from${number}`), this.#clientOf(`to${number}`)];
