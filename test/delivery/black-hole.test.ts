@@ -4,14 +4,14 @@ import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';
 import { type StoreWay, startStoreWay } from '../support/redis/store-way.ts';
 
-/* Connections that stay open and carry nothing any more, on whatever store there is. */
+/* Connections that stay open and no longer carry anything, on any kind of store. */
 
 afterEach(stopReplicas);
 
-/** What took longer did not come by itself: it was found missing. */
+/** An event that takes longer did not come by itself: a repair found that it was missing. */
 const LIVE_WITHIN_MS = 1_000;
 
-/** So many live ones in a row are no catching up that was just under way. */
+/** A repair that was just under way does not deliver this many live events in a row. */
 const LIVE_IN_A_ROW = 20;
 
 const FLOWS_WITHIN_MS = 10_000;
@@ -37,8 +37,8 @@ async function startPair() {
 }
 
 /**
- * Sends one message after the other to the replica to whose way this is done. Resolves to how long it took until all came
- * by themselves again, and how long the slowest was under way.
+ * Harms the way of one replica, and sends it one message after the other. Resolves to the time until all came by themselves
+ * again, and to the time of the slowest.
  */
 async function flowAfter(harm: (way: StoreWay) => void, metrics: RegExp[] = []) {
   const { way, two, onPhone, send } = await startPair();
@@ -52,7 +52,7 @@ async function flowAfter(harm: (way: StoreWay) => void, metrics: RegExp[] = []) 
     if (live === 0) flowsAgainMs = at - harmedAt;
     slowestMs = Math.max(slowestMs, waitedMs);
   }
-  // Something was in the hole.
+  // At least one message was lost in the hole.
   expect(slowestMs).toBeGreaterThan(LIVE_WITHIN_MS);
   expect(onPhone.events.filter(({ name }) => name === 'ready')).toHaveLength(1);
   const text = await (await fetch(`${two.adminUrl}/metrics`)).text();
@@ -73,7 +73,8 @@ test('events flow again within ten seconds to a replica whose subscriber was cut
 }, 180_000);
 
 test('events flow again within ten seconds to a replica to which all its connections fell silent, but new ones work', async () => {
-  // Commands too: what it asks is done, and it never hears of it. When in a beat that begins is chance.
+  // Here commands are lost too: the store carries them out, and the replica gets no answer. The moment within a beat is left to
+  // chance, so there are three attempts.
   for (let i = 0; i < 3; i++) {
     await expectPromised(FLOWS_WITHIN_MS, async () => (await flowAfter((way) => way.swallowAnswers())).flowsAgainMs);
   }

@@ -17,12 +17,12 @@ afterEach(async () => {
 interface Farewell {
   reason: string;
   retryMs: number;
-  /** The line for a client without code of ours. */
+  /** The `retry:` line, for a client that has no code of Baton's. */
   retryLine: number;
   atMs: number;
 }
 
-/** Resolves when the stream has been told to come back, and has ended. */
+/** Resolves when the stream was told to come back and has ended. */
 async function farewellOf(stream: RawStream): Promise<Farewell> {
   await stream.until(/event: reconnect\n[^]*\n\n/);
   const atMs = performance.now();
@@ -70,7 +70,7 @@ test('a client that vanished without a word is gone when the life of its stream 
   }
 });
 
-/** What a raw stream showed: messages, without those that came again, and its position. */
+/** Returns what a raw stream showed: messages, without repeated ones, and its position. */
 function shownBy(text: string): { contents: string[]; position: string } {
   const messages = [...text.matchAll(/^event: message\ndata: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
   const contents = messages.filter(({ redelivered }) => !redelivered).map(({ content }) => content as string);
@@ -82,7 +82,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const isPhoneOnline = ({ data: { devices } }: { data: Presence }): boolean =>
   devices.some(({ name, online }) => name === 'Phone' && online);
 
-/** Accounts with a phone on the replica that will stop, as a bare stream, and a laptop on the other one. */
+/** Makes accounts with a phone on the replica that will stop, as a bare stream, and a laptop on the other one. */
 async function startAccounts(leaving: ReplicaProcess, staying: ReplicaProcess, count: number) {
   return await Promise.all(
     Array.from({ length: count }, async () => {
@@ -100,10 +100,10 @@ async function startAccounts(leaving: ReplicaProcess, staying: ReplicaProcess, c
 
 type Account = Awaited<ReturnType<typeof startAccounts>>[number];
 
-/** Few enough that the mailboxes, which nobody empties, hold them. */
+/** The load is small enough that the mailboxes, which nobody empties, hold it. */
 const [SENDERS, PACE_MS] = [6, 50];
 
-/** Sends to one account after the other until it is told to end, and then once more to each. */
+/** Sends to one account after the other until it is told to end, and then once more to each account. */
 function startLoad(accounts: Account[], by: ReplicaProcess) {
   let isOver = false;
   const send = async ({ laptop, sent }: Account) => {
@@ -124,7 +124,7 @@ function startLoad(accounts: Account[], by: ReplicaProcess) {
   };
 }
 
-/** Waits for the end of the phone's stream, and comes back to the other replica when it was told to. */
+/** Waits for the end of the phone's stream, and comes back to the other replica at the time that it was told. */
 async function followTo(staying: ReplicaProcess, { phone, onPhone }: Account) {
   const farewell = await farewellOf(onPhone);
   const before = shownBy(await onPhone.ended());
@@ -137,7 +137,8 @@ async function followTo(staying: ReplicaProcess, { phone, onPhone }: Account) {
 // Proves G25.
 test('a replica that stops under load ends its streams evenly over its window, each with a time of its own to come back, and nothing is lost', async () => {
   const windowMs = 4_000;
-  // Three seconds more than shipped: sixty come back at once, from a process that a busy machine may hold up.
+  // The grace is three seconds longer than the default: sixty streams come back at once, from a process that a busy
+  // machine may hold up.
   const grace = { APP_HUB_OFFLINE_GRACE_MS: '8000' };
   const [leaving, staying] = await Promise.all([
     startReplica({ ...store, env: { ...grace, APP_DRAIN_SECONDS: String(windowMs / 1_000) } }),
@@ -157,7 +158,7 @@ test('a replica that stops under load ends its streams evenly over its window, e
       return [...before.contents, ...fresh.map(({ data }) => (data as { content: string }).content)];
     }),
   );
-  // Past the grace of the stream that was ended last.
+  // The grace of the last ended stream is over by then.
   const redis = connectTo(store.redisUrl);
   for (let beats = 0; beats < 6; beats++) await untilBeat(staying, redis, store.keyPrefix);
   redis.disconnect();
@@ -174,7 +175,7 @@ test('a replica that stops under load ends its streams evenly over its window, e
   const spreadMs = (times.at(-1) as number) - (times[0] as number);
   expect(spreadMs).toBeGreaterThan(0.75 * windowMs);
   expect(spreadMs).toBeLessThan(1.5 * windowMs);
-  // Evenly, a quarter of them each; a busy machine says it of two quarters at once.
+  // An even spread has a quarter of the streams in each quarter. On a busy machine two quarters may come at once.
   const inAQuarter = times.map((from) => times.filter((at) => at >= from && at < from + windowMs / 4).length);
   expect(Math.max(...inAQuarter)).toBeLessThan(0.75 * told.length);
   for (const { retryMs, retryLine } of told) {

@@ -31,7 +31,9 @@ afterEach(async () => {
   await redis.stop();
 });
 
-/** Two devices with streams on two replicas. The phone has not acknowledged a message, and there is a clipboard. */
+/**
+ * Makes two devices with streams on two replicas. The phone has an unacknowledged message, and there is a clipboard.
+ */
 async function startPair() {
   const user = randomUser();
   const laptop = makeDevice({ user, name: 'Laptop' });
@@ -91,7 +93,7 @@ test('at maxmemory what is there is read, acknowledged, cleared and removed; str
   await startAll({ persistent: false });
   const pair = await startPair();
   const { user, laptop, phone, onLaptop, onPhone } = pair;
-  // Below what is there by more than buffers of clients come and go.
+  // The limit is below the used memory by more than the buffers of clients vary.
   await toRedis.config('SET', 'maxmemory', String((await usedBytes()) - 500_000));
 
   await expectRefused(pair, /its memory is used up/);
@@ -149,7 +151,7 @@ test('with a full disk what is there is read and replicas are ready; with space 
   expect(said).toMatchObject({ up: true, reason: expect.stringMatching(/cannot write to its disk.*MISCONF/) });
   await expectReadable(pair);
   expect((await fetch(`${one.adminUrl}/readyz`)).status).toBe(200);
-  // One that starts now serves what can be read, and has a lease as soon as there is space.
+  // A replica that starts now serves what can be read, and gets a lease as soon as there is space.
   await start();
 
   redis.clearDisk();

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** Asks for a stream of the device and nothing more; the answer is not read. */
+/** Asks for a stream of the device and does nothing more; nobody reads the answer. */
 function openBareStream(replica: ReplicaProcess, { headers }: TestDevice, more: Record<string, string> = {}): Socket {
   const socket = connect(Number(new URL(replica.url).port), '127.0.0.1');
   const lines = Object.entries({ ...headers, ...more }).map(([name, value]) => `${name}: ${value}`);
@@ -50,7 +50,7 @@ test('a client that leaves while it is still asked who it is leaves no stream be
   await proxy.stop();
 });
 
-/** No stream can have been here; only the attach asks about it. */
+/** No stream can have had this position, so only this attach asks about it. */
 const POSITION = '1700000000000-123456789';
 
 test.each([
@@ -72,7 +72,7 @@ test.each([
     const { asked, release } = proxy.hold(POSITION);
     const socket = openBareStream(slow, phone, { 'Last-Event-ID': POSITION });
     await asked;
-    // The store has carried it out.
+    // The store has carried out the attach.
     const { at: onlineAt } = await onLaptop.next('presence', phoneIs(true));
     socket.destroy();
     const ended = /^baton_streams_closed_total\{.*\} 1$/m;
@@ -95,7 +95,7 @@ test.each([
       (text) => /^baton_streams 0$/m.test(text),
       'no stream to be left',
     );
-    // What is asked on the connection now comes behind whatever was sent again on it.
+    // A request on this connection now comes after anything that was sent again on it.
     await phone.on(slow).call('getMe');
     expect(await openRows()).toEqual([]);
     await onLaptop.stop();

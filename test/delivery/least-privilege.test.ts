@@ -50,12 +50,12 @@ test('the shipped Redis user may do everything that a replica does, and touch no
   const confined = new Redis(url);
   await expect(confined.get('other:key')).rejects.toThrow(/NOPERM/);
   expect(one.log()).not.toContain('NOPERM');
-  // Whoever watches the server for refused commands has no false alarm at each start.
+  // An operator who watches the server for refused commands has no false alarm at each start.
   const admin = new Redis(redis.url);
   const refused = (await admin.acl('LOG')) as unknown[];
   expect(refused.filter((entry) => !JSON.stringify(entry).includes('other:key'))).toEqual([]);
   await admin.quit();
-  // There are no replicas here; without the right to ask for them it would be a 500.
+  // There are no replicas here. Without the right to ask for them the answer would be a 500.
   expect(sent.status).toBe(202);
   await confined.quit();
   await Promise.all([onLaptop.stop(), onPhone.stop()]);

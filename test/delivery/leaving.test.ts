@@ -18,7 +18,7 @@ test('a rolling restart under load loses no message, shows nobody offline, and e
   let [one, two]: ReplicaProcess[] = await Promise.all([start(), start()]);
   const serving = () => [one, two].filter((replica) => replica !== undefined);
   let leaving: ReplicaProcess | undefined;
-  // As a balancer does: any replica but the one that is leaving.
+  // Acts like a balancer: any replica but the one that is leaving.
   const place = {
     get url() {
       return (serving().find((replica) => replica !== leaving) as ReplicaProcess).url;
@@ -30,7 +30,7 @@ test('a rolling restart under load loses no message, shows nobody offline, and e
   const onLaptop = laptop.listen(place);
   await onLaptop.next('ready');
   const onPhone = phone.listen(place);
-  // A device that has just joined is offline until its stream is attached; from here on nobody is.
+  // A device that has just joined is offline until its stream is attached. From here on no device is offline.
   await onLaptop.next('presence', ({ data: { devices } }) => devices.length === 2 && devices.every(isOnline));
   await onPhone.next('ready');
   const atStart = onLaptop.events.length;
@@ -44,7 +44,7 @@ test('a rolling restart under load loses no message, shows nobody offline, and e
       sent.push(content);
       const { data } = await onPhone.next('message', (event) => event.data.content === content);
       await phone.on(place).call('ackMessages', { body: { message_ids: [data.message_id] } });
-      // Some ten a second, for as long as the restart takes: more of them prove nothing more.
+      // The load is some ten messages a second for as long as the restart takes. More would prove nothing more.
       const ackedAt = performance.now();
       await onPhone.next('ping', ({ at }) => at > ackedAt);
     }
@@ -96,13 +96,14 @@ test('a client that never reads is ended, and holds no more memory than its boun
     return Number(/^baton_stream_buffer_bytes (\d+)/m.exec(text)?.[1]);
   };
   let most = 0;
-  // 6 MB, more than the kernel takes; of signals, because they are the longest events that nobody has to acknowledge.
+  // The signals add up to 6 MB, more than the kernel takes. Signals are the longest events that nobody has to
+  // acknowledge.
   for (let i = 0; i < 400; i++) {
     await laptop.on(replica).call('sendSignal', { body: { to: 'Phone', kind: 'candidate', payload } });
     if (i % 25 === 0) most = Math.max(most, await buffered());
   }
   const closed = once(paused, 'close');
-  // Its last frame is in the socket; reading it shows that the replica has ended the stream.
+  // Its last frame is in the socket. Reading that frame shows that the replica has ended the stream.
   await until(isPhoneOnline, (online) => !online, 'the phone to be offline');
   paused.resume();
   await closed;

@@ -5,7 +5,10 @@ import { startReplica } from '../support/replicas.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { startTcpProxy } from '../support/redis/tcp-proxy.ts';
 
-/* What a failover that lost the tail of the log leaves behind with a replica whose way to the store was cut, by hand. */
+/*
+ * What a failover that lost the tail of the log leaves behind when a replica's way to the store was cut. The tests
+ * write it by hand.
+ */
 
 let site: Site;
 let redis: Redis;
@@ -42,7 +45,7 @@ test('a stream whose end was lost is forgotten by a replica that holds nothing o
     'the account to be dropped',
   );
 
-  // The store as it was before, and nothing happens in the account.
+  // The store is as it was before, and nothing happens in the account.
   await redis.hset(routes, id, row);
   await redis.hset(presence, phone.id, `1${Date.now()}`);
   proxy.cut('baton:commands');
@@ -73,7 +76,7 @@ test('a stream that comes back with a lost tail when its replica was killed and 
   const isReaped = async () => !(await redis.hexists(`${site.prefix}:{sys}:reaping`, data.server_id));
   await until(isReaped, Boolean, 'the replica to be reaped');
 
-  // In a cluster the account's part alone may go back, and neither the lease nor the set of accounts with it.
+  // In a cluster only the account's part may go back, without the lease and the set of accounts.
   const [id, row] = Object.entries(rows).find(([, text]) => text.includes(phone.id)) as [string, string];
   await redis.hset(keyOf(user, 'routes'), id, row);
   await redis.hset(keyOf(user, 'presence'), phone.id, `1${Date.now()}`);

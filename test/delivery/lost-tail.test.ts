@@ -7,8 +7,8 @@ import { type Site, startSite } from '../support/site.ts';
 import type { Recorded } from '../support/stream-recorder.ts';
 
 /*
- * What a failover that lost the tail of the log leaves behind, written by hand: the store itself loses a tail only now
- * and then.
+ * What a failover that lost the tail of the log leaves behind. The tests write it by hand, because the store itself
+ * loses a tail only now and then.
  */
 
 let site: Site;
@@ -76,7 +76,7 @@ test.each([
     );
   }
   await redis.hset(routes, id, [channel, device, generation, Date.now(), opened, 0].join('\n'));
-  // As after every outage, something is attached again at once.
+  // A stream is attached again at once, as after every outage.
   await site.listen(laptop, replica).next('ready');
   await onLaptop.next('presence', isPhone(true));
   const { data } = await onLaptop.next('presence', isPhone(false), 20_000);
@@ -103,7 +103,7 @@ test('a replica that died after the store had lost its lease leaves nobody onlin
   const onLaptop = site.listen(laptop, site.one);
   await onLaptop.next('ready');
   const { data } = await site.listen(phone, doomed).next('ready');
-  // Two beats later the others have seen it.
+  // The other replicas have seen it after two beats.
   const leases = `${site.prefix}:{sys}:replicas`;
   await until(
     () => redis.hget(leases, data.server_id),
@@ -125,7 +125,7 @@ test('a stream without a device whose name went to a device comes back to be tol
   const taker = makeDevice({ user, name: 'Other' });
   await taker.on(site.two).call('getMe');
   await onTab.next('device:added');
-  // A replica of a version before gave a device the name of such a stream.
+  // A replica of an earlier version gave a device the name of such a stream.
   const row = (await redis.hget(keyOf(user, 'devices'), taker.id)) ?? '';
   await redis.hset(keyOf(user, 'devices'), taker.id, row.replace('Other', 'Tab'));
 
@@ -156,7 +156,7 @@ test('a device that opens and closes streams without end leaves no heap of them 
   }
   const last = site.listen(laptop, site.one);
   await last.next('ready');
-  // What is kept, this one, and those whose end comes late.
+  // The rows are those that are kept, the open one, and those of streams that end late.
   expect(await redis.hlen(routes)).toBeLessThan(96 + 10);
 });
 
@@ -172,7 +172,7 @@ test('nor do streams without a device, each of another name', async () => {
 });
 
 test('a device whose row is put back while its stream is open is online at once', async () => {
-  // As shipped: no sweep comes to help within seconds.
+  // This site has the default settings, so no sweep helps within seconds.
   const quiet = await startSite();
   const [laptop, phone] = await quiet.enrol('Laptop', 'Phone');
   const user = laptop.headers['X-Dev-User'] as string;

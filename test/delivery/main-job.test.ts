@@ -6,7 +6,7 @@ import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 
-/** How far the sending may be ahead of what was acknowledged: a stream can go on where it stopped for 256 events. */
+/** How far the sending may be ahead of the acknowledgements. A stream can resume within 256 events. */
 const MOST_AHEAD = 100;
 
 const options = { redisUrl: sharedRedisUrl(), keyPrefix: randomPrefix() };
@@ -107,7 +107,7 @@ test('the devices of a killed replica are offline for the others within ten seco
 
     const killedAt = performance.now();
     await doomed.kill();
-    // It was offline before too, between its joining and its stream.
+    // The phone was offline before too, between its joining and its stream.
     const isGone = (event: { data: Presence; at: number }) => event.at > killedAt && phoneIs(event, false);
     const { at } = await onLaptop.next('presence', isGone, 40_000);
     await Promise.all([onLaptop.stop(), onPhone.stop()]);
@@ -134,7 +134,8 @@ test('a replica that was paused for longer than its lease delivers to every stre
   two.process.kill('SIGCONT');
   await Promise.all(streams.map((s) => s.next('message', ({ data }) => data.message_id === missed.message_id)));
   await onLaptop.next('presence', ({ data }) => data.devices.every(({ online }) => online));
-  // They may have been attached under its old id first, which counts as gone until it has noticed that itself.
+  // They may have been attached first under the replica's old id, which counts as gone until the replica itself has
+  // noticed that.
   const live = await until(
     async () => (await laptop.on(one).call('sendMessage', { body: { to: '*', content: 'and now' } })).body,
     ({ to }) => to.length === phones.length && to.every(({ online }) => online),

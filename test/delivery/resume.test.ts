@@ -19,7 +19,7 @@ async function sendMany(from: TestDevice, to: string, count: number): Promise<vo
   for (let i = 0; i < count; i++) await from.on(one).call('sendMessage', { body: { to, content: `${to} ${i}` } });
 }
 
-/** Two devices and a third to talk to, all known to the account. */
+/** Makes two devices and a third one that they talk to, all known to the account. */
 async function makeTrio() {
   const user = randomUser();
   const devices = ['Laptop', 'Phone', 'Tablet'].map((name) => makeDevice({ user, name }));
@@ -57,7 +57,7 @@ test('a device that was quiet while others talked, and away for a moment, resume
   await quiet.next('ready');
   const talking = tablet.listen(one);
   await talking.next('ready');
-  // More than the log holds, none of it for the phone: its only new positions are those of pings.
+  // The log holds fewer events than this, and none is for the phone. Its only new positions are those of pings.
   for (let i = 0; i < 300; i++) {
     await laptop.on(one).call('sendMessage', { body: { to: 'Tablet', content: String(i) } });
     const { data } = await talking.next('message');

@@ -4,7 +4,7 @@ import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { startLoad } from '../support/steady-load.ts';
 
-/* Clients that keep their connections, without an edge, while every replica is replaced. */
+/* Clients keep their connections, without an edge, while every replica is replaced. */
 
 const NOTICE_SECONDS = 2;
 const CLIENTS = 20;
@@ -27,7 +27,7 @@ test('no request of a kept connection is lost while every replica is replaced un
   const laptop = makeDevice({ user: randomUser(), name: 'Laptop' });
   const old = await Promise.all([start(), start()]);
   await laptop.on(old[0]).call('getMe');
-  /** What a balancer would lead new connections to. */
+  /** The replicas to which a balancer would lead new connections. */
   let ready = [...old];
   let turn = 0;
   const load = startLoad({
@@ -35,7 +35,7 @@ test('no request of a kept connection is lost while every replica is replaced un
     port: () => Number(new URL((ready[(turn += 1) % ready.length] as ReplicaProcess).url).port),
     path: '/api/message/ack',
     headers: laptop.headers,
-    // No mailbox becomes full of it, and nothing on the way repeats a POST.
+    // It fills no mailbox, and nothing on the way repeats a POST.
     body: () => ({ message_ids: [crypto.randomUUID()] }),
   });
   const answered = (): number => load.answers.get(200) ?? 0;

@@ -8,8 +8,8 @@ import { type ReplicaProcess, startReplica, stopReplicas, untilBeat } from '../s
 import { request } from '../support/wire.ts';
 
 /*
- * The store carries out what a replica asks for, and the connection ends before the answer has come: the client library
- * sends the same again over the next one. It must not be done twice, and the answer must be that of the first time.
+ * The store carries out a command, and the connection ends before the answer has come. The client library sends the
+ * command again over the next connection. It must not take effect twice, and the answer must be that of the first time.
  */
 
 let redis: OwnRedis;
@@ -48,14 +48,14 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** The replica behind the proxy, whose next request that holds `marker` is answered into the void. */
+/** Returns the replica behind the proxy. The answer to its next request that holds `marker` gets lost. */
 async function cutting(marker: string): Promise<ReplicaProcess> {
   await untilBeat(behindProxy, toRedis, 'baton');
   void proxy.cutBeforeAnswerTo(marker);
   return behindProxy;
 }
 
-/** How many events of a kind a stream has had, once everything before has arrived. */
+/** Returns how many events of a kind a stream has had, once everything before has arrived. */
 async function countOf(stream: ReturnType<TestDevice['listen']>, name: string): Promise<number> {
   const content = `marker ${randomUUID()}`;
   await laptop.on(direct).call('sendMessage', { body: { to: '*', content } });
@@ -66,7 +66,7 @@ async function countOf(stream: ReturnType<TestDevice['listen']>, name: string): 
 
 const noRetry = { retries: 0 } as const;
 
-/** The body of a 201 to a request without a key, which the client would have chosen. */
+/** Returns the body of a 201. The request has no key; the client would have made one. */
 async function posted<T>(replica: ReplicaProcess, path: string, body: unknown): Promise<T> {
   const answer = await request(replica, { method: 'POST', path, body, headers: laptop.headers });
   expect(answer.status).toBe(201);
@@ -101,7 +101,7 @@ test('a message of which one of two mailboxes is full', async () => {
   const onTablet = tablet.listen(direct);
   await onTablet.next('ready');
   const inbox = `baton:{${laptop.user}}:inbox`;
-  // New ones: what has expired is removed once a minute, which may begin now.
+  // The messages are new, because expired ones are removed once a minute, and that may begin now.
   const now = Date.now();
   const members = Array.from({ length: LIMITS.mailboxMessages }, (_, i) => [
     '0',

@@ -27,7 +27,7 @@ test('a replica that hears nothing but its own nonces keeps its subscriber', asy
   const keyPrefix = randomPrefix();
   const idle = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix });
   const redis = connectTo(sharedRedisUrl());
-  // Longer than it takes to find its subscriber silent.
+  // That is longer than it takes to notice that its subscriber is silent.
   for (let beats = 0; beats < 6; beats++) await untilBeat(idle, redis, keyPrefix);
   redis.disconnect();
   const metrics = await (await fetch(`${idle.adminUrl}/metrics`)).text();
@@ -60,7 +60,7 @@ test('a subscription that nobody confirms after a reconnect does not end the rep
   const { asked, release } = proxy.hold('$9\r\nsubscribe\r\n');
   proxy.cut('baton:subscriber');
   await asked;
-  // Sent later than the subscription, and given up later.
+  // The attach was sent later than the subscription, and is given up later.
   await onPhone.next('degraded');
   release();
   await onPhone.next('restored');

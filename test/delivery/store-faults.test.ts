@@ -9,8 +9,8 @@ import { recordStream } from '../support/stream-recorder.ts';
 import { startTcpProxy } from '../support/redis/tcp-proxy.ts';
 
 /*
- * One store and two replicas that all tests share: what one fault left behind, the next test would meet. Each has users of
- * its own; the test that loses a replica is the last.
+ * All tests share one store and two replicas, so a test meets what an earlier fault left behind. Each has users of its own. The
+ * test that loses a replica comes last.
  */
 
 let redis: OwnRedis;
@@ -89,7 +89,8 @@ test('nobody is shown offline because the store was away for longer than a row i
       await toRedis.hset(`baton:{${user}}:routes`, stream, aged);
     }
   };
-  // Rows are good for 150 s. The last seconds of a long outage: these are as old as if it had begun two minutes ago.
+  // Rows are good for 150 s. This shows the last seconds of a long outage: the rows are as old as if it had begun two minutes
+  // ago.
   await ageRows(145_000);
   redis.pause();
   const pausedAt = performance.now();
@@ -98,7 +99,7 @@ test('nobody is shown offline because the store was away for longer than a row i
   const before = [onLaptop.events.length, onPhone.events.length];
   redis.resume();
   await Promise.all([onLaptop.next('restored'), onPhone.next('restored')]);
-  // As they are until the streams have been attached again.
+  // The rows are that old until the streams have been attached again.
   await ageRows(153_000);
   const { body: sent } = await send('all is well');
   await onPhone.next('message', ({ data }) => data.content === 'all is well');
@@ -133,7 +134,7 @@ test('streams that are refused while the store is away are not told to it, one a
   redis.resume();
   await Promise.all([onLaptop.next('restored'), onPhone.next('restored')]);
 
-  // Ends are told in the order in which the streams closed: all that there is comes before this one.
+  // Ends are told in the order in which the streams closed, so everything else comes before this one.
   await onLaptop.stop();
   const look = connectTo(redis.url);
   const closedRows = async () =>
@@ -250,21 +251,21 @@ test('a replica that dies before it notices that the store lost everything leave
   const isOnline = async () =>
     (await laptop.on(one).call('getPresence')).body.devices.find(({ name }) => name === 'Tablet')?.online;
 
-  // Nobody misses a replica of which nobody knew: its rows count until they are too old.
+  // The others do not miss a replica that they never knew: its rows count until they are too old.
   const metricsOfOne = async () => (await fetch(`${one.adminUrl}/metrics`)).text();
   await until(metricsOfOne, (text) => /^baton_nodes_live 2$/m.test(text), 'the replicas to know of each other');
   const look = connectTo(redis.url);
   await look.flushall();
-  // Not the account's first stream on this replica, which has until its next beat to notice that its lease is gone.
+  // This is not the account's first stream on this replica, which has until its next beat to notice that its lease is gone.
   const onTablet = tablet.listen(two);
   await onTablet.next('ready');
   expect(await isOnline()).toBe(true);
   two.process.kill('SIGKILL');
   const diedAt = performance.now();
 
-  // Its lease is gone as well, so that it counts as one that may have left another id: 12 s more.
+  // The lease is gone as well, so the replica counts as one that may have left another id. That takes 12 s more.
   await until(isOnline, (online) => online === false, 'the tablet to be offline');
-  // Not only when the account is swept, a minute after the other replica began.
+  // The device does not have to wait for the sweep of the account, a minute after the other replica began.
   expect(performance.now() - diedAt).toBeLessThan(45_000);
   await look.quit();
   await Promise.all([onLaptop.stop(), onPhone.stop(), onTablet.stop()]);
