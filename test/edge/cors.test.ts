@@ -3,7 +3,7 @@ import { request } from '../support/wire.ts';
 import { type EdgeKind, isInstalled } from './edges.ts';
 import { type EdgeDevice, type EdgeSite, startEdgeSite } from './edge-site.ts';
 
-/* A program of another origin behind the edges that ship: they ask the broker before a replica hears of anything. */
+/* A program of another origin behind the shipped edges, which ask the broker before a replica learns of the request. */
 
 const KINDS: EdgeKind[] = ['nginx', 'caddy'];
 const LISTED = 'https://notes.example';

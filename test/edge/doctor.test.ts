@@ -8,7 +8,7 @@ import { type EdgeKind, isInstalled, startEdge } from './edges.ts';
 import { type EdgeDevice, type EdgeSite, startEdgeSite } from './edge-site.ts';
 import { startMirror } from './mirror.ts';
 
-/* `npm run doctor` finds what is wrong with an edge, and nothing wrong with those that ship. */
+/* `npm run doctor` finds the mistakes of a wrong edge, and none in the shipped ones. */
 
 const DOCTOR = fileURLToPath(new URL('../../deploy/edge/doctor.mjs', import.meta.url));
 
@@ -24,7 +24,7 @@ async function doctor(args: string[], env: Record<string, string> = {}) {
   return { code, said, failures: [...said.matchAll(/^FAIL {2}(.*)$/gm)].map(([, what]) => what) };
 }
 
-/** Where a wrong edge differs from the one that ships. */
+/** The difference between a wrong edge and the shipped one. */
 interface Mistake {
   says: string;
   file: string;
@@ -132,7 +132,7 @@ for (const [kind, mistakes] of EDGES) {
     let site: EdgeSite;
     let device: EdgeDevice;
     beforeAll(async () => {
-      // Longer than the read timeout of the wrong one.
+      // The period is longer than the read timeout of the wrong edge.
       site = await startEdgeSite(kind, { APP_HUB_HEARTBEAT_MS: '2000' });
       device = await site.signIn();
     });

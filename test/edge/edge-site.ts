@@ -7,7 +7,7 @@ import { connectTo, randomPrefix, sharedRedisUrl } from '../support/redis/redis.
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { type Edge, EDGE_SECRET, type EdgeKind, startEdge, stopEdges } from './edges.ts';
 
-/** A signed-in device, as the public sees it: its cookie, its token, and nothing of the inside. */
+/** A signed-in device as the public sees it: its cookie and its token, and nothing internal. */
 export interface EdgeDevice {
   readonly subject: string;
   readonly id: string;
@@ -17,7 +17,7 @@ export interface EdgeDevice {
   readonly bearer: { Authorization: string };
 }
 
-/** The whole of an installation on loopback: edge, broker, two replicas that believe only the edge. */
+/** A whole installation on loopback: edge, broker, and two replicas that trust only the edge. */
 export interface EdgeSite {
   readonly edge: Edge;
   readonly broker: BrokerProcess;
@@ -25,9 +25,9 @@ export interface EdgeSite {
   readonly redis: Redis;
   /** Stops a replica by SIGTERM and starts another process on its port. */
   restartReplica(which: 0 | 1): Promise<void>;
-  /** Another process on the same port and keys, after the broker was ended. */
+  /** Starts another process on the same port with the same keys, after the broker was ended. */
   restartBroker(): Promise<void>;
-  /** A session of this device at the broker, and its row. */
+  /** Makes a session of this device at the broker, and its row. */
   signIn(options?: { subject?: string; name?: string; scope?: 'full' | 'guest' }): Promise<EdgeDevice>;
   stop(): Promise<void>;
 }
@@ -35,13 +35,13 @@ export interface EdgeSite {
 let devices = 0;
 
 type Vars = Record<string, string>;
-/** What the replicas are told beside the usual; by URLs that are known only when the site starts. */
+/** Further settings of the replicas. They may depend on URLs that are known only when the site starts. */
 type Env = Vars | ((urls: { broker: string; publicUrl: string }) => Vars);
 
 export async function startEdgeSite(
   kind: EdgeKind,
   env: Env = {},
-  /** What the edge asks in place of the broker. */
+  /** Gives what the edge asks in place of the broker. */
   before: (brokerUrl: string) => Promise<{ url: string }> = (url) => Promise.resolve({ url }),
 ): Promise<EdgeSite> {
   const [port, brokerPort] = [await freePort(), await freePort()];
@@ -71,7 +71,7 @@ export async function startEdgeSite(
   };
   const start = (changed: Record<string, string> = replicaEnv, own?: number) =>
     startReplica({ redisUrl, keyPrefix, env: changed, ...(own !== undefined && { port: own }) });
-  // The third writes device rows, as sign-in would.
+  // The third replica writes device rows, as sign-in would.
   const [one, two, dev] = await Promise.all([start(), start(), start({})]);
   const replicas: [ReplicaProcess, ReplicaProcess] = [one, two];
   const edge = await startEdge(kind, { port, replicas: [one.url, two.url], broker: (await before(broker.url)).url });

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { makeCertificate } from '../../deploy/local/setup/certificate.mjs';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
 
-/* Real edges, started from the files of deploy/edge as they ship. */
+/* Real edges, started from the shipped files of deploy/edge. */
 
 const SHIPPED = fileURLToPath(new URL('../../deploy/edge/', import.meta.url));
 const LISTENS_WITHIN_MS = 20_000;
@@ -21,18 +21,18 @@ interface EdgeParts {
   /** URLs. */
   replicas: readonly string[];
   broker: string;
-  /** nginx: TLS and HTTP/2, as in site-tls.conf.sample. Redirects from this port. */
+  /** For nginx: TLS and HTTP/2, as in site-tls.conf.sample. The edge redirects from this port. */
   redirectPort?: number;
-  /** Changes the text of a shipped file, to see what notices. */
+  /** Changes the text of a shipped file, to see which check notices. */
   spoil?: (file: string, text: string) => string;
 }
 
 export interface Edge {
   readonly url: string;
   readonly process: ChildProcess;
-  /** Everything it logged, requests and errors. */
+  /** Returns everything that it logged, requests and errors. */
   readonly log: () => string;
-  /** Its configuration, its log and its temporary files. */
+  /** The folder of its configuration, its log and its temporary files. */
   readonly folder: string;
   stop(): Promise<void>;
 }
@@ -102,7 +102,7 @@ async function startNginx({
     const path = join(folder, file);
     writeFileSync(path, spoil(file, how(readFileSync(path, 'utf8'))));
   };
-  // What an installation would change, and no more.
+  // Makes the changes that an installation would make, and no more.
   const withTls = (text: string): string => {
     if (redirectPort === undefined) return text;
     const { certFile, keyFile } = makeCertificate({ folder, hosts: ['127.0.0.1'] });
@@ -148,7 +148,9 @@ function startCaddy({ port, replicas, broker, spoil = (_, text) => text }: EdgeP
   return run('caddy', ['run', '--config', path, '--adapter', 'caddyfile'], port, { env, folder });
 }
 
-/** The sample that stands between an edge and the broker where people log in elsewhere, as an nginx of its own. */
+/**
+ * Starts the sample that stands between an edge and the broker when people log in elsewhere, as an nginx of its own.
+ */
 export async function startOwnLogin({ broker, auth, portal }: { broker: string; auth: string; portal: string }) {
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'baton-own-login-'))];
   const sample = readFileSync(join(SHIPPED, 'samples/own-login.nginx.conf'), 'utf8')
@@ -170,7 +172,7 @@ export async function startEdge(kind: EdgeKind, parts: EdgeParts): Promise<Edge>
   return kind === 'nginx' ? startNginx({ ...parts, port }) : startCaddy({ ...parts, port });
 }
 
-/** Ends whatever edges the file still has; for `afterAll`. */
+/** Ends all edges that the file still has. For `afterAll`. */
 export async function stopEdges(): Promise<void> {
   await Promise.all([...started].map((edge) => edge.stop()));
 }

@@ -9,8 +9,8 @@ import { type Edge, EDGE_SECRET, type EdgeKind, isInstalled, startEdge, stopEdge
 import { identityIn, type Mirror, type Reflection, startMirror } from './mirror.ts';
 
 /*
- * What a replica behind the edge gets to see. The edges run from deploy/edge, the broker is real, and in the replica's
- * place stands a mirror that answers with the request as it arrived.
+ * These tests show what a replica behind the edge sees. The edges run from deploy/edge, and the broker is real. A
+ * mirror stands in the replica's place and answers with the request as it arrived.
  */
 
 const KINDS: EdgeKind[] = ['nginx', 'caddy'];
@@ -35,7 +35,7 @@ afterAll(async () => {
   await mirror.stop();
 });
 
-/** Everything that somebody who wants to be the administrator could think of. */
+/** Every header that somebody who wants to be the administrator could think of. */
 const FORGED: Record<string, string | string[]> = {
   'X-Auth-Subject': 'admin',
   'x-auth-scope': ['full', 'full'],
@@ -169,7 +169,7 @@ for (const kind of KINDS) {
       'the broker is not public at %s',
       async (path) => {
         const answer = await request(edge, { path, headers: withCookie('full') });
-        // Either the edge knows no such path, or it hands it to a replica, which does not.
+        // Either the edge knows no such path, or it passes it on to a replica, which does not know it.
         expect(answer.status === 404 || (answer.body as Reflection).url === path).toBe(true);
       },
     );

@@ -10,12 +10,15 @@ import { request } from '../support/wire.ts';
 import { type Edge, isInstalled, startEdge, stopEdges } from './edges.ts';
 import { type Mirror, startMirror } from './mirror.ts';
 
-/* Where TLS ends, browsers are told to come by nothing else (RFC 6797); where there is none, or only for a while, not. */
+/*
+ * With TLS, the edge tells browsers to use nothing else (RFC 6797). Without TLS, or with TLS only for a while, it does
+ * not.
+ */
 
 const NAME = 'baton.example';
 const NOBODY = 'http://127.0.0.1:1';
 const HSTS = 'max-age=31536000';
-/** With nobody behind the edge each is answered by another of its own answers. */
+/** If nobody is behind the edge, it answers each of these by itself, in another way. */
 const PATHS = ['/', '/healthz', '/api/me', '/api/hub/events', '/login', '/link', '/x/../y'];
 
 let mirror: Mirror;
@@ -32,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What a browser is told at `https://<name>:<port><path>`. */
+/** Returns what a browser is told at `https://<name>:<port><path>`. */
 const told = (port: number, path: string, name = NAME): Promise<string | undefined> =>
   new Promise((resolve, reject) => {
     const options = {
@@ -73,7 +76,7 @@ skipUnless(isInstalled('caddy'), 'needs caddy').describe('caddy', () => {
   const startTls = (port: number, name: string, replicas: string[]) =>
     startEdge('caddy', {
       ...{ port, replicas, broker: NOBODY },
-      // In place of the certificate that it would get for its name.
+      // This replaces the certificate that Caddy would get for its name.
       spoil: (_, text) =>
         text
           .replace('\tadmin off\n', '\tadmin off\n\tauto_https disable_redirects\n\tskip_install_trust\n')

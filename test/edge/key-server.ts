@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
-/** A key pair, its public half as it stands in a key set, and what it signs. */
+/** Makes a key pair with its public half in the form of a key set, and a function that signs. */
 export async function makeSigner(kid: string, alg = 'ES256') {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
   const jwk: JWK = { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' };
@@ -17,7 +17,7 @@ export async function makeSigner(kid: string, alg = 'ES256') {
 
 export type Signer = Awaited<ReturnType<typeof makeSigner>>;
 
-/** A JWKS on loopback that counts who asks. What it answers is up to the test. */
+/** Starts a JWKS on loopback that counts who asks. The test decides what it answers. */
 export async function startKeyServer(...keys: JWK[]) {
   let fetches = 0;
   const answers = {
@@ -33,7 +33,7 @@ export async function startKeyServer(...keys: JWK[]) {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/keys`,
-    /** What is served; may be changed at any time. */
+    /** The served keys. A test may change them at any time. */
     keys,
     fetches: () => fetches,
     answerWith: (other: (res: ServerResponse) => unknown) => void (answer = other),

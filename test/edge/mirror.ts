@@ -9,7 +9,7 @@ export interface Reflection {
   readonly headers: readonly (readonly [string, string])[];
 }
 
-/** The headers that a replica could take for an identity, in whatever spelling. */
+/** Returns the headers that a replica could take for an identity, in any spelling. */
 export const identityIn = ({ headers }: Reflection): Record<string, string[]> => {
   const found: Record<string, string[]> = {};
   for (const [name, value] of headers) {
@@ -19,7 +19,7 @@ export const identityIn = ({ headers }: Reflection): Record<string, string[]> =>
   return found;
 };
 
-/** Stands in the replica's place and answers every request with what it saw of it. */
+/** Starts a server in the replica's place that answers every request with what it saw of it. */
 export async function startMirror() {
   let last: Reflection | null = null;
   let serve = (req: IncomingMessage, res: ServerResponse): void => {
@@ -36,10 +36,10 @@ export async function startMirror() {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** Until `reflect()`: requests are answered by the test. */
+    /** From now on, until `reflect()`, the test answers requests. */
     serveWith: (other: typeof serve) => void (serve = other),
     reflect: () => void (serve = reflect),
-    /** What the latest request looked like: the answer to a HEAD cannot tell. */
+    /** Returns the latest request, because the answer to a HEAD cannot show it. */
     last: () => last,
     async stop() {
       server.closeAllConnections();

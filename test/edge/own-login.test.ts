@@ -7,17 +7,19 @@ import { expectProblem, request } from '../support/wire.ts';
 import { type EdgeSite, startEdgeSite } from './edge-site.ts';
 import { isInstalled, startOwnLogin } from './edges.ts';
 
-/* An installation whose people log in at a forward-auth of its own: deploy/identity.md, with the sample as it ships. */
+/* An installation whose people log in at a forward-auth of their own: deploy/identity.md, with the shipped sample. */
 
 const PORTAL = 'https://auth.example/';
 
-/** One as they are: it knows a cookie of its own, answers who that is, and sends everybody else to its portal. */
+/**
+ * Starts a typical forward-auth: it knows a cookie of its own, answers who that is, and sends all others to its portal.
+ */
 async function startForwardAuth(): Promise<{ server: Server; url: string }> {
   const server = createServer(({ headers, url }, res) => {
     const [, user] = /\bportal=([^;]+)/.exec(headers.cookie ?? '') ?? [];
     if (url !== '/verify' || user === undefined) return void res.writeHead(302, { Location: PORTAL }).end();
     if (user === 'broken') return void res.writeHead(500).end();
-    // What it says beside the name must not count.
+    // Whatever else it says must not count.
     const forged = { 'X-Auth-Meta': 'device-of-somebody', 'X-Auth-Subject': 'admin', 'X-Auth-Scope': 'guest' };
     res.writeHead(200, { ...forged, 'Remote-User': user, 'Remote-Name': 'Anna M%C3%BCller' }).end();
   }).listen(0, '127.0.0.1');

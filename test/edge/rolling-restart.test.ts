@@ -4,16 +4,16 @@ import { startLoad } from '../support/steady-load.ts';
 import { isInstalled } from './edges.ts';
 import { type EdgeSite, startEdgeSite } from './edge-site.ts';
 
-/* The nginx that ships, with its pool of kept connections to the replicas, while every replica is replaced. */
+/* The shipped nginx, with its pool of kept connections to the replicas, while every replica is replaced. */
 
 const CLIENTS = 20;
-/** As in site.conf. */
+/** The value of site.conf. */
 const FAIL_TIMEOUT_MS = 5_000;
 
 skipUnless(isInstalled('nginx'), 'needs nginx').describe('behind nginx', () => {
   let site: EdgeSite;
   beforeAll(async () => {
-    // With the usual notice: nginx closes what is idle before a replica does.
+    // With the default notice, nginx closes an idle connection before a replica does.
     site = await startEdgeSite('nginx', { APP_DRAIN_NOTICE_SECONDS: '10' });
   });
   afterAll(() => site.stop());
@@ -32,7 +32,7 @@ skipUnless(isInstalled('nginx'), 'needs nginx').describe('behind nginx', () => {
       port: () => Number(new URL(site.edge.url).port),
       path: '/api/message/ack',
       headers: laptop.bearer,
-      // nginx repeats no POST that a replica may have had.
+      // nginx does not repeat a POST that a replica may have had.
       body: () => ({ message_ids: [crypto.randomUUID()] }),
     });
     try {
@@ -43,7 +43,7 @@ skipUnless(isInstalled('nginx'), 'needs nginx').describe('behind nginx', () => {
           'requests over kept connections',
         );
         await site.restartReplica(which);
-        // Each worker process of nginx comes back to it by itself, `fail_timeout` after it was refused.
+        // Each worker process of nginx returns to the replica by itself, `fail_timeout` after it was refused.
         const backAtMs = performance.now() + 2 * FAIL_TIMEOUT_MS;
         await until(
           async () => performance.now(),

@@ -9,8 +9,8 @@ import { type Edge, type EdgeKind, isInstalled, startEdge, stopEdges } from './e
 import { type Mirror, type Reflection, startMirror } from './mirror.ts';
 
 /*
- * What an edge matches is what it passes on: no spelling of a path is one thing to the edge, and another to the broker or
- * a replica behind it. The edges run from deploy/edge, the broker is real, a mirror stands in the replica's place.
+ * An edge passes on the path that it matched: no spelling of a path means one thing to the edge and another to the broker or a
+ * replica behind it. The edges run from deploy/edge, the broker is real, and a mirror stands in the replica's place.
  */
 
 const DOCTOR = fileURLToPath(new URL('../../deploy/edge/doctor.mjs', import.meta.url));
@@ -28,7 +28,7 @@ afterAll(async () => {
   await mirror.stop();
 });
 
-/** Each is `/login/...` to who decodes and tidies, and forward-auth to the broker. */
+/** A reader that decodes and tidies sees `/login/...`. The broker must see forward-auth. */
 const AS_LOGIN = [
   '/forward-auth/..%2flogin/x',
   '/forward-auth/..%2Flogin%2fdev',
@@ -39,7 +39,7 @@ const AS_LOGIN = [
   '/forward-auth/./../login',
   '/x/..%2f/forward-auth/../login/',
 ];
-/** Each is within `/login/` as it stands. */
+/** Each lies within `/login/` as it is written. */
 const FROM_LOGIN = [
   '/login/..%2fforward-auth',
   '/login/%2e%2e%2fforward-auth',
@@ -49,7 +49,7 @@ const FROM_LOGIN = [
   '/login/..%5cforward-auth',
   '/login/%252e%252e%252fforward-auth',
 ];
-/** Public to one, of a caller to the other. */
+/** One reader sees a public path, another a path that needs a caller. */
 const MIXED = [
   '/api/me/..%2fdocs',
   '/api/docs/..%2fme',
@@ -59,7 +59,7 @@ const MIXED = [
   '/api/devices/..%2f..%2fhealthz',
 ];
 
-/** As the replicas read a path: to the letter. */
+/** Replicas read a path to the letter. */
 const isTidy = (path: string): boolean => !/\/\/|%2e|%2f|%5c|\/\.\.?(\/|$)/i.test(path);
 
 for (const kind of ['nginx', 'caddy'] satisfies EdgeKind[]) {
@@ -76,7 +76,8 @@ for (const kind of ['nginx', 'caddy'] satisfies EdgeKind[]) {
         const answer = await ask(path, headers);
         expect(Object.keys(answer.headers).filter((name) => name.startsWith('x-auth-'))).toEqual([]);
         const { url } = (answer.body ?? {}) as Partial<Reflection>;
-        // A replica got it, by the name that it has there; else it was refused, is nothing at the broker, or the login page.
+        // Either a replica got it under the name that it has there. Or it was refused, is unknown to the broker, or led to the
+        // login page.
         if (url !== undefined) expect(isTidy(url)).toBe(true);
         else expect([200, 400, 404]).toContain(answer.status);
         expect(answer.text).not.toContain('"keys"');

@@ -7,8 +7,9 @@ import { type EdgeKind, isInstalled } from './edges.ts';
 import { type EdgeSite, startEdgeSite } from './edge-site.ts';
 
 /*
- * A stranger with a laptop and a phone, from nothing to two signed-in devices and back: through the public port alone,
- * with the edge as it ships, the real broker, two replicas with `APP_IDENTITY=edge`, and every limit in force.
+ * A stranger with a laptop and a phone goes from nothing to two signed-in devices and back. It happens through the
+ * public port alone, with the shipped edge, the real broker, two replicas with `APP_IDENTITY=edge`, and every limit in
+ * force.
  */
 
 const KINDS: EdgeKind[] = ['nginx', 'caddy'];
@@ -16,11 +17,11 @@ const PHONE = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18
 
 const cookieOf = ({ headers }: WireAnswer): string => headers['set-cookie']?.[0]?.split(';')[0] ?? '';
 
-/** Which replica a stream is on. */
+/** Returns the replica that a stream is on. */
 const serverOf = async (stream: RawStream): Promise<string> =>
   /"server_id":"([^"]+)"/.exec(await stream.until(/event: ready\n.*\n\n/))?.[1] ?? '';
 
-/** A stream on another replica than that: the edge gives each to the one that has fewer. */
+/** Opens a stream on another replica than that one. The edge gives each stream to the replica with fewer. */
 async function openElsewhere(edge: { url: string }, headers: Record<string, string>, server: string) {
   for (let attempt = 0; attempt < 5; attempt++) {
     const stream = await openRawStream(edge, headers);
@@ -34,7 +35,7 @@ for (const kind of KINDS) {
   skipUnless(isInstalled(kind), `needs ${kind}`).describe(`through ${kind}`, () => {
     let site: EdgeSite;
     beforeAll(async () => {
-      // A ping would show a replica sooner than the edge does that somebody has gone.
+      // The pings are rare, because a ping would show a replica sooner than the edge that somebody has gone.
       site = await startEdgeSite(kind, { APP_RATE_LIMIT_SCALE: '1', APP_HUB_HEARTBEAT_MS: '60000' });
     });
     afterEach(closeRawStreams);
@@ -46,7 +47,7 @@ for (const kind of KINDS) {
         headers: { Origin: site.edge.url, ...(cookie !== '' && { Cookie: cookie }), ...what.headers },
       });
 
-    /** As a browser does it: the login's cookie becomes that of a device. */
+    /** Acts like a browser: the cookie of the login becomes that of a device. */
     async function signIn(user: string, deviceId: string, deviceName: string) {
       const login = await send({ method: 'POST', path: '/login/dev', form: { user } });
       const body = { device_id: deviceId, device_name: deviceName, device_type: 'browser' };
@@ -90,7 +91,7 @@ for (const kind of KINDS) {
         expect(me.body).toMatchObject({ user_id: `eve-${kind}`, scope: 'full', device: { device_id: phoneId } });
       await onLaptop.until(new RegExp(`event: device:added\\ndata: .*"${phoneId}"`));
 
-      // Each hears the other, from another replica.
+      // Each device hears the other from another replica.
       const onPhone = await openElsewhere(site.edge, { Cookie: phone.cookie }, laptopServer);
       const say = (to: string, content: string) => ({ method: 'POST', path: '/api/message', body: { to, content } });
       expect((await send(say('Phone', 'from the laptop'), laptop.cookie)).status).toBe(201);
@@ -135,7 +136,7 @@ for (const kind of KINDS) {
       const newer = cookieOf(await refresh(laptop.cookie));
       const stream = await openRawStream(site.edge, { Cookie: newer });
       await stream.until(/event: ready\n/);
-      // Its grace is a minute: over, as the broker's store sees it.
+      // The grace is a minute. The broker's store now says that it is over.
       const [, id = ''] = newer.split('.');
       const [key = ''] = await site.redis.keys(`*:session:${id}`);
       const retired = (await site.redis.hget(key, 'retired')) ?? '';

@@ -7,7 +7,7 @@ import { request } from '../support/wire.ts';
 import { type Edge, EDGE_SECRET, isInstalled, startEdge, stopEdges } from './edges.ts';
 import { identityIn, type Mirror, type Reflection, startMirror } from './mirror.ts';
 
-/* nginx as in site-tls.conf.sample: TLS and HTTP/2. */
+/* nginx with TLS and HTTP/2, as in site-tls.conf.sample. */
 
 skipUnless(isInstalled('nginx'), 'needs nginx').describe('over HTTP/2', () => {
   let edge: Edge;

@@ -71,7 +71,7 @@ for (const kind of KINDS) {
 
     test.each(routesWhere(({ scope }) => scope !== 'any'))('a guest may not %s', async (name) => {
       const guest = await site.signIn({ subject: laptop.subject, scope: 'guest' });
-      // The other's own device, where the route is open to guests on theirs.
+      // If a route is open to guests for their own device, the sample names another device.
       const asked = sampleRequest(name, sceneOf(laptop, phone));
       expectProblem(await request(site.edge, { ...asked, headers: guest.bearer }), 'guest_forbidden');
       const forged = { ...guest.bearer, 'X-Auth-Scope': 'full', Connection: 'X-Auth-Scope' };
@@ -211,7 +211,7 @@ for (const kind of KINDS) {
       ];
       const watched = { ...phone.cookie, Referer: `https://baton.example/link?c=${secret}`, 'X-Poll-Secret': secret };
       for (const edge of [site.edge, dead]) {
-        // Each request to the dead one takes as long as the edge tries.
+        // Each request to the dead edge takes as long as the edge keeps trying.
         for (const path of paths)
           for (const headers of edge === dead ? [watched] : [{}, phone.bearer, watched])
             await request(edge, { path, headers });
@@ -230,7 +230,7 @@ for (const kind of KINDS) {
       await dead.stop();
     });
 
-    // The edge of each is its own, in front of a server of the test.
+    // Each test has an edge of its own, in front of a server of the test.
     describe('bodies', () => {
       const answerTo = async (sent: ClientRequest): Promise<IncomingMessage> =>
         (await once(sent, 'response'))[0] as IncomingMessage;
@@ -248,7 +248,7 @@ for (const kind of KINDS) {
         const edge = await startEdge(kind, { replicas: [mirror.url], broker: site.broker.url });
         const sent = open(`${edge.url}${path}`, { method, headers: laptop.bearer, agent: false });
         sent.write('first');
-        // It is there before the second was sent: nobody waited for the whole.
+        // The first piece is there before the second was sent, so nobody waited for the whole.
         expect(await pieces.next()).toBe('first');
         sent.end('second');
         expect(await pieces.next()).toBe('second');
@@ -294,7 +294,7 @@ for (const kind of KINDS) {
       });
     });
 
-    // The last one: nothing is left behind the edge.
+    // This test comes last, because it leaves nothing behind the edge.
     test('a replica that is gone is not noticed; with both gone streams are asked to come back', async () => {
       const ask = () => request(site.edge, { path: '/api/me', headers: laptop.bearer });
       await site.replicas[0].kill();
