@@ -9,7 +9,7 @@ let two: ReplicaProcess;
 let traffic: Traffic;
 const prefix = randomPrefix();
 
-/** The channel of a replica, whose id each `ready` names. */
+/** Returns the channel of a replica. Each `ready` names the replica's id. */
 const channelOf = ({ pairs }: Traffic): string => {
   const ready = pairs[0]?.onPhone.events.find(({ name }) => name === 'ready');
   if (ready?.name !== 'ready') throw new Error('no ready yet');
@@ -17,7 +17,7 @@ const channelOf = ({ pairs }: Traffic): string => {
 };
 const accountKey = ({ user }: { user: string }): string => `${prefix}:{${user}}:log`;
 
-/** Returns users of whom every primary has some. */
+/** Returns users so that every primary has some of them. */
 async function spreadUsers(): Promise<string[]> {
   for (;;) {
     const users = randomUsers();
@@ -75,7 +75,7 @@ test('when the primary of a replica’s channel is killed, everything accepted a
   const refusedUsers = traffic.pairs.filter(({ refused }) => refused.length > 0).map(({ user }) => user);
   expect(refusedUsers.filter((user) => elsewhere.has(user))).toEqual([]);
   expect(traffic.refused.length).toBeGreaterThan(0);
-  // Nobody was told to give up a position that its successor has.
+  // No device was told to give up a position that the successor has.
   const held = traffic.givenUp().map(async ({ user, position }) => {
     const key = accountKey({ user });
     return (await cluster.primaryOf(key)).cli('xrange', key, position, position);
@@ -123,7 +123,7 @@ test('a shard without any primary silences only its own accounts, who are told s
 }, 120_000);
 
 test('primaries that come back at once without what they held find every stream again', async () => {
-  // What the subscriber had to nodes that are not its own goes for good, and with it its knowledge of their end.
+  // The subscriber's connections to nodes that are not its own go for good, and with them its knowledge of their end.
   for (const node of cluster.nodes) await node.cli('client', 'kill', 'type', 'normal', 'skipme', 'no').catch(() => '');
   await traffic.flowing();
   for (let round = 0; round < 2; round++) {

@@ -35,7 +35,7 @@ const logs: (() => string)[] = [];
 async function start(env: Record<string, string> = {}) {
   const replica = await startReplica({
     redisUrl: cluster.url.replace('redis://', `redis://baton:${PASSWORD}@`).replaceAll(',redis://', ','),
-    // The user's keys are those of this prefix.
+    // The user's keys have this prefix.
     keyPrefix: 'baton',
     env: {
       ...{ ...CLIPBOARD_ENV, APP_REDIS_MODE: 'cluster', APP_BROKER_URL: broker.url, APP_BROKER_TOKEN: TOKEN },
@@ -50,7 +50,7 @@ async function start(env: Record<string, string> = {}) {
 const metricsOf = async ({ adminUrl }: ReplicaProcess): Promise<string> => (await fetch(`${adminUrl}/metrics`)).text();
 
 beforeAll(async () => {
-  // Nobody is to fail over here, however busy the machine.
+  // No failover is wanted here, however busy the machine is.
   cluster = await startRedisCluster({ settings: { 'cluster-node-timeout': 15_000 } });
   const user = /^user baton (.*)$/m.exec(readFileSync(ACL, 'utf8'))?.[1] ?? '';
   const rules = user.replace(/#0{64}/, `>${PASSWORD}`).split(' ');
@@ -71,7 +71,10 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** The scripts that a server was sent, by the name that each begins with. It gets the whole text when it has none of it. */
+/**
+ * The scripts that a server was sent, by the name in their first line. A server that does not have a script gets its
+ * whole text.
+ */
 const scriptsRun = new Set<string>();
 const monitors: Redis[] = [];
 async function watchScripts(): Promise<void> {
@@ -193,7 +196,7 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     const side = { transferId: relayed.id, size };
     const up = keepSending({ ...side, device: relayed.sender, replica: () => one, path: file.path });
     const params = { transfer_id: relayed.id };
-    // Nobody reads yet: the sender goes on until the window of 8 MiB has no room for another chunk.
+    // Nobody reads yet, so the sender goes on until the window of 8 MiB has no room for another chunk.
     const offset = async () =>
       (await relayed.sender.on(two).call('getTransfer', { params })).body.transfer.uploads?.[0]?.offset ?? 0;
     while ((await offset()) < 7.5 * MIB) continue;

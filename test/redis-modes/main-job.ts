@@ -8,12 +8,12 @@ export interface Replicas {
   two: ReplicaProcess;
 }
 
-/** Long enough to be read once, short enough to wait for. */
+/** The lifetime is long enough for one read, and short enough to wait for. */
 export const CLIPBOARD_ENV = { APP_CLIPBOARD_TTL_SECONDS: '5' };
 
 /**
- * What Baton is for, told as tests, whatever the store is. They need two replicas with `CLIPBOARD_ENV`; the last one
- * kills `two` and asks `restart` for another.
+ * Describes the purpose of Baton as tests, for any kind of store. They need two replicas with `CLIPBOARD_ENV`; the last
+ * one kills `two` and asks `restart` for another.
  */
 export function describeMainJob(replicas: () => Replicas, restart: () => Promise<void>): void {
   const startPair = async () => {

@@ -7,9 +7,12 @@ import { sha256 } from '../relay/support/curl.ts';
 import { makeFolder, MIB, relayFiles, writeFile } from '../relay/support/relayed.ts';
 import { keepReceiving, keepSending, sizeOf } from '../relay/support/resuming.ts';
 
-/** Far more than the socket buffers between the two ends hold (about 17 MiB), so that the sender is never done early. */
+/**
+ * The size is far more than the socket buffers between the two ends hold (about 17 MiB), so that the sender is never
+ * done early.
+ */
 const SIZE = 80 * MIB;
-/** What the receiver has when the next primary hears of no more, and when the primary dies. */
+/** The bytes that the receiver has when the next primary is cut off, and when the primary dies. */
 const PARTED = 6 * MIB;
 const DIES = 40 * MIB;
 /** Nobody listens there. */
@@ -52,7 +55,7 @@ test('a file arrives whole when a failover loses megabytes that the receiver had
 
   await received(PARTED);
   await next.cli('replicaof', ...NOWHERE);
-  // The sentinels would put that right after a while.
+  // It is paused because the sentinels would correct that after a while.
   next.pause();
   await received(DIES);
   await old.kill();
@@ -66,8 +69,8 @@ test('a file arrives whole when a failover loses megabytes that the receiver had
 
   const story = { up: up.story, down: down.story };
   expect({ sha: await sha256(to), story }).toEqual({ sha: file.sha, story });
-  // Proof that a tail was lost: the sender had to begin again behind the receiver, or, where the receiver noticed first,
-  // in a new generation where the receiver was.
+  // Proof that a tail was lost: the sender had to start again at an earlier offset than the receiver's. If the receiver
+  // noticed first, the sender started at the receiver's offset in a new generation.
   const begunAnew = up.story.slice(1).some((line) => {
     const [, generation, offset] = /^up \/(\d) from (\d+)/.exec(line) ?? [];
     return Number(generation) > 0 || Number(offset) < DIES;

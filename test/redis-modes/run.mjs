@@ -8,14 +8,14 @@ import { installPackages, requireNode, requireRedisServer } from '../../deploy/l
 import { ROOT } from '../../deploy/local/setup/tree.mjs';
 
 /*
- * `npm run test:integration -- --mode sentinel|cluster`: what is tested on the Redis that all test files share, on
- * another kind of it, as far as that kind may do otherwise (the rule is in test/README.md). The replicas are the
- * least-privileged user that deploy/redis ships; the tests look at what is stored as somebody who may. Not here: what puts
- * a proxy between a replica and its one Redis, or harms a Redis of its own. The faults of these kinds are in the files
- * beside this one, and in test/chaos. Further arguments, behind `--`, go to jest.
+ * `npm run test:integration -- --mode sentinel|cluster`: runs tests that use the shared Redis on another kind of store, if that
+ * kind may behave differently (the rule is in test/README.md). The replicas have the least-privileged user that deploy/redis
+ * ships. The tests look at what is stored with another user, which may. Tests that put a proxy between a replica and its one
+ * Redis, or harm a Redis of their own, are left out. The faults of these kinds are in the files beside this one, and in
+ * test/chaos. Further arguments, behind `--`, go to jest.
  */
 const SUITES = {
-  // Every script with its keys in one slot, every announcement, every command of the user.
+  // These cover every script with its keys in one slot, every announcement, and every command of the user.
   cluster: [
     'test/commands/(?!names-that-look-one)',
     'test/transfers/(?!ice)',
@@ -27,7 +27,8 @@ const SUITES = {
     'test/relay/(rules|both-ways|replaced|slow|timers)',
     'test/wire/(both-sides|identity/permissions|limits/rate-limits)',
   ],
-  // A server like the one of `npm test`, found in another way: the main path of each module, and every link there is.
+  // The server is like the one of `npm test`, but is found in another way. These cover the main path of each module, and every
+  // connection.
   sentinel: [
     'test/commands/(messages|mailbox|streams|clipboard|presence|due-index)',
     'test/transfers/(transfers|signals)',
@@ -57,8 +58,7 @@ await buildOrExit();
 register('../chaos/typescript-hooks.mjs', import.meta.url);
 
 /**
- * Gives all servers the users of replicas and broker, as the file that is shipped describes them. Both work under the one
- * prefix that all tests have.
+ * Gives all servers the users of replicas and broker, as the shipped file describes them. Both use the one prefix of all tests.
  */
 async function addUsers(servers) {
   const text = readFileSync(join(ROOT, 'deploy/redis/users.acl'), 'utf8');
@@ -73,16 +73,16 @@ const withUser = (url, user) => url.replace('://', `://${user}:${PASSWORD}@`);
 const STORES = {
   async cluster() {
     const { startRedisCluster } = await import('../support/redis/redis-cluster.ts');
-    // Nobody is to fail over here, however busy the machine.
+    // No failover is wanted here, however busy the machine is.
     const cluster = await startRedisCluster({ settings: { 'cluster-node-timeout': 15_000 } });
     await addUsers(cluster.nodes);
-    // The user of the first node holds for all.
+    // The user in the URL's first node holds for all.
     const urlOf = (user) => withUser(cluster.url, user).replaceAll(',redis://', ',');
     return { url: urlOf(USER), brokerUrl: urlOf(BROKER), look: cluster.url, stop: cluster.stop };
   },
   async sentinel() {
     const { startRedisSentinel } = await import('../support/redis/redis-sentinel.ts');
-    // As there.
+    // Likewise, no failover is wanted.
     const site = await startRedisSentinel({ replicas: 1, downAfterMs: 60_000 });
     await addUsers(site.servers);
     const { port } = await site.primary();

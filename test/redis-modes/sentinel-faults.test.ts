@@ -22,7 +22,7 @@ async function stopSite(): Promise<void> {
   await site.stop();
 }
 
-/** Kills the primary once all others follow it; resolves to the next one. */
+/** Kills the primary once all others follow it. Resolves to the next primary. */
 async function loseThePrimary() {
   await site.replicas();
   const old = await site.primary();
@@ -58,9 +58,9 @@ describe('behind Sentinel that finds a primary dead within seconds', () => {
       expect(traffic.violations()).toEqual([]);
       expect(flowingAfterMs).toBeLessThan(15_000);
       expect(traffic.refused.length).toBeGreaterThan(0);
-      // Only a log that lost its tail is started anew.
+      // Only a log that lost its tail starts over.
       expect(traffic.resets().filter((reason) => reason !== 'gap')).toEqual([]);
-      // One that lives on may have answered for its heir.
+      // A primary that lives on may have answered in its successor's place.
       if (!diesFirst) return;
       const primary = await site.primary();
       const held = traffic
@@ -77,7 +77,7 @@ describe('while there is no primary for more than twelve seconds', () => {
   beforeAll(() => startSite({ replicas: 1, downAfterMs: AWAY_MS }), 60_000);
   afterAll(stopSite);
 
-  /** The sum of all that it counts, whatever its labels. */
+  /** Returns the sum of a counter over all its labels. */
   const counterOf = async ({ adminUrl }: ReplicaProcess, name: string): Promise<number> => {
     const text = await (await fetch(`${adminUrl}/metrics`)).text();
     expect(text).toContain(`# TYPE ${name} `);
@@ -92,14 +92,14 @@ describe('while there is no primary for more than twelve seconds', () => {
   const areAllOnline = ({ devices }: Presence): boolean =>
     devices.length === SIX.length && devices.every(({ online }) => online);
 
-  /** Every presence that a stream was told, at its start and later. */
+  /** Returns every presence that a stream was told, at its start and later. */
   const presencesOf = (events: Recorder['events']): Presence[] =>
     events.flatMap((event) => {
       if (event.name === 'ready') return [event.data.presence];
       return event.name === 'presence' ? [event.data] : [];
     });
 
-  /** After so many, anybody who was taken for dead, or whose lease was lost, has been reaped. */
+  /** After this many beats a replica that was taken for dead, or that lost its lease, has been reaped. */
   const BEATS_OF_GRACE = 7;
   async function outliveGrace(replicas: ReplicaProcess[]): Promise<void> {
     const redis = connectTo(`redis://127.0.0.1:${(await site.primary()).port}`);
@@ -147,7 +147,7 @@ describe('while there is no primary for more than twelve seconds', () => {
     expect(traffic.violations()).toEqual([]);
     expect(last.to.map(({ online }) => online)).toEqual([true, true, true, true, true]);
     expect([...told, ...(await presences())].filter((presence) => !areAllOnline(presence))).toEqual([]);
-    // Each stream has lived through it.
+    // Each stream has survived it.
     const states = devices.map(({ stream }) => stream.states.map(({ state }) => state));
     expect(states).toEqual(SIX.map(() => ['connecting', 'open']));
     await Promise.all(devices.map(({ stream }) => stream.stop()));

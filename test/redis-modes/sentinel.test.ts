@@ -10,7 +10,7 @@ describe('behind Sentinel', () => {
   const start = () => startReplica({ redisUrl: site.url, keyPrefix, env: CLIPBOARD_ENV });
 
   beforeAll(async () => {
-    // Nobody is to fail over here, however busy the machine.
+    // No failover is wanted here, however busy the machine is.
     site = await startRedisSentinel({ replicas: 2, downAfterMs: 60_000 });
     const [one, two] = await Promise.all([start(), start()]);
     replicas = { one, two };

@@ -4,7 +4,7 @@ import type { ReplicaProcess } from '../support/replicas.ts';
 import type { StreamState } from '../../shared/client/stream/stream-state.ts';
 import type { Recorder } from '../support/stream-recorder.ts';
 
-/** Enough for the primaries of a cluster to have some each, though by chance one of them has none now and then. */
+/** With this many accounts each primary of a cluster usually has some, though by chance one may have none. */
 const ACCOUNTS = 12;
 
 export const randomUsers = (): string[] => Array.from({ length: ACCOUNTS }, () => randomUser());
@@ -17,7 +17,7 @@ interface Pair {
   laptop: TestDevice;
   phone: TestDevice;
   onPhone: Recorder;
-  /** How many states its stream had until its first `ready`. */
+  /** How many states its stream had had when its first `ready` came. */
   statesBefore: number;
   acknowledged: { id: string; content: string; askedAt: number; at: number }[];
   refused: { code: string; tookMs: number; at: number }[];
@@ -30,19 +30,19 @@ export interface Traffic {
   readonly accepted: number;
   /** Refusals so far. */
   readonly refused: Pair['refused'];
-  /** Resolves when each account (or those that `which` picks) has received a message sent after now. */
+  /** Resolves when each account (or each one that `which` picks) has received a message sent after now. */
   flowing(which?: (pair: Pair) => boolean): Promise<void>;
   /** Ends the sending, and waits until each phone has a last message. */
   finish(): Promise<void>;
-  /** What went wrong, as sentences: nothing, if all is well. */
+  /** Returns what went wrong, as sentences; empty if all is well. */
   violations(): string[];
-  /** How streams that were open have closed. */
+  /** Returns how open streams have closed. */
   closings(): StreamState[];
-  /** The longest that an accepted message took to its stream. */
+  /** Returns the longest time that an accepted message took to its stream. */
   slowestMs(): number;
-  /** Reasons with which streams were reset. */
+  /** Returns the reasons with which streams were reset. */
   resets(): string[];
-  /** Positions that phones were told to give up, of which account. */
+  /** Returns the positions that phones were told to give up, with their accounts. */
   givenUp(): { user: string; position: string }[];
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startTraffic(
       const phone = makeDevice({ user, name: 'Phone' });
       const onPhone = phone.listen(to);
       await onPhone.next('ready');
-      // A stream that opens while the store is still coming back from the fault before is sent away for a moment.
+      // A stream that opens while the store is still recovering from the previous fault is sent away for a moment.
       return { user, laptop, phone, onPhone, statesBefore: onPhone.states.length, acknowledged: [], refused: [] };
     }),
   );
@@ -109,13 +109,13 @@ export async function startTraffic(
     const events = onPhone.events;
     const seen = new Set(events.filter(({ name }) => name === 'message').map(({ data }) => (data as Shown).message_id));
     const resets = events.filter(({ name, data }) => name === 'ready' && !(data as { resumed: boolean }).resumed);
-    // An old primary may answer later than the stream has heard of its heir.
+    // An old primary may answer after the stream has heard of its successor.
     const lastReset = resets.at(-1)?.at ?? 0;
     const lost = acknowledged.filter(({ id, askedAt }) => !seen.has(id) && askedAt > lastReset);
     const live = events.filter(({ name, id }) => name === 'message' && id !== null);
     const ids = live.map(({ id }) => id);
-    // Only what was sent after the one before had been accepted has an order: not the probes, and not what was refused
-    // and may have been accepted all the same, later.
+    // Only messages that were sent after the previous one was accepted have an order. Probes do not, nor does a message
+    // that was refused and may have been accepted later all the same.
     const oneAtATime = acknowledged.filter(({ content }) => /^\d+$/.test(content));
     const accepted = new Map(oneAtATime.map(({ id }, index) => [id, index]));
     const order = live.map(({ data }) => accepted.get((data as Shown).message_id)).filter((n) => n !== undefined);

@@ -6,9 +6,9 @@ import { installPackages, requireNode } from '../../deploy/local/setup/setup.mjs
 import { ROOT } from '../../deploy/local/setup/tree.mjs';
 
 /*
- * `npm run test:redis-versions`: what Sentinel and Cluster do, and one minute of faults, on newer servers than that of the
- * machine: Redis 8 and Valkey 8 of Debian 13. Their packages are unpacked into dist/servers, beside their own C library, and
- * run by its loader: nothing is installed. Needs apt-get, dpkg-deb and Debian's keys; else it skips.
+ * `npm run test:redis-versions`: runs the tests of Sentinel and Cluster, and one minute of faults, on newer servers than the
+ * machine's: Redis 8 and Valkey 8 of Debian 13. Their packages are unpacked into dist/servers, beside their own C library,
+ * whose loader runs them. Nothing is installed. It needs apt-get, dpkg-deb and Debian's keys; without them it skips.
  */
 const SERVERS = [
   { name: 'Redis 8', program: 'redis-server', client: 'redis-cli', packages: ['redis-server', 'redis-tools'] },
@@ -25,7 +25,7 @@ const FETCHED_WITHIN_MS = 120_000;
 const FOLDER = join(ROOT, 'dist/servers');
 const UNPACKED = join(FOLDER, 'root');
 
-/** Runs a program, and throws what it said when it fails. */
+/** Runs a program, and throws its output when it fails. */
 function run(command, args, options = {}) {
   const done = spawnSync(command, args, { encoding: 'utf8', timeout: FETCHED_WITHIN_MS, ...options });
   if (done.status !== 0) throw new Error(`${command}: ${done.error?.message ?? done.stderr.trim()}`);
@@ -56,7 +56,7 @@ function fetchPackages() {
   }
 }
 
-/** A folder with `redis-server` and `redis-cli` that are this server, to stand first on the path. */
+/** Returns a folder with this server's `redis-server` and `redis-cli`, which goes first on the path. */
 function programsOf({ program, client }) {
   const folder = join(FOLDER, program);
   mkdirSync(folder, { recursive: true });
@@ -81,7 +81,7 @@ function programsOf({ program, client }) {
   return folder;
 }
 
-/** Runs one of our programs on this server; shows what it said once it has ended, and resolves to its counts. */
+/** Runs one of Baton's programs on this server. Shows its output once it has ended, and resolves to its counts. */
 function count(name, args, folder) {
   return new Promise((resolve) => {
     const env = { ...process.env, PATH: [folder, process.env.PATH].join(delimiter) };
@@ -109,7 +109,9 @@ try {
   );
   process.exit(0);
 }
-/** All faults but a clock that is wrong: libfaketime belongs to the machine's C library, and these servers bring another. */
+/**
+ * All faults except those with a wrong clock: libfaketime belongs to the machine's C library, and these servers bring another.
+ */
 const FAULTS = (
   'kill rolling-restart drain pause-short pause-long cut-mid-frame cut-normal cut-pubsub hole-to-store hole-to-replica latency ' +
   'redis-kill redis-pause redis-lost-tail redis-wipe flushall'

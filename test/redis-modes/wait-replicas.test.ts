@@ -9,18 +9,18 @@ import { type ReplicaProcess, startReplica, stopReplicas } from '../support/repl
 import { keyed, type MadeRing, makeRing } from '../support/sealed/keyring.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 
-/** A store with replicas, as the tests need to see it. Keys are those of an account. */
+/** A store with replicas, in the form that the tests need. Keys are those of an account. */
 interface Shelf {
   readonly url: string;
   readonly env: Record<string, string>;
-  /** How many each primary has. */
+  /** How many replicas each primary has. */
   readonly replicas: number;
   primaryOf(key: string): Promise<RedisProcess>;
-  /** Those that follow it now. */
+  /** Returns the replicas that follow the primary now. */
   replicasOf(key: string): Promise<RedisProcess[]>;
-  /** Another primary has it then, and nobody died. */
+  /** Makes another server the primary without a death. */
   moveInGoodOrder(key: string): Promise<unknown>;
-  /** Kills the primary in the moment in which `when` resolves; resolves when there is another. */
+  /** Kills the primary at the moment when `when` resolves. Resolves when there is another one. */
   killPrimaryOf(key: string, when: Promise<unknown>): Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ async function startClusterShelf(): Promise<Shelf> {
     env: { APP_REDIS_MODE: 'cluster' },
     replicas: 1,
     primaryOf,
-    // One whose primary was killed follows nobody.
+    // A server whose primary was killed follows nobody.
     replicasOf: async (key) => {
       const [, replica] = await shardOf(await slotOf(key)).catch(() => []);
       return replica === undefined ? [] : [replica];
@@ -66,10 +66,10 @@ async function startClusterShelf(): Promise<Shelf> {
   };
 }
 
-/** More than the sockets between a primary and its replica hold: what is written after it stays in the primary. */
+/** More than the sockets between a primary and its replica hold, so that later writes stay in the primary. */
 const BACKLOG_BYTES = 32 * 1024 * 1024;
 
-/** Between messages that nobody acknowledges: a mailbox holds 500, and a failover may be slow. */
+/** The pause between messages that nobody acknowledges: a mailbox holds 500, and a failover may be slow. */
 const PACE_MS = 25;
 
 async function writeBacklog({ port }: RedisProcess, key: string): Promise<void> {
@@ -119,8 +119,8 @@ describe.each([
       });
     const mail = async () =>
       (await phone.on(through).call('listMessages')).body.messages.filter(({ content }) => content !== 'the first');
-    // The connection on which replicas are asked is older than what they are asked about. Right after a failover it
-    // may be closed once more, when the last sentinel speaks of it.
+    // The connection that asks for replicas must be older than the writes that it asks about. Right after a failover it
+    // may be closed once more, when the last sentinel announces it.
     const first = await until(
       () => send('the first'),
       ({ status }) => status === 201,
@@ -136,7 +136,7 @@ describe.each([
       replica.pause();
     }
   }
-  /** In a cluster a shard whose primary was killed has no replica any more, and never confirms. */
+  /** In a cluster, a shard whose primary was killed has no replica left and never confirms. */
   async function userWithReplica(): Promise<string> {
     for (;;) {
       const user = randomUser();
@@ -144,9 +144,9 @@ describe.each([
     }
   }
   /**
-   * A replica that goes on has to read the backlog within what is left of the second that it is waited for: on a busy
-   * machine not at the first attempt. Ten that end as 202, or on a machine that stood still as 503, are enough. Such a
-   * machine may have another primary after it, so that each attempt is a pair's of its own.
+   * A replica that goes on has to read the backlog in the rest of the second for which it is awaited. On a busy machine
+   * the first attempt may fail. Ten attempts that end as 202, or as 503 if the machine stood still, are enough. Such a
+   * machine may change the primary, so each attempt has a pair of its own.
    */
   async function untilConfirmed<T extends { answer: WireAnswer }>(
     attempt: (pair: Awaited<ReturnType<typeof startPair>>) => Promise<T>,
@@ -166,7 +166,7 @@ describe.each([
   }
   const idIn = ({ body }: { body: unknown }) => (body as { message_id: string }).message_id;
 
-  /** Whether the replica has the message, asked of itself. */
+  /** Tells whether the replica has the message, by asking the replica itself. */
   async function has({ port }: RedisProcess, user: string, id: string): Promise<boolean> {
     const redis = new Redis({ port, host: '127.0.0.1', readOnly: true });
     const found = await redis.hexists(keyOf(user, 'mail'), id);
@@ -250,7 +250,7 @@ describe.each([
   test('with every replica stopped it is 202: accepted and delivered, and 201 by the same key once one goes on', async () => {
     const { user, onPhone, send, mail, replicas } = await startPair();
     pauseAll(replicas);
-    // The answer is a 503 when the machine stood still while replicas were waited for.
+    // The answer is a 503 when the machine stood still during the wait for replicas.
     const ask = () =>
       until(
         () => send('unconfirmed', 'key'),
@@ -340,7 +340,7 @@ describe.each([
     expect(inMailbox).toHaveLength(1);
   });
 
-  // With fewer confirmations a primary that Sentinel has replaced still serves the other replicas for a moment.
+  // With fewer confirmations, a primary that Sentinel has replaced still serves the other replicas for a moment.
   // Proves G17.
   test('where all replicas have to confirm, another primary in good order loses nothing that was a 201', async () => {
     const through = await startWaiting(shelf.replicas);
