@@ -6,23 +6,24 @@ import { until } from '../support/redis/redis-processes.ts';
 import { type Site, startSite } from '../support/site.ts';
 
 /*
- * Many clients that open a stream and never read. The kernel takes some megabytes for each before Baton notices, so that
- * more than these would be a test of the machine; where its buffers are small, as they can be in a network namespace of
- * its own (`net.ipv4.tcp_rmem`, `tcp_wmem`), APP_TEST_CROWD_ACCOUNTS asks for more, 60 streams each.
+ * Many clients that open a stream and never read. The kernel takes some megabytes for each before Baton notices, so a larger
+ * crowd would test the machine. With small buffers, as a network namespace can have them (`net.ipv4.tcp_rmem`, `tcp_wmem`),
+ * APP_TEST_CROWD_ACCOUNTS asks for more accounts, with 60 streams each.
  */
 
 const ACCOUNTS = Number(process.env.APP_TEST_CROWD_ACCOUNTS ?? 4);
-/** Beside the one that reads. */
+/** The devices that do not read. One more does. */
 const DEVICES = LIMITS.streamsPerAccount / LIMITS.streamsPerDevice - 1;
 const UNREAD = ACCOUNTS * DEVICES * LIMITS.streamsPerDevice;
 
-/** Messages between two looks: as many as one request acknowledges. */
+/** The messages between two looks, which one request acknowledges. */
 const ROUND = LIMITS.ackIds;
 
 let site: Site;
 const unread: Socket[] = [];
 beforeAll(async () => {
-  // Collected soon, so that what is measured is what is held: Node 24 leaves 60 MiB of it lie, Node 20 up to 44.
+  // Garbage is collected soon, so that the figure shows what is held. Otherwise Node 24 leaves 60 MiB of garbage, Node 20 up to
+  // 44.
   site = await startSite({ NODE_OPTIONS: '--max-semi-space-size=1' }, { alone: true });
 });
 afterAll(async () => {
@@ -31,8 +32,8 @@ afterAll(async () => {
 });
 
 /**
- * Opens a stream and reads no further than its `ready`. One that is refused for the moment, by a machine with much else to
- * do, opens again: whoever does not read would never hear of it.
+ * Opens a stream and reads no further than its `ready`. A busy machine may refuse a stream for the moment. Such a stream opens
+ * again, because a client that does not read would never notice.
  */
 function openAndNeverRead(device: TestDevice): void {
   const { hostname, port } = new URL(site.one.url);
@@ -73,7 +74,7 @@ async function startAccount() {
   for (const device of others) for (let i = 0; i < LIMITS.streamsPerDevice; i++) openAndNeverRead(device);
   const content = 'x'.repeat(LIMITS.messageBytes);
 
-  /** Sends to all, and to the reader in order; the mailboxes are empty again then. */
+  /** Sends to all, and checks that the reader gets everything in order. It leaves the mailboxes empty. */
   async function round(): Promise<void> {
     const sent: string[] = [];
     const got: string[] = [];
@@ -90,7 +91,7 @@ async function startAccount() {
 test('a crowd that never reads is ended, costs little memory until then, and keeps nothing from those who read', async () => {
   const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, startAccount));
   const before = await until(look, ({ streams }) => streams === UNREAD + ACCOUNTS, 'all streams to be open');
-  // What a replica needs for so much traffic it needs whether anybody reads or not.
+  // A replica needs this much for the traffic whether anybody reads or not.
   let warmMib = before.rssMib;
   let now = before;
   let [buffered, rssMib] = [0, 0];
@@ -104,7 +105,8 @@ test('a crowd that never reads is ended, costs little memory until then, and kee
 
   expect(now.slow).toBe(UNREAD);
   expect(buffered).toBeGreaterThan(0);
-  // The most that a connection takes before it says stop, and one frame. Measured: 17 KiB each, on Node 20 and on 24.
+  // The limit covers the most that a connection takes before it says stop, and one frame. Measured: 17 KiB each, on Node 20 and
+  // on 24.
   expect(buffered / UNREAD).toBeLessThan(32 * 1024);
   // Measured: 15 to 33 MiB for 240 streams, on Node 20 and on 24.
   expect(rssMib).toBeLessThan(warmMib + 60 + UNREAD / 16);

@@ -7,19 +7,19 @@ import type { Seen } from '../sealed/hostile/run.ts';
 import { makeWorld, type World } from '../sealed/hostile/world.ts';
 
 /*
- * Devices with keys, by a server that swaps rings, keys, ids, targets and senders, that replays, drops, reorders, truncates,
- * forks and rolls back, as a seed decides. Guests come and go, and help that server with their keys; it shows other lists of
- * guests. Behind it is a real replica. Nothing forged, repeated or cut is shown as genuine, nothing is sealed for whoever is
- * out, and nothing genuine is refused. A real server at the end brings everything that it has.
+ * Devices with keys use a server that swaps rings, keys, ids, targets and senders, and that replays, drops, reorders,
+ * truncates, forks and rolls back, as a seed decides. Guests come and go, and help that server with their keys; it shows false
+ * lists of guests. Behind it is a real replica. Nothing forged, repeated or cut is shown as genuine, nothing is sealed for a
+ * device that is out, and nothing genuine is refused. In the end the server is honest and delivers everything that it has.
  */
 
 const { APP_TEST_SEEDS: seeds, APP_TEST_FIRST_SEED: first, APP_TEST_SEED: only } = process.env;
-/** One fault is enough: the client has a planted one. */
+/** One fault is enough when the client has a planted one. */
 const { APP_TEST_UNTIL_FAULT: untilFault } = process.env;
 const COUNT = Number(seeds || 50);
 const SEEDS = only ? [Number(only)] : Array.from({ length: COUNT }, (_, index) => Number(first || 0) + index);
 const STEPS = 40;
-/** They wait for repeated requests most of the time. */
+/** Seeds wait for repeated requests most of the time, so this many run at once. */
 const AT_ONCE = 8;
 
 let site: Site;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** Takes Mallory out. From then on its keys are the server's. */
+/** Removes Mallory from the ring. From then on the server has Mallory's keys. */
 async function removeMallory({ ann, bob, mallory, chance, members, server, take }: World): Promise<void> {
   const keyring = await currentOf(mallory);
   if (keyring === null) return;
@@ -41,7 +41,9 @@ async function removeMallory({ ann, bob, mallory, chance, members, server, take 
   server.removedSig = (await publicKeysOf(keyring.keys)).sig;
 }
 
-/** Writes to a guest that this device knows to be removed. The server, which may have hidden its list, can show it again. */
+/**
+ * Writes to a guest that this device knows to be removed. The server may have hidden its list of guests, and can show it again.
+ */
 async function writeAfter({ chance, server, write }: World, out: { by: Party; id: string } | null): Promise<void> {
   if (out === null) return;
   if (chance.is(0.5)) server.isHostile = false;
@@ -57,7 +59,7 @@ async function step(world: World): Promise<void> {
   const to = chance.pick(chance.is(0.4) ? guestsOnly : others);
   server.isHostile = chance.is(0.8);
   if (chance.is(0.05)) by.restart();
-  // A partition lasts for some steps: content of the newer ring comes to a device that is not shown that ring.
+  // A partition lasts for some steps: a device gets content of the newer ring, and is not shown that ring.
   if (chance.is(0.15)) server.keptBehind = chance.is(0.5) ? null : chance.pick(members).id;
   const does = chance.below(100);
   if (does < 24) await write(by, chance.is(0.4) ? '*' : to);
@@ -72,7 +74,7 @@ async function step(world: World): Promise<void> {
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
 }
 
-/** A device sends files, and somebody gets what the server has of that. */
+/** A device sends files, and another one gets what the server has of them. */
 async function stepOfFiles({ chance, server, members, guests, offer, handFiles }: World, by: Party): Promise<void> {
   const to = chance.pick([...members, ...guests.visiting].filter((each) => each !== by));
   if (chance.is(0.8)) server.isHostile = false;
@@ -83,7 +85,7 @@ async function stepOfFiles({ chance, server, members, guests, offer, handFiles }
   }
 }
 
-/** A server lists the devices of the account, announces that its keys are removed, or says that it has none. */
+/** The server lists the devices of the account, announces that its keys are removed, or says that it has none. */
 async function stepOfNews({ chance, list, announce, hideKeys }: World, by: Party): Promise<void> {
   const does = chance.pick(['list', 'list', 'announce', 'hide']);
   if (does === 'list') await list(by);
@@ -101,7 +103,10 @@ async function stepOfGuests(world: World, by: Party, does: number): Promise<void
   else if (isVisited) await rekey(world);
 }
 
-/** The server is honest again: everybody has one list, or says that there are several; and what it has arrives. */
+/**
+ * Makes the server honest again: all devices have one list, or say that there are several, and everything that the server has
+ * arrives.
+ */
 async function heal(world: World): Promise<void> {
   const { server, members, seen, account, admitted, replica, deliver } = world;
   server.isHostile = false;

@@ -15,7 +15,7 @@ const ACTIONS = ['accept', 'reject', 'p2p', 'relay', 'complete', 'fail', 'cancel
 type Action = (typeof ACTIONS)[number];
 type Role = 'sender' | 'receiver' | 'third';
 
-/** The contract's table: where each state may go. */
+/** The table of the contract: the states that may follow each state. */
 const MAY_GO: Record<TransferState, readonly TransferState[]> = {
   PENDING: ['ACCEPTED', 'P2P_ACTIVE', 'RELAY_ACTIVE', 'FAILED', 'CANCELLED'],
   ACCEPTED: ['P2P_ACTIVE', 'RELAY_ACTIVE', 'FAILED', 'CANCELLED'],
@@ -26,7 +26,7 @@ const MAY_GO: Record<TransferState, readonly TransferState[]> = {
   CANCELLED: [],
 };
 
-/** Small and seeded (mulberry32), so that a failure can be repeated. */
+/** Makes small, seeded random numbers (mulberry32), so that a failure can be repeated. */
 function makeRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -51,7 +51,7 @@ const ALLOWED: Partial<Record<Action, Role>> = {
   relay: 'sender',
 };
 
-/** What the contract says of one action: the state after it, or the code of the refusal. */
+/** Returns what the contract says of one action: the state after it, or the code of the refusal. */
 function expected(model: Model, role: Role, action: Action): TransferState | 'not_a_party' | 'invalid_transition' {
   if (role === 'third' || (ALLOWED[action] ?? role) !== role) return 'not_a_party';
   const { state, relayOpen, accepted, rejected } = model;
@@ -99,7 +99,7 @@ test.each(Array.from({ length: 8 }, (_, seed) => seed))(
       const model: Model = { state: 'PENDING', relayOpen: false, accepted: false, rejected: false };
       for (let step = 0; step < 12; step++) {
         const role = pick(['sender', 'sender', 'receiver', 'receiver', 'third'] as const);
-        // Ending actions are rarer, so that the middle of the machine is walked through.
+        // Ending actions are rarer, so that the walk covers the middle of the machine.
         const action = pick(random() < 0.8 ? ACTIONS.slice(0, 5) : ACTIONS);
         const before = { ...model };
         const says = expected(model, role, action);
@@ -144,7 +144,7 @@ test('accept, reject and cancel raced from two replicas have one winner, and bot
         onSender.next('transfer:updated', isThis),
         onReceiver.next('transfer:updated', isThis),
       ]);
-      // A cancel after a reject repeats what happened; a reject after a cancel, or beside an accept, is refused.
+      // A cancel after a reject repeats what happened. A reject after a cancel, or beside an accept, is refused.
       expect(won).toBeGreaterThanOrEqual(1);
       if (round % 3 === 0) expect(won).toBe(1);
       expect(seenBySender.data).toEqual(seenByReceiver.data);

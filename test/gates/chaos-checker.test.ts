@@ -3,12 +3,12 @@ import type { DeviceHistory, Frame, History, Operation } from '../chaos/history.
 import { makeRandom, type Random } from '../chaos/random.ts';
 import { generate } from '../unit/chaos/generated.ts';
 
-/** A judgement takes a tenth of a second and more. */
+/** How many frames are removed. One judgement takes a tenth of a second or more. */
 const REMOVED = 40;
 
 const countOf = (history: History): number => Object.values(check(history)).flat().length;
 
-/** Frames of what was acknowledged while nothing was wrong. */
+/** Returns the frames of what was acknowledged while no fault was active. */
 function framesOutside({ devices, operations, faults }: History): { device: DeviceHistory; frame: Frame }[] {
   const isOutside = ({ sentAt, answeredAt }: Operation) =>
     !faults.some(({ startedAt, endedAt }) => startedAt <= answeredAt && endedAt >= sentAt);
@@ -22,7 +22,7 @@ function framesOutside({ devices, operations, faults }: History): { device: Devi
   return devices.flatMap((device) => device.frames.filter(isCalm).map((frame) => ({ device, frame })));
 }
 
-/** How many of so many frames are missed, each taken out alone. */
+/** Returns the share of removed frames whose absence the checker notices. Each frame is removed alone. */
 function catchRate(history: History, random: Random): number {
   let caught = 0;
   for (const { device, frame } of random.shuffled(framesOutside(history)).slice(0, REMOVED)) {

@@ -7,7 +7,7 @@ interface Diagnostic {
 }
 
 let tree: PlantedTree;
-/** What each gate wrote, by its name. */
+/** What each gate printed, by its name. */
 const verdicts = new Map<string, string>();
 let diagnostics: Diagnostic[];
 let exitCode: number;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const part of check.output.split(/^(?=(?:ok {2}|FAIL) {2}\S)/m)) {
     verdicts.set(part.slice(6, 19).trim(), part);
   }
-  // The gate has been over all files: by rule and file only what was planted is of interest.
+  // The gate has checked all files. Rule and file are only read for what was planted.
   const lint = await tree.run(['node_modules/oxlint/bin/oxlint', '--format=json', ...LINT.map(({ file }) => file)]);
   diagnostics = (JSON.parse(lint.output) as { diagnostics: Diagnostic[] }).diagnostics;
 }, 300_000);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { makePlantedTree, type PlantedTree } from './planted-tree.ts';
 
 const LINE = 'export const isMany = (count: number): boolean => count >= 2 && count < 100;';
-/** A rule whose test asks half of it, and one whose test fails without any mutant. */
+/** A rule whose test checks only half of it, and one whose test fails without any mutant. */
 const FILES = [
   { file: 'test/planted/half.ts', text: `${LINE}\n` },
   {

@@ -1,6 +1,6 @@
 import { makePlantedTree, type PlantedTree } from './planted-tree.ts';
 
-/** A suite that passes in every test and is bad all the same. */
+/** A suite that passes in every test and is still bad. */
 const SUITE = [
   {
     file: 'test/planted/leaves-server.test.ts',

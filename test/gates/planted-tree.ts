@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'coverage']);
 
-/** A copy of this checkout into which a test writes what does not belong there. */
+/** A copy of this checkout in which a test plants violations. */
 export interface PlantedTree {
-  /** Runs a Node script of the copy. Both streams together, in the order in which they came. */
+  /** Runs a Node script of the copy. The output has both streams together, in the order in which they came. */
   run(args: string[], env?: Record<string, string>): Promise<{ code: number; output: string }>;
   remove(): Promise<void>;
 }

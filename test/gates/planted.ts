@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** One violation: where it is planted, and what must be said about it. */
+/** One violation: what it is, and where it is planted. */
 interface Planted {
   what: string;
   file: string;
   text: string;
 }
 
-/** What HTTP code is given, and does not import. */
+/** The parts that HTTP code receives and does not import. */
 const BEHIND_HTTP = ['streams', 'presence', 'replicas', 'signals'];
 
 const lines = (count: number, line: string) => `${line}\n`.repeat(count);
@@ -17,7 +17,7 @@ const workFolder = ['', 'work', ''].join('/');
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const METRICS = 'services/sync/telemetry/lifecycle-metrics.ts';
 
-/** A rule of Prometheus in a file of its own. */
+/** Returns a rule of Prometheus in a file of its own. */
 const ruleFile = (alert: string, expr: string): string =>
   [
     'groups:',
@@ -31,7 +31,7 @@ const ruleFile = (alert: string, expr: string): string =>
   ].join('\n');
 /** The first word that the glossary has retired. */
 const RETIRED = 'room';
-/** One that has no ordinary meaning beside it. */
+/** A retired word that has no ordinary meaning besides. */
 const UNSAID = 'owed';
 
 /** Violations that the linter must name by rule. */
@@ -243,7 +243,7 @@ export const LINT: (Planted & { rule: string })[] = [
 ];
 
 /** Violations that the gates of `npm run check` must name by file. */
-/** `names`: what the gate names where that is not the file. */
+/** `names` is what the gate names instead of the file. */
 export const CHECK: (Planted & { gate: string; names?: string })[] = [
   {
     gate: 'types',
@@ -413,7 +413,7 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
   { gate: 'local words', what: 'a path of one machine', file: 'planted.txt', text: `see ${workFolder}notes\n` },
 ];
 
-/** What the violations lean on. */
+/** Files that the violations need. */
 export const PROPS: { file: string; text: string }[] = [
   { file: 'test/planted/word.ts', text: "export const word = 'test';\n" },
   { file: 'services/sync/planted-too/store.ts', text: 'export type Put = number;\n' },

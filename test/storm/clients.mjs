@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 
 /*
- * A process that holds thousands of streams, as bare sockets: the real client would cost more than what is measured.
- * It behaves like one: full jitter from half a second, doubled with each failure, and its last id with each attempt.
- * Does the tasks of its parent, one at a time.
+ * A process that holds thousands of streams as bare sockets, because the real client would cost more than what is
+ * measured. Each stream behaves like that client: full jitter from half a second, doubled with each failure, and its
+ * last id with each attempt. The process does the tasks of its parent, one at a time.
  */
 
 const FIRST_BACKOFF_MS = 500;
@@ -12,10 +12,10 @@ const LONGEST_BACKOFF_MS = 30_000;
 const OPENING_AT_ONCE = 100;
 const PROBES_AT_ONCE = 10;
 
-/** Longer than this nothing here takes, however busy the machine. */
+/** Nothing here takes longer than this, however busy the machine is. */
 const PATIENCE_MS = 120_000;
 
-/** Where a stream that lost its replica goes; set by the parent when it kills one. */
+/** Where a stream that lost its replica goes. The parent sets it when it kills one. */
 let refuge = null;
 const streams = [];
 
@@ -47,7 +47,7 @@ class Stream {
     this.waiting = new Map();
   }
 
-  /** Resolves with the first `ready`; from then on it comes back by itself. */
+  /** Resolves with the first `ready`. From then on the stream comes back by itself. */
   open() {
     return new Promise((resolve) => {
       this.onReady = resolve;
@@ -111,7 +111,7 @@ class Stream {
   }
 }
 
-/** Sends a message to the stream's device by the other device of its account; resolves when it has arrived. */
+/** Sends a message from the other device of the account to the stream's device. Resolves when it has arrived. */
 async function sendTo(stream, content, url) {
   const sender = streams[streams.indexOf(stream) ^ 1] ?? stream;
   const arrived = stream.receives(content);
@@ -124,7 +124,7 @@ async function sendTo(stream, content, url) {
     });
     if (response.ok) break;
     const text = await response.text();
-    // The store did not answer in time, on a machine with much else to do. It tries again, as any client would.
+    // On a busy machine the store may not answer in time. This tries again, as any client would.
     if (response.status !== 503) throw new Error(`${response.status} ${text}`);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
@@ -132,7 +132,7 @@ async function sendTo(stream, content, url) {
 }
 
 const TASKS = {
-  /** Two devices each account, one on each replica. */
+  /** Opens two devices for each account, one on each replica. */
   async open({ count, urls, prefix }) {
     for (let i = 0; i < count; i += 1) {
       const user = `${prefix}-${Math.floor(i / 2)}`;
@@ -147,9 +147,9 @@ const TASKS = {
   },
 
   /**
-   * Sends so many messages to streams that have just lost their replica. Resolves when so many were lost, which this
-   * process may hear late, and all are open and have what was sent to them: when they were open, and when the last
-   * message arrived (Unix ms), and of those that were lost how long each took.
+   * Sends this many messages to streams that have just lost their replica. Waits until this process has heard of all
+   * losses, which may be late, and all streams are open and have what was sent to them. Resolves to when they were open
+   * and when the last message arrived (Unix ms), and to how long each lost stream took.
    */
   async untilAllReady({ losses, messages, url }) {
     const deadline = Date.now() + PATIENCE_MS;
@@ -177,7 +177,7 @@ const TASKS = {
     };
   },
 
-  /** Sends a message to each of so many streams; resolves to how many came, and how long the slowest took. */
+  /** Sends a message to each of this many streams. Resolves to how many arrived, and how long the slowest took. */
   async probe({ count, url }) {
     const took = [];
     await overlapped(Math.min(count, streams.length), PROBES_AT_ONCE, async (i) => {

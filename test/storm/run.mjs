@@ -5,9 +5,10 @@ import { startRedis } from '../../deploy/local/setup/redis.mjs';
 import { installPackages, requireNode, requireRedisServer } from '../../deploy/local/setup/setup.mjs';
 
 /*
- * `npm run test:storm`: ten thousand streams over two replicas, one of which is killed. Prints how soon all are open on
- * the other and have what they missed, and what that cost it, and fails when that is later than 10 s, or something was
- * lost or dear. `--streams n`, `--processes n`, `--profile folder` (of the replicas, by Node).
+ * `npm run test:storm`: opens ten thousand streams over two replicas and kills one replica. Prints how soon all streams
+ * are open on the other one and have what they missed, and what that cost it. Fails when that takes more than 10 s,
+ * when something was lost, or when it cost too much. `--streams n`, `--processes n`, `--profile folder` (of the
+ * replicas, by Node).
  */
 
 const { values } = parseArgs({

@@ -8,12 +8,12 @@ const CLIENTS = fileURLToPath(new URL('./clients.mjs', import.meta.url));
 const CHECK_EVERY_MS = 100;
 const PROBES = 200;
 
-/** Sent to streams that are away: they come back to something that they have missed. */
+/** The messages that are sent to streams that are away, so that they have missed something when they come back. */
 const MISSED = 200;
 
 interface StormParts {
   streams: number;
-  /** Each process may hold so many files open: 20,000 here. */
+  /** The number of processes. Each may hold this many files open: 20,000 here. */
   processes: number;
   redisUrl: string;
   keyPrefix: string;
@@ -21,17 +21,17 @@ interface StormParts {
   nodeFlags?: string[];
 }
 
-/** What became of the streams of a killed replica, and what it cost the one that took them. */
+/** What became of the streams of a killed replica, and what that cost the replica that took them. */
 export interface StormFigures {
   streams: number;
   lost: number;
-  /** From the kill until every stream is open again, on the survivor. */
+  /** The time from the kill until every stream is open again, on the survivor. */
   allReadyMs: number;
-  /** From the kill until the last message that was sent meanwhile has arrived. */
+  /** The time from the kill until the last message that was sent meanwhile has arrived. */
   allArrivedMs: number;
-  /** Each client's own: from its loss, its backoff included. */
+  /** The median of the clients' own times, each from its loss, its backoff included. */
   medianBackMs: number;
-  /** Messages that were sent while their receivers were away, and arrived. */
+  /** Messages that were sent while their receivers were away, and that arrived. */
   missed: number;
   /** Streams that were told that they missed something. */
   resets: number;
@@ -67,7 +67,7 @@ async function startClients(): Promise<Clients> {
 const rssMib = ({ process: { pid } }: ReplicaProcess): number =>
   Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 
-/** How long the main thread of a process had to wait for a processor so far, ms; 0 where the kernel does not say. */
+/** Returns for how many ms the main thread of a process had to wait for a processor so far; 0 if the kernel does not say. */
 function waitedMs(pid: number | undefined): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
@@ -79,9 +79,9 @@ function waitedMs(pid: number | undefined): number {
 const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /**
- * Looks at a replica again and again until it is told to stop: how soon it answers, and how much memory it holds. What
- * it, or this process, waited for a processor that others had does not count (the longer of the two): that is the
- * machine's.
+ * Looks at a replica repeatedly until it is told to stop: how soon it answers, and how much memory it holds. It subtracts the
+ * time that the replica or this process waited for a processor (the longer of the two), because the machine is to blame for
+ * that.
  */
 function watch(replica: ReplicaProcess) {
   const waited = () => [replica.process.pid, process.pid].map(waitedMs);
@@ -157,7 +157,7 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
       },
     };
   } finally {
-    // What went wrong is known; this only leaves nothing behind.
+    // The error is already known. This only makes sure that nothing is left behind.
     await stopWatching?.().catch(() => undefined);
     await Promise.all(
       groups.map(async ({ process: child }) => {
@@ -171,15 +171,15 @@ export async function runStorm(parts: StormParts): Promise<StormFigures> {
 }
 
 /**
- * What must hold of a storm, and what does not: nothing, if all is well. Measured on 2 cores shared with other work: with
- * 500 lost streams all back with what they missed after 2.5 to 6.1 s, memory up by 19 to 38 MiB, `/livez` never later
- * than 0.24 s; with 5,000 after 5.9 s, by 134 MiB, 0.17 s.
- * @param withinMs all must be back and have what they missed in that time; more where other tests run beside it: with a
- * load of 18 on 2 cores 500 streams took 14 s
+ * Returns what is wrong with a storm; empty if all is well. Measured on 2 cores shared with other work: with 500 lost streams
+ * all were back with what they missed after 2.5 to 6.1 s, memory rose by 19 to 38 MiB, and `/livez` was never later than 0.24
+ * s. With 5,000 it took 5.9 s, 134 MiB, and 0.17 s.
+ * @param withinMs the time in which all must be back and have what they missed. It must be longer if other tests run at the
+ * same time: with a load of 18 on 2 cores 500 streams took 14 s
  */
 export function shortcomingsOf(figures: StormFigures, withinMs = 10_000): string[] {
   const { lost, allReadyMs, allArrivedMs, resets, liveness, rssMib: rss, probes } = figures;
-  // Twice what was measured, with few streams and with many.
+  // The limit is twice what was measured, with few streams and with many.
   const mayGrowMib = 55 + (lost * 46) / 1_024;
   return [
     ...(allReadyMs < withinMs ? [] : [`all were back after ${allReadyMs} ms, later than ${withinMs}`]),
