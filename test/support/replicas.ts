@@ -28,7 +28,7 @@ interface ReplicaOptions {
   redisUrl: string;
   keyPrefix: string;
   env?: Record<string, string>;
-  /** Set where the port must be known beforehand. */
+  /** Set if the port must be known beforehand. */
   port?: number;
   nodeFlags?: string[];
   /** The file to start, if it is not the build's own. */

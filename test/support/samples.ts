@@ -89,7 +89,7 @@ export const SAMPLES: { readonly [N in RouteName]: (scene: Scene) => Sample } = 
   getKeys: () => ({ code: 'not_found' }),
   putKeys: () => ({
     headers: { 'If-Match': '"0"' },
-    // Nobody's ring: the maker of a ring must sign it.
+    // This ring is invalid, because the maker of a ring must sign it.
     body: { ring: `${Buffer.from('{}').toString('base64url')}.${'A'.repeat(86)}` },
     code: 'invalid_request',
   }),

@@ -1,4 +1,4 @@
-/** Returns what a replica reports to Prometheus: each series as it is written, with its value. */
+/** Returns what a replica reports to Prometheus: each series as written, with its value. */
 export async function scrape({ adminUrl }: { adminUrl: string }): Promise<Map<string, number>> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   const rows = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));

@@ -11,7 +11,7 @@ export interface Site {
   readonly prefix: string;
   readonly redis: Redis;
   readonly one: ReplicaProcess;
-  /** The other replica; the same one where a file asked for only one. */
+  /** The other replica; the same one if a file asked for only one. */
   readonly two: ReplicaProcess;
   /** Makes devices of a new account with these names. Their rows are written in this order. */
   enrol<const Names extends readonly string[]>(...names: Names): Promise<DevicesOf<Names>>;

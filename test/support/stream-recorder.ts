@@ -16,7 +16,7 @@ export interface Inbox<T> {
    * arrived before. Rejects after `patienceMs` (`PATIENCE_MS`), and then lists what is there instead.
    */
   next(match?: (item: T) => boolean, patienceMs?: number): Promise<T>;
-  /** Ends the inbox. Waiters that are left are rejected, which one that lost a race may be. */
+  /** Ends the inbox, and rejects its remaining waiters. Such a waiter may be one that lost a race. */
   close(): void;
 }
 

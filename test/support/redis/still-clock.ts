@@ -15,13 +15,13 @@ export interface Announcement {
   payload: string;
 }
 
-/** A script says this behind its reply: its announcements, and whether an earlier copy of the call was carried out. */
+/** A script adds this to its reply: its announcements, and whether an earlier copy of the call was carried out. */
 interface Said {
   announced: Announcement[];
   isRepeated?: true;
 }
 
-/** Takes the announcements off a reply. Nothing is published, as in a cluster, so that the reply has all of them. */
+/** Takes the announcements off a reply. As in a cluster, nothing is published, so the reply has all of them. */
 function takeSaid(reply: Raw[]): Said {
   const said = reply.pop() as string | [string, string, string[]];
   const [, repeated, flat] = typeof said === 'string' ? ['', '0', []] : said;

@@ -11,7 +11,7 @@ export interface StoreWay {
   /** The URL for the replica. */
   readonly redisUrl: string;
   readonly env: Record<string, string>;
-  /** As in each proxy. */
+  /** Works like `silence` of each proxy. */
   silence(marker: string): void;
   swallowAnswers(): void;
   stop(): Promise<void>;

@@ -6,7 +6,7 @@ export interface TcpProxy {
   /** The Redis URL to give to a replica. */
   readonly url: string;
   /**
-   * Lets the next request that contains `marker` reach Redis, but not its reply come back: both ends are cut as soon as
+   * Lets the next request that contains `marker` reach Redis, and swallows its reply: both ends are cut as soon as
    * Redis has answered. Resolves when that has happened.
    */
   cutBeforeAnswerTo(marker: string): Promise<void>;

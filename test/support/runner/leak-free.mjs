@@ -31,7 +31,7 @@ function newSince(before) {
   return extra;
 }
 
-/** Adds to an error what the test saw when it failed, where its file has set `globalThis.tellScene` to tell that. */
+/** Adds to an error what the test saw when it failed, if its file has set `globalThis.tellScene` for that. */
 async function addScene(error, tellScene) {
   const scene = await tellScene?.();
   if (scene && typeof error?.stack === 'string')

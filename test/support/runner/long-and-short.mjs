@@ -6,8 +6,8 @@ const SECONDS = JSON.parse(readFileSync(new URL('./file-seconds.json', import.me
 const SHORT = 1;
 
 /**
- * Orders the files by their time in `file-seconds.json`: half of the time from the longest down, so that no worker ends
- * alone with a long one, and half from the shortest up. Long files wait, short ones compute: at once they fill the cores.
+ * Orders the files by their time in `file-seconds.json`: half of the time from the longest down, so that no worker ends alone
+ * with a long one, and half from the shortest up. Long files wait and short ones compute, so together they fill the cores.
  * Unlike the order that jest remembers, it is the same on every machine.
  */
 export default class LongAndShort {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const SLOWEST = 10;
-/** For shorter files the place in the order does not matter. */
+/** For shorter files the order does not matter. */
 const LISTED_FROM_SECONDS = 3;
 const LIST = new URL('./file-seconds.json', import.meta.url);
 

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import type { Ring } from '../../../shared/contract/modules/keys.ts';
 import type { TestDevice } from '../device.ts';
 
-/** A private key of Node, or what signs in its place, in base64url. */
+/** A private key of Node, or a function that signs in its place, in base64url. */
 type SigningKey = KeyObject | ((bytes: Uint8Array) => string);
 
 /** A device with its own keys. */
@@ -67,7 +67,7 @@ interface RingWishes {
   by: Pick<Keyed, 'key'>;
   members: readonly Keyed[];
   before?: MadeRing | undefined;
-  /** Fields that replace those of a right ring, or are added to them. */
+  /** Fields that replace those of a right ring, or that are added to it. */
   says?: Record<string, unknown>;
 }
 

@@ -17,7 +17,7 @@ import { hashOf } from '../../../shared/client/sealed/ring/ring.ts';
 import { type Check, refusal, refusalChecks, type RefusalVectors, sealedFile } from './vector-refusals.ts';
 
 /*
- * What every implementation has to open, and what it has to refuse. The same checks run in Node, Chromium and Firefox, so
+ * Checks what every implementation has to open and what it has to refuse. The same checks run in Node, Chromium and Firefox, so
  * this file uses nothing that one of them lacks.
  */
 
@@ -28,7 +28,7 @@ interface Item {
   by: string;
   sealed: string;
   text: string;
-  /** How often `text` stands there; left out: once. */
+  /** How often `text` is repeated; undefined: once. */
   times?: number;
   code: string;
   isRemoved?: boolean;
@@ -84,7 +84,7 @@ async function keysOf({ devices }: Vectors, id: string): Promise<DeviceKeys> {
   return { enc: await pair('ECDH', kept.enc, kept.public.enc), sig: await pair('ECDSA', kept.sig, kept.public.sig) };
 }
 
-/** Returns what the device knows that was on the first ring, and has walked to the last. */
+/** Returns what a device knows that was on the first ring and has walked to the last. */
 async function keyringOf(vectors: Vectors, id: string, textCrypto?: TextCrypto): Promise<Keyring> {
   const { account, hashes, rings, guests, now } = vectors;
   const store = { ...memoryKeys(), textCrypto };

@@ -5,7 +5,10 @@ import { openGrant } from '../../../shared/client/sealed/link/grant.ts';
 import { concat, fromBase64url, toBase64url } from '../../../shared/client/sealed/primitives/bytes.ts';
 import { sha256 } from '../../../shared/client/sealed/primitives/hkdf.ts';
 
-/* What must be refused of grants, records of files, and signals. As all checks of vectors, it runs in browsers too. */
+/*
+ * Checks what must be refused of grants, records of files, and signals. Like all checks of vectors, it runs in browsers
+ * too.
+ */
 
 /** A check: `got` must be `wanted`. Both are JSON. */
 export interface Check {
@@ -24,7 +27,7 @@ interface PiecesItem {
 interface RefusedPieces extends PiecesItem {
   /** A sealed byte that is changed. */
   flip?: number;
-  /** What the receiver takes the file for, where that is not what it is. */
+  /** What the receiver takes the file for, if that is wrong. */
   as?: { size?: number; index?: number; transfer_id?: string; key?: string };
   code: string;
 }

@@ -92,7 +92,7 @@ async function fetched(url: string): Promise<Place> {
   return { name: url, bytes: Buffer.from(await (await fetch(url)).text()) };
 }
 
-/** Starts it on loopback. Its nginx, unlike the one that ships, writes each request into a file and keeps that file. */
+/** Starts it on loopback. Unlike the shipped nginx, this one writes each request into a file and keeps that file. */
 export async function startWatchedSite(): Promise<WatchedSite> {
   const scratch = mkdtempSync(join(tmpdir(), 'baton-scratch-'));
   const [store, collector, push] = await Promise.all([startOwnRedis(), startCollector(), startPushServices()]);

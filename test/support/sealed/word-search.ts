@@ -8,10 +8,10 @@ export interface Place {
   readonly bytes: Buffer;
 }
 
-/** Returns a word that is nowhere by chance. */
+/** Returns a word that occurs nowhere by chance. */
 export const rareWord = (kind: string): string => `${kind}${randomBytes(12).toString('hex')}`;
 
-/** Returns the characters of base64 that follow from the word alone, where it begins at this offset of three bytes. */
+/** Returns the characters of base64 that depend on the word alone, if it begins at this offset within three bytes. */
 function base64Of(word: string, offset: number): string {
   const encoded = Buffer.from('\0'.repeat(offset) + word, 'latin1').toString('base64');
   const whole = Math.floor(((offset + word.length) * 8) / 6);

@@ -29,7 +29,10 @@ export interface OpenIdProvider {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The next user to log in: claims in addition to those of the protocol. `userinfo` go there and not into the ID token. */
+  /**
+   * The next user to log in: claims in addition to those of the protocol. Those in `userinfo` are returned there and not in the
+   * ID token.
+   */
   user: { claims: Record<string, unknown>; userinfo: Record<string, unknown> };
   misbehaviour: Misbehaviour;
   /** How often each endpoint was called. */
