@@ -1,8 +1,8 @@
 -------------------------------- MODULE join --------------------------------
-\* How an append and an attach meet: one account, one stream of one client, which comes back as often as it likes.
-\* A step that runs in the store is one script; whatever lies between two steps may happen in any order.
+\* This model shows how an append and an attach meet. It has one account and one stream of one client, which comes back
+\* as often as it likes. A step that runs in the store is one script; anything between two steps may happen in any order.
 \*
-\* AppendEvent        services/sync/redis/prelude/log.lua             append_and_notify
+\* AppendEvent   services/sync/redis/prelude/log.lua             append_and_notify
 \* Deliver       services/sync/streams/delivery/delivery.ts      event
 \* Open          services/sync/streams/opening/opening.ts        open: the stream is in the hub before its attach is sent
 \* OpenInStore   services/sync/streams/lua/stream-open.lua       the route, the position and the first page in one step
@@ -15,7 +15,7 @@
 \* SweepAnswer   services/sync/streams/upkeep/repair.ts          #compare, #readOn
 EXTENDS Naturals, Sequences, TLC
 
-CONSTANTS Events,   \* the ids that are ever given, 1 .. Events; the random bits see to it that none is given twice
+CONSTANTS Events,   \* the ids that are ever given, 1 .. Events; random bits ensure that none is given twice
           Kept,     \* entries that the log keeps
           Faults    \* announcements, routes, tails, answers and sockets that may be lost
 
@@ -24,18 +24,18 @@ VARIABLES
   next,     \* the id that the next entry gets
   prev,     \* prev[id]: the entry before it; 0: none
   route,    \* the store knows the route of the stream
-  bus,      \* announcements on their way, in no order, since one that nobody heard is repeated
-  state,    \* of the stream: services/sync/streams/stream/stream-state.ts
+  bus,      \* announcements on their way, unordered, since one that nobody heard is repeated
+  state,    \* the stream's state: services/sync/streams/stream/stream-state.ts
   pos,      \* its position; 0: none
   saw,      \* the positions that it remembers
   got,      \* what the client got on this stream since it was last told to fetch its state again
   missed,   \* an event came while it was not live
-  call,     \* what was asked of the store or is answered; a record with `kind`
-  sweep,    \* the same of the attach by the sweep, which runs beside
+  call,     \* a question to the store, or its answer; a record with `kind`
+  sweep,    \* the same for the attach by the sweep, which runs alongside
   client,   \* the position that the client has
   faults,   \* how many faults are left
   clean,    \* nothing was lost since the stream opened
-  isWrong   \* '' or what the client saw and may not see
+  isWrong   \* '' or what the client saw and must not see
 
 vars == <<log, next, prev, route, bus, state, pos, saw, got, missed, call, sweep, client, faults, clean, isWrong>>
 
@@ -44,7 +44,7 @@ Last == IF log = <<>> THEN 0 ELSE log[Len(log)]
 InLog(id) == \E i \in 1 .. Len(log) : log[i] = id
 \* services/sync/streams/prelude/position.lua, lost_reason
 IsValid(p) == p # 0 /\ (InLog(p) \/ (log # <<>> /\ prev[log[1]] = p))
-\* The first entry behind a position that is valid; 0: none. A page holds one entry here, so that a log has several pages.
+\* The first entry after a valid position; 0: none. A page holds one entry here, so that a log has several pages.
 After(p) == IF \E i \in 1 .. Len(log) : prev[log[i]] = p
             THEN log[CHOOSE i \in 1 .. Len(log) : prev[log[i]] = p] ELSE 0
 Page(p) == [lost |-> ~IsValid(p), top |-> Last, entry |-> IF IsValid(p) THEN After(p) ELSE 0,
@@ -77,7 +77,7 @@ Deliver(id) ==
      ELSE state' = "catchingUp" /\ UNCHANGED <<pos, saw, got, client, missed, isWrong>>
   /\ UNCHANGED <<log, next, prev, route, call, sweep, faults, clean>>
 
-\* Nobody on this replica hears what comes for a stream that it does not hold.
+\* A replica that does not hold the stream ignores what comes for it.
 Unheard(id) ==
   /\ id \in bus /\ state = "closed" /\ bus' = bus \ {id}
   /\ UNCHANGED <<log, next, prev, route, state, pos, saw, got, missed, call, sweep, client, faults, clean, isWrong>>
@@ -85,7 +85,7 @@ Unheard(id) ==
 Open ==
   /\ state = "closed" /\ call = None /\ sweep = None
   /\ state' = "opening" /\ pos' = client /\ saw' = {} /\ got' = {} /\ missed' = FALSE
-  \* An entry that was lost may still be announced.
+  \* A lost entry may still be announced.
   /\ clean' = (\A id \in bus : id <= Last)
   /\ call' = [kind |-> "open"]
   /\ UNCHANGED <<log, next, prev, route, bus, sweep, client, faults, isWrong>>
@@ -96,7 +96,7 @@ OpenInStore ==
   /\ call' = [kind |-> "opened"] @@ Page(pos)
   /\ UNCHANGED <<log, next, prev, bus, state, pos, saw, got, missed, sweep, client, faults, clean, isWrong>>
 
-\* What follows a page: the next one, or the stream is live.
+\* A page is followed by the next one, or the stream is live.
 Follow(page) ==
   IF page.ended /\ ~missed THEN state' = "live" /\ call' = None
   ELSE state' = "catchingUp" /\ call' = None
@@ -147,7 +147,7 @@ SweepAnswer ==
   /\ UNCHANGED <<log, next, prev, route, bus, pos, saw, got, missed, call, client, faults, clean, isWrong>>
 
 -----------------------------------------------------------------------------
-\* What may go wrong.
+\* Something goes wrong.
 
 Fault == faults > 0 /\ faults' = faults - 1 /\ clean' = FALSE
 
@@ -155,7 +155,7 @@ LoseAnnouncement(id) ==
   /\ Fault /\ id \in bus /\ bus' = bus \ {id}
   /\ UNCHANGED <<log, next, prev, route, state, pos, saw, got, missed, call, sweep, client, isWrong>>
 
-\* services/sync/redis/bus/announcer.ts, repeat: nobody knows whether it was heard.
+\* services/sync/redis/bus/announcer.ts, repeat: nobody knows whether the announcement was heard.
 Repeat(id) ==
   /\ faults > 0 /\ faults' = faults - 1
   /\ id < next /\ route /\ id \notin bus /\ bus' = bus \union {id}
@@ -166,7 +166,7 @@ LoseRoute ==
   /\ Fault /\ route /\ route' = FALSE
   /\ UNCHANGED <<log, next, prev, bus, state, pos, saw, got, missed, call, sweep, client, isWrong>>
 
-\* Another primary takes over, without the last entry.
+\* Another primary takes over without the last entry.
 LoseTail ==
   /\ Fault /\ Len(log) > 1 /\ log' = SubSeq(log, 1, Len(log) - 1)
   /\ UNCHANGED <<next, prev, route, bus, state, pos, saw, got, missed, call, sweep, client, isWrong>>
@@ -192,7 +192,7 @@ Next ==
   \/ \E id \in 1 .. Events : Deliver(id) \/ Unheard(id) \/ LoseAnnouncement(id) \/ Repeat(id)
   \/ LoseRoute \/ LoseTail \/ LosePage \/ LoseAttach \/ Close
 
-\* The parts that go on by themselves. No event need come, and no announcement need be heard.
+\* The parts that go on by themselves. They need no event, and no announcement that is heard.
 GoesOn ==
   /\ WF_vars(Open) /\ WF_vars(OpenInStore) /\ WF_vars(OpenAnswer)
   /\ WF_vars(ReadPage) /\ WF_vars(PageInStore) /\ WF_vars(PageAnswer)
@@ -201,14 +201,15 @@ GoesOn ==
 Spec == Init /\ [][Next]_vars /\ GoesOn
 
 -----------------------------------------------------------------------------
-\* Proves G1: in order, nothing left out unless the client was told, on one stream nothing twice.
+\* Proves G1: events come in order, nothing is left out unless the client was told, and nothing comes twice on one
+\* stream.
 InOrder == isWrong = ""
 
 \* Proves G1: an append finds the route, or the attach finds the entry. A live stream that lost nothing is at the end, or
 \* an announcement of something later is on its way to it.
 JoinHolds == (state = "live" /\ clean) => (pos = Last \/ \E id \in bus : id > pos)
 
-\* Proves G1, G18: once nothing more goes wrong and nothing more comes, the client is at the end of the log, by the sweep
-\* alone; also when the position was lost, and no further event tells of it.
+\* Proves G1, G18: once nothing more goes wrong and nothing more comes, the client reaches the end of the log by the
+\* sweep alone, even if the position was lost and no further event tells of it.
 Arrives == <>[](client = Last /\ state = "live")
 =============================================================================

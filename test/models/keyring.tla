@@ -1,6 +1,6 @@
 ------------------------------- MODULE keyring -------------------------------
-\* Rings of one account, put by clients that have checked the ring before; removed by a member; lost by a failover.
-\* A ring is [n, id, before]: its number, its hash, and the hash of the ring that it follows.
+\* The rings of one account. Clients that have checked the previous ring put them, a member removes them, and a
+\* failover loses them. A ring is [n, id, before]: its number, its hash, and the hash of the ring that it follows.
 \*
 \* Read          services/sync/keys/lua/keyring-head.lua   the rules check the signature against what was read
 \* Put           services/sync/keys/lua/keyring-put.lua
@@ -13,7 +13,7 @@ EXTENDS Naturals, Sequences, FiniteSets, TLC
 CONSTANTS Clients, Most, Drops, Losses
 
 VARIABLES
-  rings,     \* the chain in the store: the last one is in force
+  rings,     \* the chain in the store; the last ring is in force
   client,    \* client[c]: [step, ring]: the ring that it is about to put
   told,      \* rings that were answered as put
   made,      \* how many rings were made
@@ -72,7 +72,7 @@ Next == Drop \/ LoseTail \/ PutBack \/ \E c \in Clients : Read(c) \/ Put(c)
 Spec == Init /\ [][Next]_vars
 
 -----------------------------------------------------------------------------
-\* Proves G32: the rings are one chain, each the successor that a member of the one before has signed.
+\* Proves G32: the rings are one chain. Each is a successor that a member of the previous ring has signed.
 OneChain ==
   \A i \in 1 .. Len(rings) :
     /\ rings[i].n = i
@@ -82,7 +82,8 @@ OneChain ==
 AnsweredIsKept ==
   \A ring \in told : (\E i \in 1 .. Len(rings) : rings[i] = ring) \/ ring \in dropped \/ ring \in wasLost
 
-\* Proves G32: of the rings that follow the same one, one was put; more only after a failover or a removal.
+\* Proves G32: only one of the rings that follow the same ring was put. There are more only after a failover or a
+\* removal.
 OneSucceeds ==
   (losses = Losses /\ drops = Drops) => \A a, b \in told : a.before = b.before => a = b
 =============================================================================

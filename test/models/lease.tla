@@ -1,7 +1,7 @@
 -------------------------------- MODULE lease --------------------------------
-\* Who lives, and who cleans up after the dead: one replica with a stream, and two that watch it and each other.
-\* Time goes in beats (2 s). A replica that runs beats once in each; one that is paused does not, for as long as it likes.
-\* A counter is not counted here: what matters of it is whether it changed since somebody read it.
+\* This model shows who lives and who cleans up after the dead. It has one replica with a stream, and two that watch it and
+\* each other. Time goes in beats (2 s). A running replica beats once in each; a paused one does not, for as long as it
+\* likes. The model does not count counters: only whether a counter changed since somebody read it matters.
 \*
 \* Beat          services/sync/replicas/replica.ts                          #beat
 \* Renewed       services/sync/replicas/lua/lease-renew.lua
@@ -15,29 +15,29 @@
 \* Attach        services/sync/streams/lua/stream-attach.lua                the route under the new id
 EXTENDS Naturals, FiniteSets, TLC
 
-CONSTANT Troubles      \* how often somebody is paused or killed
+CONSTANT Troubles      \* how often a replica is paused or killed
 
 Watchers == {"a", "b"}
-DEAD_AFTER == 2       \* readings; failure-detector.ts, DEAD_AFTER_MS has three
+DEAD_AFTER == 2       \* readings; DEAD_AFTER_MS of failure-detector.ts makes three
 Ids == {"v1", "v2"}   \* the ids of the watched replica: the one that it starts with, and the next
 All == Watchers \union Ids
 
 VARIABLES
   how,      \* how[r]: "runs", "paused", "killed"; r a watcher or "v"
-  beaten,   \* who has beaten in this beat of time
-  slept,    \* who slept through a beat since its last reading
+  beaten,   \* the replicas that have beaten in this beat of time
+  slept,    \* the replicas that slept through a beat since their last reading
   own,      \* the present id of the watched replica
   lease,    \* ids with a counter
   reaping,  \* reaping[id]: its reaper; "" none
   changed,  \* changed[w][id]: the counter of id changed since w read it
   still,    \* still[w][id]: for how many readings in a row w has seen it stand still
-  sees,     \* sees[w]: the leases and reapers that w has read last
+  sees,     \* sees[w]: the leases and reapers that w last read
   route,    \* ids under which the store has the route of the stream
   set,      \* ids whose set has the account
-  online,   \* what was announced of the device
+  online,   \* what was last announced about the device
   job,      \* job[w]: what the reaper w does: [id, step]
   troubles,
-  slow      \* the watched replica was paused, or not heard, for so long that it may be taken for dead
+  slow      \* for how many beats the watched replica was paused or unheard; it may be taken for dead
 
 vars == <<how, beaten, slept, own, lease, reaping, changed, still, sees, route, set, online, job, troubles, slow>>
 
@@ -55,7 +55,7 @@ Init ==
   /\ job = [w \in Watchers |-> NoJob]
   /\ troubles = Troubles /\ slow = 0
 
-\* Everybody who runs has beaten: the next beat. `slow` counts for how many the watched replica has not.
+\* When all running replicas have beaten, the next beat begins. `slow` counts the beats that the watched replica missed.
 Tick ==
   /\ \A r \in Everybody : how[r] = "runs" => r \in beaten
   /\ slept' = (slept \union {r \in Watchers : how[r] = "paused" /\ r \notin beaten})
@@ -82,9 +82,10 @@ Attach ==
   /\ route' = {own} /\ set' = set \union {own} /\ online' = TRUE
   /\ UNCHANGED <<how, beaten, slept, own, lease, reaping, changed, still, sees, job, troubles, slow>>
 
-\* A watcher renews its own lease, and reads all. What it saw before proves nothing when it slept in between. One without a
-\* lease comes back under another id, which has the same name here, since it holds no stream. In each beat the
-\* watched one comes first, then "a", then "b": what else they do comes in between, and the states are a quarter.
+\* A watcher renews its own lease, and reads all. If it slept in between, what it saw before proves nothing. A watcher
+\* without a lease comes back under another id, which has the same name here, since it holds no stream. In each beat the
+\* watched replica comes first, then "a", then "b". Their other steps come in between, so this loses nothing and leaves a
+\* quarter of the states.
 Observed(w) ==
   /\ how[w] = "runs" /\ w \notin beaten
   /\ LET before == IF w = "a" THEN "v" ELSE "a" IN before \in beaten \/ how[before] # "runs"
@@ -119,7 +120,7 @@ TakeOver(w, id) ==
   /\ job' = [job EXCEPT ![w] = [id |-> id, step |-> "claimed"]]
   /\ UNCHANGED <<how, beaten, slept, own, lease, changed, still, sees, route, set, online, troubles, slow>>
 
-\* Routes of ids that are being reaped count as gone. It has read the table after its claim (reaper.ts, #reap).
+\* Routes of ids that are being reaped count as gone. The reaper has read the table after its claim (reaper.ts, #reap).
 Reconcile(w) ==
   /\ IsAlive(w) /\ job[w].step = "claimed" /\ sees[w].reaping[job[w].id] = w
   /\ LET open == {id \in route : sees[w].reaping[id] = ""} IN
@@ -134,7 +135,7 @@ Forget(w) ==
   /\ job' = [job EXCEPT ![w].step = "forgotten"]
   /\ UNCHANGED <<how, beaten, slept, own, lease, reaping, changed, still, sees, route, online, troubles, slow>>
 
-\* The sample of the set is empty. `set` before `reaping`: what is left in it is reconciled first.
+\* The sample of the set is empty. `set` comes before `reaping`, because what is left in the set is reconciled first.
 Finish(w) ==
   /\ IsAlive(w)
   /\ job[w].step = "forgotten" \/ (job[w].step = "claimed" /\ sees[w].reaping[job[w].id] = w /\ job[w].id \notin set)
@@ -143,7 +144,7 @@ Finish(w) ==
   /\ UNCHANGED <<how, beaten, slept, own, lease, changed, still, sees, route, set, online, troubles, slow>>
 
 -----------------------------------------------------------------------------
-\* Watchers are alike: "a" is one that may die, "b" one that may be paused, and lives.
+\* Watchers are alike, so "a" is the one that may die, and "b" the one that may be paused, and lives.
 Pause(r) ==
   /\ r \in {"v", "b"} /\ (r = "v" => own = "v1") /\ troubles > 0 /\ troubles' = troubles - 1
   /\ how[r] = "runs" /\ how' = [how EXCEPT ![r] = "paused"]
@@ -173,16 +174,16 @@ GoesOn ==
 Spec == Init /\ [][Next]_vars /\ GoesOn
 
 -----------------------------------------------------------------------------
-\* Nobody takes a replica for dead that beats, whoever is paused: only one that was silent for so long. Graces, which hide a
-\* reload (G7), are left out here: tests and the checker of histories have them.
+\* A replica that beats is never taken for dead, whoever is paused. Only a replica that was silent for long enough is.
+\* Graces, which hide a reload (G7), are left out here; tests and the checker of histories cover them.
 TheLivingKeepTheirLease == [][("v1" \in lease /\ "v1" \notin lease') => slow >= DEAD_AFTER - 1]_vars
 
-\* Proves G6: an id has a lease or a reaper, never both: who counts as gone knows that it does.
+\* Proves G6: an id never has both a lease and a reaper, so a replica that counts as gone knows that it does.
 LeaseOrReaper == \A id \in All : ~(id \in lease /\ reaping[id] # "")
 
-\* Proves G6: the device of a killed replica is announced offline, also when its reaper dies, or was paused.
+\* Proves G6: the device of a killed replica is announced offline, even if its reaper dies or was paused.
 GhostsEnd == (how["v"] = "killed") ~> ~online
 
-\* Proves G1: a stream that is open is routed in the end, where its replica hears.
+\* Proves G1: an open stream is routed in the end, to where its replica hears.
 OpenIsRouted == (how["v"] # "killed" /\ troubles = 0) ~> (how["v"] = "killed" \/ (own \in lease /\ route = {own} /\ online))
 =============================================================================

@@ -1,7 +1,8 @@
 ------------------------------- MODULE linking -------------------------------
-\* Two new devices are let into the ring at once: "x" shows a code, "y" scans the invite of the device that lets it in. The
-\* service keeps the chain, and lies about keys, requests, grants and answers. A stranger has photographed both.
-\* A request is <<device, attempt>>. A grant is [secret, request, to, n, by]: n is the ring that it names, 0 one of a stranger.
+\* Two new devices are let into the ring at the same time: "x" shows a code, "y" scans the invite of the device that lets it
+\* in. The service keeps the chain, and lies about keys, requests, grants and answers. A stranger has photographed both. A
+\* request is <<device, attempt>>. A grant is [secret, request, to, n, by]: n is the ring that it names; 0 is a ring of a
+\* stranger.
 \*
 \* Scan          shared/client/sealed/link/link-code.ts     checkKeys; invite.ts: checkInvite
 \* Read          shared/client/sealing/rings.ts             change: walks to the newest ring
@@ -18,9 +19,9 @@ CONSTANTS Attempts, Faults
 VARIABLES
   ring,     \* the members by their keys, of each ring in the store
   device,   \* device[d]: [step, attempt, grant, pin]: a new device; pin is the newest ring that it believes
-  letting,  \* letting[d]: [step, attempt, keys, base]: the program that lets it in, and the ring that it follows
+  letting,  \* letting[d]: [step, attempt, keys, base]: the program that lets d in, and the ring that it follows
   grants,   \* grants that were sent to the service
-  shown,    \* grants whose digits the device shows that let in
+  shown,    \* grants whose digits the approving device shows
   faults
 
 vars == <<ring, device, letting, grants, shown, faults>>
@@ -30,7 +31,7 @@ Keys == New \union {"stranger"}
 NoGrant == [secret |-> <<>>, request |-> <<>>, to |-> "", n |-> 0, by |-> ""]
 Newest == ring[Len(ring)]
 
-\* A code has a secret of its own at each attempt, an invite the same one.
+\* A code has a new secret at each attempt; an invite always has the same one.
 SecretOf(d) == IF d = "x" THEN <<d, device[d].attempt>> ELSE <<d, 0>>
 RequestOf(d) == <<d, device[d].attempt>>
 
@@ -44,7 +45,7 @@ To(d, step) == letting' = [letting EXCEPT ![d].step = step]
 
 \* The service shows any keys and any request. A code has the fingerprint of the keys, and names the request.
 FitsCode(d, keys) == keys = d
-\* The digits are of the secret, the keys and the request, and the new device shows its own.
+\* The digits depend on the secret, the keys and the request, and the new device shows its own.
 FitsDigits(d, keys, request) == keys = d /\ request = RequestOf(d)
 Scan(d) ==
   /\ device[d].step = "asks" /\ letting[d].step \in {"idle", "done", "failed"}
@@ -59,7 +60,7 @@ Read(d) ==
   /\ letting' = [letting EXCEPT ![d].step = "puts", ![d].base = Len(ring)]
   /\ UNCHANGED <<ring, device, grants, shown, faults>>
 
-\* By compare-and-set. The answer may be lost for good: the program fails, and its user is told.
+\* The put is a compare-and-set. Its answer may be lost for good; then the program fails, and its user is told.
 Put(d) ==
   /\ letting[d].step = "puts"
   /\ IF letting[d].base # Len(ring) THEN To(d, "reads") /\ UNCHANGED <<ring, faults>>
@@ -85,7 +86,7 @@ Leave(d) ==
   /\ ring' = Append(ring, Newest \ {letting[d].keys})
   /\ UNCHANGED <<device, grants, shown, faults>>
 
-\* A grant that was sent, or one of a stranger who has the secret. The service gives it as often as it likes, to anybody.
+\* The grant was sent, or comes from a stranger who has the secret. The service gives it to anybody, as often as it likes.
 Opens(d, grant) == grant.to = d /\ grant.secret = SecretOf(d) /\ grant.request = RequestOf(d)
 Take(d) ==
   /\ device[d].step = "asks"
@@ -95,8 +96,8 @@ Take(d) ==
                                   ![d].grant = IF Opens(d, grant) THEN grant ELSE NoGrant]
   /\ UNCHANGED <<ring, letting, grants, shown, faults>>
 
-\* The user compares the digits with those of the device that lets in. Then the service shows the rings from any one on, those
-\* of the account or those of a stranger.
+\* The user compares the digits with those of the approving device. Then the service shows the rings from any ring on, either
+\* those of the account or those of a stranger.
 Fits(grant, pin) == IF grant.n = 0 THEN pin = 0 ELSE pin >= grant.n
 Confirm(d) ==
   /\ device[d].step = "asked"
@@ -107,13 +108,13 @@ Confirm(d) ==
   /\ UNCHANGED <<ring, letting, grants, shown, faults>>
 
 \* A program dies, and another one goes on with what is stored. The approval is stored until the user has answered. Every later
-\* program asks or refuses, so that the new device stays where it was.
+\* program asks the user or refuses, so the new device stays where it was.
 Dies(d) ==
   /\ Fault /\ UNCHANGED <<ring, grants, shown>>
   /\ \/ device[d].step = "asked" /\ UNCHANGED <<device, letting>>
      \/ letting[d].step \in {"reads", "puts", "seals", "leaves"} /\ To(d, "failed") /\ UNCHANGED device
 
-\* The user asks again with the same invite, which a service may take twice.
+\* The user asks again with the same invite, which a service may accept twice.
 Again(d) ==
   /\ d = "y" /\ device[d].step = "out" /\ device[d].attempt < Attempts
   /\ device' = [device EXCEPT ![d].step = "asks", ![d].attempt = @ + 1]
@@ -125,25 +126,26 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 -----------------------------------------------------------------------------
-\* Proves G37: a ring has no keys but those that the user has brought, by a code or by digits.
+\* Proves G37: a ring has no keys except those that the user has brought, by a code or by digits.
 OnlyShownKeys == \A n \in 1 .. Len(ring) : ring[n] \subseteq {"old"} \union {d \in New : letting[d].attempt > 0}
 
-\* Proves G37: a device whose letting in has succeeded is in the ring that its grant names, whoever was let in meanwhile.
+\* Proves G37: a device that was let in successfully is in the ring that its grant names, whoever else was let in meanwhile.
 DoneIsIn ==
   \A d \in New : letting[d].step = "done" =>
     /\ d \in Newest
     /\ \E grant \in grants : grant.request = <<d, letting[d].attempt>> /\ d \in ring[grant.n]
 
-\* Proves G37: a grant is taken for the request that it was made for, and for no other one of the same device.
+\* Proves G37: a grant is accepted only for the request that it was made for, and for no other request of the same device.
 ForItsRequest == \A d \in New : device[d].step \in {"asked", "in"} => device[d].grant.request = RequestOf(d)
 
-\* Proves G37: a new device believes the ring of its grant, or one that follows. It keeps nothing that its user has not confirmed.
+\* Proves G37: a new device believes the ring of its grant, or one that follows. It keeps nothing that the user has not
+\* confirmed.
 Believes ==
   \A d \in New : device[d].step = "in" =>
     /\ device[d].grant \in shown /\ device[d].grant.n # 0
     /\ device[d].pin >= device[d].grant.n /\ d \in ring[device[d].grant.n]
 
-\* Proves G37: whoever lets a device in can always go on, also where others change the ring meanwhile.
+\* Proves G37: a device that lets another one in can always go on, even if others change the ring meanwhile.
 AllEnd ==
   \A d \in New : letting[d].step \notin {"idle", "done", "failed"} => ENABLED (Read(d) \/ Put(d) \/ Seal(d) \/ Leave(d))
 =============================================================================

@@ -19,7 +19,7 @@ CONSTANTS Polls, Faults
 VARIABLES
   state,      \* pending, approved, consumed, denied, expired
   fence,      \* the number of the newest lease
-  leased,     \* a lease runs
+  leased,     \* a lease is running
   over,       \* the time of the request is over
   poll,       \* poll[p]: [step, fence, says]
   sessions,   \* sessions that the broker made of this request, by key
@@ -80,13 +80,13 @@ MintFails(p) ==
   /\ poll' = [poll EXCEPT ![p].step = "finishes", ![p].says = "approved"]
   /\ UNCHANGED <<state, fence, leased, over, claim, removed, delivered, decided>>
 
-\* Before the mint, or by the broker's answer. A session that another poll has made meanwhile stays.
+\* The refusal comes before the mint, or is the broker's answer. A session that another poll has made meanwhile stays.
 Refuse(p) ==
   /\ poll[p].step \in {"leased", "expected"}
   /\ poll' = [poll EXCEPT ![p].step = "finishes", ![p].says = "denied"]
   /\ UNCHANGED <<state, fence, leased, over, sessions, claim, removed, delivered, decided, faults>>
 
-\* In the store. `is` is the answer.
+\* Runs in the store. `is` is the answer.
 Finish(p) ==
   /\ poll[p].step = "finishes"
   /\ LET isMine == fence = poll[p].fence
@@ -96,7 +96,7 @@ Finish(p) ==
        /\ leased' = IF isMine /\ state = "approved" THEN FALSE ELSE leased
   /\ UNCHANGED <<fence, over, sessions, claim, removed, delivered, decided, faults>>
 
-\* The store ended the request, and its answer is lost: the same call again (consume.ts, finish).
+\* The store ended the request, and its answer was lost. The same call comes again (consume.ts, finish).
 FinishAgain(p) ==
   /\ poll[p].step \in {"answers", "done"} /\ poll[p].says = "consumed" /\ faults > 0 /\ faults' = faults - 1
   /\ p \notin delivered /\ To(p, "finishes")
@@ -112,7 +112,7 @@ Die(p) ==
   /\ poll[p].step \notin {"idle", "done"} /\ faults > 0 /\ faults' = faults - 1 /\ To(p, "done")
   /\ UNCHANGED <<state, fence, leased, over, sessions, claim, removed, delivered, decided>>
 
-\* Two minutes later, when no lease runs: the device has made a request, if it has the session.
+\* This comes two minutes later, when no lease is running. If the device has the session, it has made a request by then.
 Check ==
   /\ claim /\ ~leased /\ over /\ state # "approved"
   /\ \A p \in Polls : poll[p].step \in {"idle", "done"}
@@ -123,7 +123,7 @@ Next ==
   \/ Decide("approved") \/ Decide("denied") \/ TimeIsOver \/ Expire \/ Lapse \/ Check
   \/ \E p \in Polls : Lease(p) \/ Expect(p) \/ Mint(p) \/ MintFails(p) \/ Refuse(p) \/ Finish(p) \/ FinishAgain(p) \/ Answer(p) \/ Die(p)
 
-\* A lease that nobody ends lapses in the end.
+\* A lease that nobody ends lapses eventually.
 LapsesAtLast == leased /\ (\A p \in Polls : poll[p].step \in {"idle", "done"}) /\ leased' = FALSE
                 /\ UNCHANGED <<state, fence, over, poll, sessions, claim, removed, delivered, decided, faults>>
 
@@ -136,13 +136,13 @@ Spec ==
 \* Proves G11: a login request makes one session, and one poll has it.
 OneSession == Cardinality(sessions) <= 1 /\ Cardinality(delivered) <= 1
 
-\* Proves G11: who has the session has one that exists, of a request that is consumed and was approved.
+\* Proves G11: a poll that has a session has one that exists, of a request that was approved and consumed.
 DeliveredIsConsumed == delivered # {} => (state = "consumed" /\ sessions # {} /\ decided = {"approved"})
 
-\* Proves G11: a decision is made once, and what has ended stays as it ended.
+\* Proves G11: a decision is made once, and an end stays as it is.
 DecidedOnce == Cardinality(decided) <= 1 /\ (sessions # {} => decided = {"approved"})
 EndsOnce == [][(state \in {"consumed", "denied", "expired"}) => (state' = state)]_vars
 
-\* Proves G11: a session that no poll has is signed out again. The request may expire under a mint whose lease lapsed.
+\* Proves G11: a session that no poll has is signed out again. The request may expire during a mint whose lease lapsed.
 NobodysSessionEnds == (sessions # {}) ~> (delivered # {} \/ removed)
 =============================================================================

@@ -1,9 +1,8 @@
 ------------------------------- MODULE members -------------------------------
-\* Who belongs to an account, as its devices see it: rings that members sign, one of them a thief, shown by a service that lies
-\* and helps the thief. A ring is the sequence of all rings up to it, so two rings are the same only if all rings before them
-\* are. Its last entry names the members, and who signed it.
-\* What is proved is proved of one honest device, "own". The other one is modelled without its notes, so it does more than a
-\* real one.
+\* This model shows who belongs to an account, as its devices see it. Members sign rings, one member is a thief, and a service
+\* that lies and helps the thief shows the rings. A ring is the sequence of all rings up to it, so two rings are the same only
+\* if all rings before them are. Its last entry names the members, and who signed it. The proofs are about one honest device,
+\* "own". The other one is modelled without its notes, so it does more than a real one.
 \*
 \* Change        shared/client/sealing/rings.ts             change. The service answers what it likes: a ring may be in its
 \*                                                          hands while its device was told that another one was faster
@@ -19,9 +18,9 @@ CONSTANTS Most
 
 VARIABLES
   pin,      \* pin[d]: the newest ring that an honest device has taken
-  kept,     \* a ring whose device was told that another one was faster: the service may show it all the same
+  kept,     \* a ring whose device was told that another one was faster; the service may show it all the same
   named,    \* [by, ring]: rings that members have named, and that are not in the chain of "own"
-  removed,  \* the thief is noted as removed: as a member until a ring is without it, or else for good
+  removed,  \* the thief is noted as removed: as a member until a ring is without it, otherwise for good
   knows,    \* "own" was told that the thief is out, by a ring or by the news
   heard     \* the ring that the other device named last
 
@@ -44,7 +43,7 @@ Holders(ring) ==
   IF before = Nowhere \/ IsRotated(before, ring) THEN Members(ring) \union {Last(ring).by}
   ELSE Holders(before) \union Members(ring)
 
-\* What still counts of what members have named.
+\* The rings that members have named and that still count.
 Open(said, ring) == {c \in said : c.by \in Members(ring) /\ ~IsIn(c.ring, ring)}
 Allows(ring, said) ==
   /\ "own" \in Members(ring) /\ Open(said, ring) = {}
@@ -71,18 +70,18 @@ Change(d, members) ==
        \/ kept = {} /\ kept' = {ring} /\ UNCHANGED <<pin, named, removed, knows>>
   /\ UNCHANGED heard
 
-\* Nobody lets in a device that is known to be out: no id is given twice.
+\* No device lets in one that is known to be out, because no id is given twice.
 Was(who, ring) == \E n \in 1 .. Len(ring) : who \in ring[n].members
 LetIn(d, who) ==
   /\ ~Was(who, pin[d]) /\ ~(knows /\ d = "own" /\ who = Thief)
   /\ Change(d, Members(pin[d]) \union {who})
 Remove(d) == Change(d, Members(pin[d]) \ {Thief})
 
-\* What the thief signs on a chain: rings without itself, without the other device, and with both of them again.
+\* The rings that the thief signs on a chain: without itself, without the other device, and with both of them again.
 Forgeries(ring) == {Members(ring) \ {Thief}, Members(ring) \ {"other"}, Members(ring) \union {"other", Thief}}
 Forged == UNION {{After(pin[d], members, Thief) : members \in Forgeries(pin[d])} : d \in Honest}
 
-\* The rings that a device has, up to any number.
+\* The rings of a device, up to any number.
 Shown == UNION {{SubSeq(pin[d], 1, n) : n \in 1 .. Len(pin[d])} : d \in Honest}
 
 Follows(ring, next) ==
@@ -117,10 +116,11 @@ Spec == Init /\ [][Next]_vars
 HasHeard == heard # Nowhere /\ "other" \in Members(pin["own"])
 IsWithout(ring) == Thief \notin Members(ring) /\ Was(Thief, ring)
 
-\* Proves G35: nothing is sealed for a removed device by a device that was told, or to which another member has named a ring without it.
+\* Proves G35: a device seals nothing for a removed device, once it was told of the removal, or once another member has named a
+\* ring without that device.
 NothingForRemoved == MaySeal /\ (knows \/ (HasHeard /\ IsWithout(heard))) => Thief \notin Holders(pin["own"])
 
-\* Proves G36: who has had a text of another member has the ring of that text in its chain, or has stopped.
+\* Proves G36: a device that has received a text of another member has the ring of that text in its chain, or has stopped.
 OneChainOrStopped == MaySeal /\ HasHeard => IsIn(heard, pin["own"])
 
 \* Proves G36: a thief stops the others only until it is removed, which each of them can do.

@@ -1,7 +1,7 @@
 import { RING_MODELS } from './ring-mutants.mjs';
 
 /*
- * The models, and of each the faults that are put into it: texts that are replaced, and the property that must break.
+ * The models, each with its faults: the texts that are replaced, and the property that must break.
  */
 export const MODELS = {
   join: [
@@ -67,7 +67,7 @@ export const MODELS = {
     {
       title: 'the time that a watcher slept through counts',
       breaks: 'TheLivingKeepTheirLease',
-      // With two readings a single missed beat is all that is needed in any case.
+      // With two readings, a single missed beat is enough in any case.
       changes: [
         ['DEAD_AFTER == 2', 'DEAD_AFTER == 3'],
         [

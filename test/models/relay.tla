@@ -1,7 +1,7 @@
 -------------------------------- MODULE relay --------------------------------
-\* The bytes of one file of `Size` units: a sender, who goes where it is told, and receivers, each of which replaces the one
-\* before. Chunks of a sender that was replaced come late. The store of the bytes may lose them; the record does not.
-\* A unit is named by its offset, so what a receiver has is right if it has 0 .. Size - 1 in order.
+\* The bytes of one file of `Size` units. A sender goes where it is told, and each receiver replaces the one before. Chunks
+\* of a replaced sender come late. The store of the bytes may lose them; the record does not. A unit is named by its offset,
+\* so what a receiver has is right if it has 0 .. Size - 1 in order.
 \*
 \* Enter         services/sync/relay/lua/relay-open.lua          side w: the token of the sender
 \* SendChunk     services/sync/relay/upload/upload.ts            #send
@@ -20,14 +20,14 @@ CONSTANTS Size, Generations, Faults
 
 VARIABLES
   record,     \* the account's record: [g, offset, delivered]
-  store,      \* the relay's: [g, base, end, cut, chunks, w, r, got, skips]; g = 0: nothing there; cut: what is dropped;
-              \* made: the newest generation that was made, which its maker knows
+  store,      \* [g, base, end, cut, chunks, w, r, got, skips] of the relay; g = 0: nothing there; cut: what is dropped;
+              \* made: the newest generation that was made, known to its maker
   sender,     \* [token, g, at]: its request; token 0: none
   late,       \* chunks on their way: [token, g, start]
   reader,     \* [token, g, at, from]: its request; token 0: none
   device,     \* units that the receiving device has, over all its requests
   next,       \* the next token
-  forgot,     \* the store forgot that a range was read that began behind what was taken
+  forgot,     \* the store forgot that a range was read that began after what was taken
   faults
 
 vars == <<record, store, sender, late, reader, device, next, forgot, faults>>
@@ -43,7 +43,7 @@ Init ==
   /\ store = [NoStore EXCEPT !.g = 1, !.made = 1]
   /\ sender = NoSender /\ late = {} /\ reader = NoReader /\ device = {} /\ next = 1 /\ forgot = FALSE /\ faults = Faults
 
-\* The sender knows the generation by the event relay:rewind, and asks where it goes on.
+\* The sender learns the generation from the event relay:rewind, and asks where to go on.
 Enter ==
   /\ sender.token = 0 /\ next <= Tokens /\ store.g # 0 /\ store.g = record.g /\ store.end < Size
   /\ sender' = [token |-> next, g |-> store.g, at |-> store.end]
@@ -56,20 +56,20 @@ SendChunk ==
   /\ sender' = [sender EXCEPT !.at = sender.at + 1]
   /\ UNCHANGED <<record, store, reader, device, next, forgot, faults>>
 
-\* A chunk finds only the stream of its generation. A refused one is cut off again.
+\* A chunk finds only the stream of its generation. A refused chunk is cut off again.
 Commit(chunk) ==
   /\ chunk \in late /\ late' = late \ {chunk}
   /\ IF chunk.g = store.g /\ chunk.token = store.w /\ chunk.start = store.end
      THEN store' = [store EXCEPT !.chunks = @ \union {chunk.start}, !.end = chunk.start + 1]
      ELSE UNCHANGED store
-  \* Its sender hears that it is refused, and asks again.
+  \* The sender of the chunk learns that it was refused, and asks again.
   /\ sender' = IF sender.token = chunk.token /\ store' = store THEN NoSender ELSE sender
   /\ UNCHANGED <<record, reader, device, next, forgot, faults>>
 
-\* Where the device goes on: it has everything before its first missing unit.
+\* The offset at which the device goes on: it has everything before its first missing unit.
 First == IF 0 .. Size - 1 \subseteq device THEN Size ELSE CHOOSE i \in 0 .. Size - 1 : i \notin device /\ \A j \in 0 .. i - 1 : j \in device
 
-\* A request may also ask for a part behind what the device has: a range.
+\* A request may also ask for a range after what the device has.
 Read(from) ==
   /\ reader.token = 0 /\ next <= Tokens /\ store.g = record.g /\ from < Size /\ ~record.delivered
   /\ from \in {First, First + 1}
@@ -82,7 +82,7 @@ Take ==
   /\ device' = device \union {reader.at} /\ reader' = [reader EXCEPT !.at = @ + 1]
   /\ UNCHANGED <<record, store, sender, late, next, forgot, faults>>
 
-\* What was taken is dropped, but for a tail, which is left out here: it only saves rewinds.
+\* What was taken is dropped, except for a tail, which is left out here because it only saves rewinds.
 Report ==
   /\ reader.token # 0 /\ reader.token = store.r /\ reader.g = store.g /\ reader.at > store.base
   /\ store' = [store EXCEPT !.got = IF store.skips \/ reader.at <= store.got THEN store.got ELSE reader.at,
@@ -91,7 +91,7 @@ Report ==
   /\ store' # store
   /\ UNCHANGED <<record, sender, late, reader, device, next, forgot, faults>>
 
-\* The device got units on another path, and says up to where it has everything, whatever request reads.
+\* The device got units on another path, and says up to where it has everything, whatever request is reading.
 Aside(upTo) ==
   /\ faults > 0 /\ faults' = faults - 1 /\ store.g # 0 /\ upTo > First
   /\ device' = device \union 0 .. upTo - 1
@@ -105,8 +105,8 @@ Delivered ==
   /\ record' = [record EXCEPT !.delivered = TRUE]
   /\ UNCHANGED <<store, sender, late, reader, device, next, forgot, faults>>
 
-\* A reader that finds nothing where it reads, and nobody who will send it: the next generation, from there. A reader that
-\* was replaced makes none.
+\* A reader finds nothing where it reads, and nobody will send it. It makes the next generation, which begins there. A
+\* replaced reader makes none.
 NeedsRewind ==
   /\ reader.token # 0 /\ reader.at < Size
   /\ \/ store.g # reader.g /\ store.g <= record.g
@@ -138,7 +138,7 @@ SenderGoes ==
   /\ faults > 0 /\ faults' = faults - 1 /\ sender.token # 0 /\ sender' = NoSender
   /\ UNCHANGED <<record, store, late, reader, device, next, forgot>>
 
-\* Its client, or its replica, dies. The device keeps what it has.
+\* The client or the replica of the reader dies. The device keeps what it has.
 ReaderGoes ==
   /\ faults > 0 /\ faults' = faults - 1 /\ reader.token # 0 /\ reader' = NoReader
   /\ UNCHANGED <<record, store, sender, late, device, next, forgot>>
@@ -155,11 +155,11 @@ Spec == Init /\ [][Next]_vars
 \* Proves G19: what the store has and has not dropped is one piece up to its end, whoever sent it and however late.
 OnePiece == \A i \in store.cut .. store.end - 1 : i \in store.chunks
 
-\* Proves G19: a file that counts as delivered is whole at its receiver, also over several requests and generations. One
-\* exception: a store that lost everything forgot that a range was read, and a receiver that goes on at N counts as one that
-\* has what lies before N.
+\* Proves G19: a file that counts as delivered is whole at its receiver, even over several requests and generations. There
+\* is one exception: a store that lost everything forgot that a range was read, and a receiver that goes on at N counts as
+\* having what lies before N.
 DeliveredIsWhole == record.delivered => (device = 0 .. Size - 1 \/ forgot)
 
-\* Proves G19: a generation in the record has or had its stream: nobody takes a new one for lost.
+\* Proves G19: a generation in the record has or had its stream, so a new generation never counts as lost.
 StreamBeforeRecord == store.g = 0 \/ store.g >= record.g
 =============================================================================

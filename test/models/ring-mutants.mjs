@@ -1,5 +1,5 @@
 /*
- * The faults that are put into the models of rings, and of the devices that have them, as mutants.mjs has them.
+ * The faults for the models of rings and of the devices that have them, in the form of mutants.mjs.
  */
 export const RING_MODELS = {
   keyring: [

@@ -17,13 +17,13 @@ const HERE = join(ROOT, 'test/models');
 const AT_ONCE = 2;
 const JAVA = ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Xmx1g'];
 
-/** What TLC exits with when a property is broken: an invariant, a temporal property. */
+/** The exit codes of TLC when a property is broken: an invariant, a temporal property. */
 const BROKEN = new Set([12, 13]);
 
 const say = (text) => process.stdout.write(`${text}\n`);
 const textOf = (name, kind) => readFileSync(join(HERE, `${name}.${kind}`), 'utf8');
 
-/** Runs TLC on a module in a folder of its own; resolves to its exit code and what it said. `counts`: of each step, too, which
+/** Runs TLC on a module in a folder of its own; resolves to its exit code and its output. `counts` also counts each step, which
  * takes half of the time. */
 async function runTlc(jar, { name, text, config, beside = [], counts = false }) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-model-'));
@@ -46,14 +46,14 @@ async function runTlc(jar, { name, text, config, beside = [], counts = false }) 
 const propertiesOf = (config) =>
   [...config.matchAll(/^(?:INVARIANTS?|PROPERT(?:Y|IES)) (.*)$/gm)].flatMap(([, names]) => names.split(' '));
 
-/** Returns actions that no behaviour takes: a model in which something never happens proves nothing about it. */
+/** Returns the actions that no behaviour takes. A model in which something never happens proves nothing about it. */
 function neverTaken(output) {
   const last = new Map();
   for (const [, action, count] of output.matchAll(/^<(\w+) line [^>]*>: \d+:(\d+)$/gm)) last.set(action, Number(count));
   return last.size === 0 ? ['any action'] : [...last].filter(([, count]) => count === 0).map(([action]) => action);
 }
 
-/** Returns the files that a model says its steps are in, and that are not there. */
+/** Returns the missing ones of the files that a model names for its steps. */
 const missingFiles = (text) =>
   [...text.matchAll(/(?:services|shared)\/[\w./-]+\.\w+/g)]
     .map(([path]) => path)
@@ -85,7 +85,7 @@ async function printSteps(jar, { name, model }) {
   return linesIn(name, output);
 }
 
-/** The steps that checkers of runs read are the model's. */
+/** Checks that the steps that checkers of runs read are those of the model. */
 async function checkSteps(jar, noted) {
   const [made, kept] = [await printSteps(jar, noted), stepsOf(noted.name)];
   const odd = [...made.filter((line) => !kept.includes(line)), ...kept.filter((line) => !made.includes(line))];
@@ -93,7 +93,7 @@ async function checkSteps(jar, noted) {
   return { ok: made.length > 0, why: `${made.length} steps` };
 }
 
-/** Puts the faults of a mutant into a model. Each text that is replaced must be there once. */
+/** Puts the faults of a mutant into a model. Each replaced text must occur exactly once. */
 function mutated(text, changes) {
   return changes.reduce((made, [from, to]) => {
     if (made.split(from).length !== 2) throw new Error(`${made.split(from).length - 1} times in the model: ${from}`);
@@ -105,7 +105,7 @@ async function checkMutant(jar, name, { changes, breaks }) {
   const config = textOf(name, 'cfg');
   const all = propertiesOf(config);
   if (!all.includes(breaks)) return { ok: false, why: `${breaks} is not checked` };
-  // The other properties may be broken too, and first.
+  // The other properties are left out, because they may break too, and earlier.
   const only = config.replaceAll(/^(INVARIANTS?|PROPERT(?:Y|IES)) .*$/gm, (line, kind) =>
     line.split(' ').includes(breaks) ? `${kind} ${breaks}` : '',
   );

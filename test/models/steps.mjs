@@ -16,7 +16,7 @@ Words(r) == <<r.state, r.accepted, r.relay, r.why>>
 Steps ==
   \\/ \\E by \\in Parties \\ {"other"}, action \\in Actions : Act(by, action) /\\ Note(Words(t) \\o <<by, action, Told(by, action)>> \\o Words(t'))
   \\/ Expire /\\ Note(Words(t) \\o <<"system", "expire", "changes">> \\o Words(t'))`,
-    /** A record is its state, and what else is true of it. */
+    /** A record is its state, with what else is true of it. */
     line(values) {
       const record = ([state, accepted, relay, why]) =>
         state === 'gone' ? state : [state, accepted && 'accepted', relay && 'relay', why].filter(Boolean).join('+');
@@ -37,7 +37,7 @@ Steps ==
       \\/ Lease(p) \\/ Expect(p) \\/ Mint(p) \\/ MintFails(p) \\/ Refuse(p) \\/ FinishAgain(p) \\/ Answer(p) \\/ Die(p)`,
     line: (values) => values,
   },
-  // A request as its record in the store says it: with its lease, its time, and the place of a fencing number.
+  // A request in the form of its record in the store: with its lease, its time, and the place of a fencing number.
   lease: {
     model: 'login',
     constants: { Faults: 4 },
@@ -97,11 +97,11 @@ Steps ==
   },
 };
 
-/** Returns the notes of this name, and the model that they belong to: the one of the same name where they name none. */
+/** Returns the notes of this name, and their model. Notes that name no model belong to the model of the same name. */
 const noteOf = (name) => ({ model: name, ...NOTES[name] });
 export const NOTED = Object.keys(NOTES).map((name) => ({ name, model: noteOf(name).model }));
 
-/** Returns a module for TLC, and its configuration, that prints the steps of a model. */
+/** Returns a module for TLC that prints the steps of a model, and its configuration. */
 export function notingModule(name, config) {
   const { model, definitions, view, constants = {} } = noteOf(name);
   const text = `---- MODULE ${name}Steps ----
@@ -122,7 +122,7 @@ View == ${view ?? 'vars'}
   return { text, config: set };
 }
 
-/** Returns the lines of what TLC printed. It breaks long values into lines. */
+/** Returns the lines that TLC printed. TLC breaks long values into several lines. */
 export function linesIn(name, output) {
   const found = [...output.matchAll(/<<\s*"@",(.*?)>>/gs)].map(([, values]) =>
     JSON.parse(`[${values.replaceAll(/\bTRUE\b/g, 'true').replaceAll(/\bFALSE\b/g, 'false')}]`),

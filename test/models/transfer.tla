@@ -1,14 +1,14 @@
 ------------------------------- MODULE transfer -------------------------------
 \* The states of one transfer: its sender, its receiver, another device of the account, and the replica itself (expiry, a
-\* device that was signed out). Anybody sends anything at any time, so a request
-\* that is repeated, comes late or comes twice is one of the behaviours.
+\* device that was signed out). Anybody sends anything at any time, so the behaviours include requests that are repeated,
+\* come late or come twice.
 \*
 \* Act           services/sync/transfers/lua/transfer-act.lua
 \* Expire        services/sync/transfers/lua/transfer-expire.lua
 \* LoseTail      a primary without the last step takes over
 EXTENDS Naturals, Sequences, FiniteSets, TLC
 
-CONSTANTS Most,    \* steps that come, copies included
+CONSTANTS Most,    \* steps that come, including copies
           Losses
 
 Parties == {"sender", "receiver", "other", "system"}
@@ -77,7 +77,7 @@ Expire ==
   /\ told' = IF IsOver THEN told ELSE Append(told, "FAILED")
   /\ UNCHANGED <<count, losses, said>>
 
-\* What was told stays told: ids of the log that are gone are reported to each stream.
+\* What was told stays told: each stream is told of ids that the log has lost.
 LoseTail ==
   /\ losses > 0 /\ t # before /\ losses' = losses - 1
   /\ t' = before /\ UNCHANGED <<before, count, said, told>>
@@ -89,17 +89,19 @@ Spec == Init /\ [][Next]_vars
 WasLost == losses < Losses
 Ends == {"DONE", "FAILED", "CANCELLED"}
 
-\* Proves G12: an end is one: nothing follows it, and no two answers name different ends; but for what a failover lost.
+\* Proves G12: a transfer has one end. Nothing follows it, and no two answers name different ends, except for what a
+\* failover lost.
 EndIsLast == WasLost \/ \A i \in 1 .. Len(told) : told[i] \in Ends => i = Len(told)
 OneEnd == WasLost \/ \A a, b \in said : (a.state \in Ends /\ b.state \in Ends) => a.state = b.state
 
 \* Proves G12: both parties are told each state in one log, so the last word is the record's.
 BothAgree == (WasLost \/ told = <<>> \/ t.state = "gone") \/ told[Len(told)] = t.state
 
-\* Proves G12: nobody else takes a step, and only the receiver accepts, rejects and completes.
+\* Proves G12: no other device takes a step, and only the receiver accepts, rejects and completes.
 OnlyParties ==
   \A a \in said : a.by # "other" /\ (a.action \in {"accept", "reject", "complete"} => a.by = "receiver")
 
-\* Proves G12: a step that was answered leads to an end that it allows: who completed is not told of a refusal.
+\* Proves G12: a step that was answered leads to an end that it allows. A receiver that completed is not told of a
+\* refusal.
 DoneIsComplete == WasLost \/ \A a \in said : (a.action = "complete" => a.state = "DONE") /\ (a.action = "reject" => a.state = "CANCELLED")
 =============================================================================
