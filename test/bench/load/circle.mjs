@@ -2,9 +2,9 @@ import { accountOf, identityLines, PATHS, requestText } from './wire.mjs';
 import { Listener } from './listener.mjs';
 import { pause } from './overlapped.mjs';
 
-/** What takes longer than this is lost, and the run with it. */
+/** A message that takes longer than this counts as lost, and fails the run. */
 const LOST_AFTER_MS = 30_000;
-/** What one acknowledgement may name. */
+/** The most messages that one acknowledgement may name. */
 const MOST_ACKED = 100;
 const REOPEN_AFTER_MS = 100;
 const CONTENT = '"content":"';
@@ -13,15 +13,15 @@ const ID_LENGTH = 36;
 
 const fieldAt = (text, field) => text.indexOf(field) + field.length;
 
-/** As often as it takes: whether anything was lost, messages tell. */
+/** Opens the stream again, as often as it takes. Messages tell whether anything was lost. */
 async function reopen(stream) {
   await pause(REOPEN_AFTER_MS);
   if (stream.isWanted) await stream.open().catch(() => reopen(stream));
 }
 
 /**
- * The devices of one account: the first sends, the others listen, by turns on one server and the other (a pair's receiver
- * on another than its sender's). With `senderListens` the first has its stream open too, as it is in use.
+ * Opens the devices of one account. The first sends, and the others listen on the two servers in turn (the receiver of a pair
+ * on another server than its sender). With `senderListens` the first has its stream open too, as in real use.
  */
 export async function openCircle({ group, number, listeners, lanes, urls, bytes, senderListens }) {
   const { user, devices } = accountOf(group, number, listeners + 1);
@@ -42,7 +42,7 @@ export async function openCircle({ group, number, listeners, lanes, urls, bytes,
 
   function acknowledge(i, ids) {
     const call = send(i, 'POST', PATHS.ack, { message_ids: ids }).finally(() => running.delete(call));
-    // Whoever waits for it hears how it ended; until then a failure is not unheard.
+    // Whoever waits for the call learns how it ended. Until then a failure must not count as unhandled.
     call.catch(() => undefined);
     running.add(call);
   }
@@ -64,7 +64,7 @@ export async function openCircle({ group, number, listeners, lanes, urls, bytes,
       if (i > 0) counts[name] = (counts[name] ?? 0) + 1;
     };
     const stream = new Listener({ user, device, url: urls[(number + i) % urls.length], onFrame });
-    // A server may send a stream away (`reconnect`); what was missed comes with the position.
+    // A server may send a stream away (`reconnect`). Missed events come with the position.
     stream.onLost = () => void reopen(stream);
     return stream;
   });
@@ -92,7 +92,9 @@ export async function openCircle({ group, number, listeners, lanes, urls, bytes,
     setAckEvery(every) {
       ackEvery = every;
     },
-    /** Sends a message to all receivers. Resolves, once accepted and delivered to all, to the milliseconds until then. */
+    /**
+     * Sends a message to all receivers. Once it is accepted and delivered to all, this resolves to the milliseconds until then.
+     */
     async exchange() {
       const key = (sent += 1);
       const to = listeners === 1 ? { to_device_id: receivers[0].id } : { to: '*' };
@@ -102,13 +104,13 @@ export async function openCircle({ group, number, listeners, lanes, urls, bytes,
       const [arrivedMs] = await Promise.all([arrived, accepted]);
       return arrivedMs - startedMs;
     },
-    /** The first receiver acknowledges the oldest message that it has not; there has to be one. */
+    /** The first receiver acknowledges its oldest unacknowledged message. There must be one. */
     acknowledgeOne: () => send(1, 'POST', PATHS.ack, { message_ids: unacknowledged[1].splice(0, 1) }),
     signal: () =>
       send(0, 'POST', PATHS.signal, { to_device_id: receivers[0].id, kind: 'candidate', payload: 'x'.repeat(bytes) }),
     copy: () => send(0, 'PUT', PATHS.clipboard, { content: 'x'.repeat(bytes), content_type: 'text/plain' }),
     list: () => send(0, 'GET', PATHS.devices),
-    /** The receivers' duty: whatever arrived is acknowledged. */
+    /** The receivers acknowledge everything that arrived. */
     async finish() {
       for (const [i, ids] of unacknowledged.entries()) {
         while (ids?.length > 0) acknowledge(i, ids.splice(0, MOST_ACKED));

@@ -2,7 +2,7 @@ import { openCircle } from './circle.mjs';
 import { makeLanes } from './lanes.mjs';
 import { overlapped, pause } from './overlapped.mjs';
 
-/** Accounts that are being opened at the same moment. */
+/** The number of accounts that are opened at the same time. */
 const OPENING = 20;
 const WITHIN_MS = 10_000;
 
@@ -14,7 +14,7 @@ const finish = async () => {
   await Promise.all(circles.map((circle) => circle.finish()));
 };
 
-/** What a command does, and by which event of the receivers it is seen to be delivered. */
+/** Each command, and the event by which the receivers see its delivery. */
 const COMMANDS = {
   message: { act: (circle) => circle.exchange() },
   ack: { act: (circle) => circle.acknowledgeOne() },
@@ -42,7 +42,9 @@ async function timed(ackEvery, run) {
   return { ...found, seconds };
 }
 
-/** Accounts that send and receive, all in one process, so that one clock measures the way of a message. */
+/**
+ * Tasks for accounts that send and receive. All are in one process, so that one clock measures the way of a message.
+ */
 export const CIRCLE_TASKS = {
   async openCircles({ urls, accounts, ...circle }) {
     lanes = urls.map(makeLanes);
@@ -62,7 +64,7 @@ export const CIRCLE_TASKS = {
 
   acknowledgeAll: finish,
 
-  /** One message in flight: the next is sent when the last was accepted and delivered. */
+  /** One message is in flight: the next is sent when the previous one was accepted and delivered. */
   oneByOne: ({ messages, ackEvery }) =>
     timed(ackEvery, async () => {
       const latencies = [];
@@ -70,7 +72,7 @@ export const CIRCLE_TASKS = {
       return { latencies };
     }),
 
-  /** Evenly spaced, whatever the answers do: a slow server does not slow the questions down. */
+  /** Messages are evenly spaced, whatever the answers do: a slow server does not slow the sending. */
   paced: ({ perSecond, seconds, ackEvery }) =>
     timed(ackEvery, async () => {
       const exchanges = [];
@@ -85,7 +87,7 @@ export const CIRCLE_TASKS = {
       return { latencies: await Promise.all(exchanges), lateness };
     }),
 
-  /** `inFlight` messages at any moment. */
+  /** `inFlight` messages are in flight at any moment. */
   saturated: ({ inFlight, seconds, ackEvery }) =>
     timed(ackEvery, async () => {
       const latencies = [];
@@ -97,7 +99,7 @@ export const CIRCLE_TASKS = {
       return { latencies };
     }),
 
-  /** One route's hot path, so many times; messages are not acknowledged, so that `ack` finds them. */
+  /** Calls one route's hot path this many times. Messages are not acknowledged, so that `ack` finds them. */
   async command({ command, count, inFlight }) {
     const { act, event } = COMMANDS[command];
     const before = event && countOf(event);

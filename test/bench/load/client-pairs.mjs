@@ -3,14 +3,14 @@ import { makeClient } from '../../../dist/shared/client/http/client.js';
 import { makeStream } from '../../../dist/shared/client/stream/stream.js';
 import { leanFetch } from './client-transport.mjs';
 
-/** A message that takes longer than this is lost, and the run with it. */
+/** A message that takes longer than this counts as lost, and fails the run. */
 const LOST_AFTER_MS = 10_000;
-/** What one acknowledgement may name. */
+/** The most messages that one acknowledgement may name. */
 const MOST_ACKED = 100;
 
 const random = () => randomBytes(9).toString('base64url');
 
-/** A development device: a client and a stream on one server. */
+/** Makes a development device: a client, and a stream on one server. */
 export function makeDevice({ url, user, name }) {
   const id = random();
   const headers = { 'X-Dev-User': user, 'X-Dev-Device': id, 'X-Dev-Name': name, 'X-Dev-Type': 'linux' };
@@ -38,7 +38,7 @@ export function makeDevice({ url, user, name }) {
   };
 }
 
-/** The receiver's duty: tell the service what has arrived, `every` messages in one request. 0: never. */
+/** Makes the receiver's duty: it tells the service what has arrived, `every` messages in one request. 0: never. */
 function makeAcknowledger(client, every) {
   const arrived = [];
   const running = new Set();
@@ -61,8 +61,8 @@ function makeAcknowledger(client, every) {
 }
 
 /**
- * Two devices of one account: the sender talks to and listens on one server, the receiver on the other, so that every
- * message crosses. Both streams are open, as they are in use.
+ * Opens two devices of one account. The sender talks to and listens on one server, the receiver on the other, so that
+ * every message crosses. Both streams are open, as in real use.
  */
 export async function openPair({ sendOn, listenOn, bytes, ackEvery }) {
   const user = `bench-${random()}`;
@@ -89,7 +89,7 @@ export async function openPair({ sendOn, listenOn, bytes, ackEvery }) {
     });
 
   return {
-    /** Sends one message. Resolves, once it was both accepted and delivered, to the milliseconds until delivery. */
+    /** Sends one message. Once it was both accepted and delivered, this resolves to the milliseconds until delivery. */
     async exchange() {
       const number = (sent += 1);
       const body = { to_device_id: receiver.id, content: `${number} `.padEnd(bytes, 'x') };

@@ -3,17 +3,20 @@ import { Listener } from './listener.mjs';
 import { overlapped, pause } from './overlapped.mjs';
 
 const WITHIN_MS = 120_000;
-/** A connection that was refused (a full backlog, a server that is going) is tried again after this. */
+/** The pause before a refused connection (a full backlog, a server that is going) is tried again. */
 const RETRY_MS = 100;
 
 const streams = [];
-/** Streams that lost their server, how many are going to, and those that wait for their turn to come back. */
+/**
+ * The number of streams that lost their server, the number that will lose it, and the streams that wait for their turn
+ * to come back.
+ */
 let lost = 0;
 let losses = 0;
 const waiting = [];
 let opening = 0;
 let refused = 0;
-/** Where a stream that loses its server goes; null: to the same one. */
+/** Where a stream that loses its server goes; null: to the same server. */
 let refuge = null;
 
 async function openUntilLive(stream) {
@@ -41,7 +44,7 @@ function openNext(width) {
   }
 }
 
-/** Comes back as soon as it hears of its loss; at most `width` at once. */
+/** Comes back as soon as it notices its loss; at most `width` at once. */
 function comeBack(stream, width) {
   lost += 1;
   if (refuge !== null) stream.moveTo(refuge);
@@ -49,9 +52,9 @@ function comeBack(stream, width) {
   openNext(width);
 }
 
-/** Thousands of quiet streams, a part of them in each process. */
+/** Tasks for thousands of quiet streams. Each process has a part of them. */
 export const FLEET_TASKS = {
-  /** Opens streams `from` to `to`, the devices of an account beside each other, over all servers by turns. */
+  /** Opens streams `from` to `to`. The devices of an account are next to each other, and the servers take turns. */
   async openStreams({ group, from, to, perAccount, urls, width }) {
     const added = Array.from({ length: to - from }, (_, i) => {
       const number = from + i;
@@ -66,7 +69,7 @@ export const FLEET_TASKS = {
     return { refused };
   },
 
-  /** All are cut in one moment and come back at once, each with its position. */
+  /** Cuts all streams in one moment. They come back at once, each with its position. */
   async storm({ width }) {
     refused = 0;
     for (const stream of streams) stream.cut();
@@ -74,7 +77,7 @@ export const FLEET_TASKS = {
     return { refused };
   },
 
-  /** From now on whoever loses its server comes to this one; those of `from` will. */
+  /** From now on a stream that loses its server comes to `to`. Those on `from` will lose it. */
   async expectLoss({ from, to }) {
     refuge = to;
     losses = streams.filter(({ url }) => url === from).length;
@@ -82,7 +85,7 @@ export const FLEET_TASKS = {
     refused = 0;
   },
 
-  /** Resolves when those have lost it and all are live. */
+  /** Resolves when these streams have lost it and all are live. */
   async untilLive() {
     const deadline = performance.now() + WITHIN_MS;
     while (lost < losses || streams.some(({ isLive }) => !isLive)) {

@@ -1,12 +1,15 @@
 import { connect } from 'node:net';
 
 /*
- * Requests as an edge sends them: over a few kept connections, each of which carries one at a time, whoever's they are.
- * Bare sockets, because Node's client takes several times what is to be measured.
+ * Requests go as an edge sends them: over a few kept connections, each of which carries one request at a time, from any
+ * client. They are bare sockets, because Node's client takes several times what is measured.
  */
 
 const HEAD_END = '\r\n\r\n';
-/** Well before a server closes a connection that nobody uses: a request must not meet that. */
+/**
+ * The limit is well below the time after which a server closes an unused connection, because a request must not meet
+ * that.
+ */
 const IDLE_MS = 20_000;
 
 class Lane {
@@ -26,7 +29,7 @@ class Lane {
     return performance.now() - this.#usedMs > IDLE_MS;
   }
 
-  /** Resolves to status and body of the answer. One request at a time. */
+  /** Resolves to the status and the body of the answer. Only one request at a time is allowed. */
   ask(text) {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -62,7 +65,7 @@ class Lane {
   }
 }
 
-/** The connections to one server: as many as are needed at once. */
+/** Makes the connections to one server: as many as are needed at once. */
 export function makeLanes(url) {
   const { hostname, port, host } = new URL(url);
   const free = [];

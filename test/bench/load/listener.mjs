@@ -3,14 +3,14 @@ import { identityLines, PATHS, requestText } from './wire.mjs';
 
 const ID = /^id: ?(\S+)$/m;
 
-/** The event stream of a device, as a bare socket. An event comes in one chunk, so that what is around it does no harm. */
+/** The event stream of a device, as a bare socket. An event comes in one chunk, so the bytes around it do no harm. */
 export class Listener {
   #socket = null;
   #text = '';
   #onReady = null;
   #opening = null;
 
-  /** `onFrame(name, text)` hears whatever comes, `onLost()` of an end that nobody asked for. */
+  /** `onFrame(name, text)` is called with each event, `onLost()` at an end that nobody asked for. */
   constructor({ user, device, url, onFrame, onLost }) {
     Object.assign(this, { user, device, url, onFrame, onLost });
     this.lastEventId = null;
@@ -19,8 +19,8 @@ export class Listener {
   }
 
   /**
-   * Connects, from the last position on, unless it is connecting. Resolves with `ready`; rejects with anything else that the
-   * server says.
+   * Connects from the last position, unless it is connecting already. Resolves with `ready`; rejects with anything else that
+   * the server says.
    */
   open() {
     this.isWanted = true;
@@ -32,12 +32,12 @@ export class Listener {
     return opening;
   }
 
-  /** From the next `open` on it connects to another server. */
+  /** The next `open` connects to another server. */
   moveTo(url) {
     this.url = url;
   }
 
-  /** Cuts the connection, as a client that is gone. */
+  /** Cuts the connection, like a client that is gone. */
   cut() {
     const socket = this.#socket;
     this.#socket = null;

@@ -2,13 +2,13 @@ import { CIRCLE_TASKS } from './circles.mjs';
 import { FLEET_TASKS } from './fleet.mjs';
 
 /*
- * A process that holds clients. Does the tasks of its parent, one at a time.
+ * A process that holds clients. It does the tasks of its parent, one at a time.
  */
 
 const TASKS = {
   ...CIRCLE_TASKS,
   ...FLEET_TASKS,
-  /** This process's own processor time so far, in microseconds. */
+  /** Returns this process's own processor time so far, in microseconds. */
   async usage() {
     const { user, system } = process.cpuUsage();
     return user + system;

@@ -1,6 +1,6 @@
 /*
- * As much of the wire as the load speaks, to all kinds of server alike: the routes, and the headers that an edge
- * sets (identity `edge`, `APP_EDGE_TRUST=secret`).
+ * The part of the wire that the load speaks to every kind of server: the routes, and the headers that an edge sets
+ * (identity `edge`, `APP_EDGE_TRUST=secret`).
  */
 
 export const EDGE_SECRET = 'only-the-benchmark-knows-this-secret-of-an-edge';
@@ -14,7 +14,9 @@ export const PATHS = {
   devices: '/api/devices',
 };
 
-/** The account of this number, with so many devices. Ids follow from the number: every process knows them. */
+/**
+ * Returns the account of this number, with this many devices. Ids follow from the number, so every process knows them.
+ */
 export function accountOf(group, number, devices) {
   const user = `${group}-${number}`;
   return {
@@ -23,7 +25,7 @@ export function accountOf(group, number, devices) {
   };
 }
 
-/** What an edge sets on a request of a device, as lines. */
+/** Returns the headers that an edge sets on a request of a device, as lines. */
 export const identityLines = (user, device) =>
   [
     `X-Edge-Secret: ${EDGE_SECRET}`,
@@ -34,7 +36,7 @@ export const identityLines = (user, device) =>
     'X-Forwarded-For: 192.0.2.7',
   ].join('\r\n');
 
-/** A request as it goes over the socket; what is sent as JSON has to be ASCII. */
+/** Returns a request as it goes over the socket. The JSON must be ASCII. */
 export function requestText({ method, path, host, identity, json }) {
   const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${identity}\r\n`;
   if (json === undefined) return `${head}\r\n`;
@@ -44,14 +46,14 @@ export function requestText({ method, path, host, identity, json }) {
 
 const ROWS_AT_ONCE = 500;
 
-/** Writes the rows of devices that signed in before; the service adds none for what an edge names. */
+/** Writes the rows of devices that signed in before, because the service adds none for devices that an edge names. */
 export async function writeRows({ redis, keyPrefix, group, accounts, devices }) {
   const now = Date.now();
   for (let from = 0; from < accounts; from += ROWS_AT_ONCE) {
     const pipeline = redis.pipeline();
     for (let i = from; i < Math.min(accounts, from + ROWS_AT_ONCE); i += 1) {
       const account = accountOf(group, i, devices);
-      // As `formatRow` of devices/row.ts: no session that the service knows.
+      // The form is that of `formatRow` of devices/row.ts: no session that the service knows.
       const rows = account.devices.flatMap(({ id, name }) => [id, [name, 'linux', now, '', 0].join('\n')]);
       pipeline.hset(`${keyPrefix}:{${account.user}}:devices`, ...rows);
     }

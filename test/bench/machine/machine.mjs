@@ -4,7 +4,7 @@ import { cpus } from 'node:os';
 /** Microseconds of one tick of /proc/stat (USER_HZ is 100 wherever Node runs). */
 const TICK_MICROS = 10_000;
 
-/** Processor time of everything on this machine so far; null where there is no /proc. */
+/** Returns the processor time of everything on this machine so far; null without /proc. */
 function busyMicros() {
   try {
     const [user, nice, system, , , irq, softirq] = readFileSync('/proc/stat', 'utf8')
@@ -17,7 +17,10 @@ function busyMicros() {
   }
 }
 
-/** Starts to look; the answer tells which share of the machine everybody else took since then, given what we took. */
+/**
+ * Starts to watch. The returned function tells which share of the machine all others took since then, given what the
+ * bench took.
+ */
 export function watchOthers() {
   const busy = busyMicros();
   const startedMs = performance.now();

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** The processors that this process may use. */
+/** Returns the processors that this process may use. */
 function allowed() {
   const list = /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '';
   return list.split(',').flatMap((part) => {
@@ -11,9 +11,9 @@ function allowed() {
 }
 
 const LAYOUTS = {
-  /** One processor for the whole way of an event: servers and Redis. All others are the load's. */
+  /** One processor serves the whole way of an event: servers and Redis. The load has all others. */
   one: (cpus) => ({ servers: cpus.slice(-1), redis: cpus.slice(-1), load: cpus.slice(0, -1) }),
-  /** One half for the servers, the other for Redis and the load: Redis has what the servers leave alone. */
+  /** The servers have one half, Redis and the load the other. Redis gets what the servers leave alone. */
   apart: (cpus) => {
     const [load, servers] = [cpus.slice(0, cpus.length >> 1), cpus.slice(cpus.length >> 1)];
     return { servers, redis: load, load };
@@ -29,24 +29,24 @@ function setsOf(layout) {
     if (cpus.length < 2) return null;
     return Object.fromEntries(Object.entries(LAYOUTS[layout](cpus)).map(([kind, set]) => [kind, set.join(',')]));
   } catch {
-    // Only Linux has /proc; elsewhere the scheduler decides, and the output says so.
+    // Only Linux has /proc. Elsewhere the scheduler decides, and the output says so.
     return null;
   }
 }
 
 /**
- * Which processors `servers`, `redis` and `load` have: then the kinds of server do not differ in what they have, and the
- * load cannot take time from what is measured. `command` and `pin` do nothing where there is no taskset, no /proc, or one
- * processor, and with `none`.
+ * Decides which processors `servers`, `redis` and `load` have, so that all kinds of server have the same, and the load cannot
+ * take time from what is measured. `command` and `pin` do nothing where there is no taskset, no /proc, or one processor, and
+ * with `none`.
  */
 export function makePinning(layout) {
   const sets = setsOf(layout);
   return {
     text: sets === null ? 'none' : `servers on cpu ${sets.servers}; Redis on ${sets.redis}; the load on ${sets.load}`,
-    /** The words that start a node process on its processors. */
+    /** Returns the words that start a node process on its processors. */
     command: (kind, args) =>
       sets === null ? [process.execPath, ...args] : ['taskset', '-c', sets[kind], process.execPath, ...args],
-    /** Moves a running process, all its threads included. */
+    /** Moves a running process with all its threads. */
     pin(kind, pid) {
       if (sets !== null) spawnSync('taskset', ['-acp', sets[kind], String(pid)]);
     },

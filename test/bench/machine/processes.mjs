@@ -8,12 +8,15 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const REPLICA = at('../../../dist/services/sync/main.js');
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 15_000;
-/** Limits are counted as ever, and so high that no run meets one: a few accounts send what thousands would. */
+/**
+ * Limits are counted as usual, and are so high that no run meets one: a few accounts send what thousands otherwise
+ * send.
+ */
 const RATE_LIMIT_SCALE = '100000';
 
 const running = new Set();
 
-/** For the very end: whatever is still there. */
+/** Ends everything that is still there, at the very end. */
 export function killAll() {
   for (const child of running) child.kill('SIGKILL');
 }
@@ -21,7 +24,7 @@ export function killAll() {
 function start([command, ...args], env) {
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, ...env },
-    // The figures alone go to standard output.
+    // Only the figures go to standard output.
     stdio: ['ignore', 2, 2, 'ipc'],
   });
   running.add(child);
@@ -29,7 +32,7 @@ function start([command, ...args], env) {
   return child;
 }
 
-/** The next message that has this field. Rejects when the process ends before. */
+/** Resolves to the next message that has this field. Rejects when the process ends before. */
 function answer(child, field) {
   return new Promise((resolve, reject) => {
     const settle = (act) => (value) => {
@@ -59,13 +62,13 @@ async function stop(child) {
 const asServer = (child, url) => ({
   url,
   stop: () => stop(child),
-  /** It says goodbye to nobody. */
+  /** It ends without a farewell. */
   async kill() {
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
   },
-  /** Microseconds of processor time and bytes of memory; `settle` collects garbage first. */
+  /** Returns microseconds of processor time and bytes of memory; `settle` collects garbage first. */
   look(probe = 'usage') {
     const usage = answer(child, 'usage');
     child.send({ probe });
@@ -102,7 +105,7 @@ function replicaEnv({ redisUrl, keyPrefix, port, adminPort }) {
   };
 }
 
-/** `{ floor, express, classes, baton }`, each of which starts one server of its kind. */
+/** Returns `{ floor, express, classes, baton }`. Each starts one server of its kind. */
 export function makeServers({ redisUrl, keyPrefix, pinning, nodeFlags }) {
   const flags = ['--expose-gc', '--import', at('../servers/probe.mjs')];
   const byHand =
@@ -125,7 +128,7 @@ export function makeServers({ redisUrl, keyPrefix, pinning, nodeFlags }) {
   };
 }
 
-/** A process that holds clients. `ask` gives it one task at a time and resolves to the result. */
+/** Starts a process that holds clients. `ask` gives it one task at a time and resolves to the result. */
 export async function startLoad({ pinning, script = '../load/load.mjs' }) {
   const child = start(pinning.command('load', [at(script)]), {});
   await answer(child, 'started');

@@ -2,7 +2,7 @@ import { inRounds, withSides } from '../rounds/rounds.mjs';
 import { leastDisturbed } from '../rounds/side.mjs';
 import { makeCircles } from './messages.mjs';
 
-/** In this order: what is acknowledged was sent before. */
+/** The order matters: what is acknowledged was sent before. */
 const COMMANDS = [
   ['message', 'POST /api/message, and its delivery'],
   ['ack', 'POST /api/message/ack, one message, and its event'],
@@ -11,7 +11,7 @@ const COMMANDS = [
   ['devices', 'GET /api/devices, two devices'],
 ];
 
-/** What each route's hot path costs servers and Redis: the same number of requests for every kind. */
+/** Measures what each route's hot path costs servers and Redis: the same number of requests for every kind. */
 export async function measureCommands({ options, say, ...parts }) {
   const { rounds, tries, operations: count, commandsInFlight: inFlight, pairs: accounts, bytes } = options;
   const steps = COMMANDS.map(([command, title]) => ({
@@ -25,7 +25,7 @@ export async function measureCommands({ options, say, ...parts }) {
         return { servers_us: servers_us / count, redis_us: redis_us / count, others };
       };
       if (command !== 'ack') return leastDisturbed(tries, once);
-      // What was acknowledged once is gone; so is now what the tries of the messages left.
+      // Acknowledged messages are gone, so this runs once. It then removes what the tries of the messages left.
       const figures = await once();
       await side.load.ask('acknowledgeAll');
       return figures;

@@ -2,10 +2,13 @@ import { inRounds, KINDS, withSides } from '../rounds/rounds.mjs';
 import { leastDisturbed } from '../rounds/side.mjs';
 import { makeCircles, runMessages } from './messages.mjs';
 
-/** Streams that all accounts of a size have together; few accounts still let several messages go at once. */
+/** Returns how many accounts of a size share these streams. There are enough accounts for several messages at once. */
 const accountsFor = (listeners, streams) => Math.max(8, Math.round(streams / listeners));
 
-/** A message to all devices of an account, by the number of them that listen; the device that sends does not. */
+/**
+ * Measures a message to all devices of an account, by the number of them that listen. The sending device does not
+ * listen.
+ */
 export async function measureFanOut({ options, say, ...parts }) {
   const { rounds, tries, fanOut, fanOutSeconds: seconds, fanOutStreams, ackEvery, bytes } = options;
   const found = [];

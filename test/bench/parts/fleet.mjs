@@ -3,13 +3,13 @@ import { KINDS, orderOf, summaryOf } from '../rounds/rounds.mjs';
 import { makeSide } from '../rounds/side.mjs';
 import { writeRows } from '../load/wire.mjs';
 
-/** Devices of one account: with a single one each, a stream would also carry an account of its own. */
+/** The devices of one account. With a single device each stream would also carry an account of its own. */
 const PER_ACCOUNT = 2;
-/** A process may hold so many sockets (the limit of open files, here and on the server, is often 20,000). */
+/** The sockets that a process may hold (the limit of open files, here and on the server, is often 20,000). */
 const STREAMS_PER_LOAD = 4_000;
-/** Streams that have just opened are not swept for so long (a quarter of 60 s), and cost less than they do later. */
+/** Streams that have just opened are not swept for this long (a quarter of 60 s), and cost less than they do later. */
 const FRESH_MS = 15_000;
-/** Streams that all clients together open at once. */
+/** The number of streams that all clients together open at once. */
 const OPENING = 300;
 const SETTLED_WITHIN = 0.005;
 const SETTLE_PAUSE_MS = 400;
@@ -18,7 +18,7 @@ const SETTLE_LOOKS = 20;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const sum = (values) => values.reduce((all, value) => all + value, 0);
 
-/** Collects garbage until resident memory stands still. */
+/** Collects garbage until resident memory stays the same. */
 async function settled(side) {
   let last = await side.memory('settle');
   for (let i = 0; i < SETTLE_LOOKS; i += 1) {
@@ -30,7 +30,7 @@ async function settled(side) {
   return last;
 }
 
-/** A side, and up to `most` streams of known devices over all of its servers. */
+/** Makes a side, with up to `most` streams of known devices over all of its servers. */
 export async function makeFleet({ group, most, ...parts }) {
   const accounts = Math.ceil(most / PER_ACCOUNT);
   const { redis, keyPrefix } = parts;
@@ -46,7 +46,7 @@ export async function makeFleet({ group, most, ...parts }) {
   };
   return {
     side,
-    /** Resolves, once so many are live, to the seconds that it took. */
+    /** Resolves, once this many are live, to the seconds that it took. */
     async growTo(count) {
       const [from, share] = [open, (count - open) / loads];
       open = count;
@@ -54,14 +54,14 @@ export async function makeFleet({ group, most, ...parts }) {
       const given = (i) => ({ group, perAccount: PER_ACCOUNT, urls: side.urls, width, ...partOf(i) });
       return timed(() => side.askAll('openStreams', given));
     },
-    /** All are cut in one moment and come back; what a connect cost, microseconds. */
+    /** Cuts all streams in one moment; they come back. Returns what a connect cost, in microseconds. */
     async storm() {
       const spent = await side.watch();
       const { refused, seconds } = await timed(() => side.askAll('storm', () => ({ width })));
       const { servers_us, redis_us, others } = await spent();
       return { per_second: open / seconds, servers_us: servers_us / open, redis_us: redis_us / open, refused, others };
     },
-    /** One server is killed. Seconds until all of its streams are live on the first. */
+    /** Kills one server. Returns the seconds until all of its streams are live on the first. */
     async lose() {
       await side.askAll('expectLoss', () => ({ from: side.urls.at(-1), to: side.urls[0] }));
       const startedMs = performance.now();
@@ -69,7 +69,7 @@ export async function makeFleet({ group, most, ...parts }) {
       await side.askAll('untilLive', () => undefined);
       return (performance.now() - startedMs) / 1_000;
     },
-    /** Nothing happens for so long: parts of a processor that servers and Redis take all the same. */
+    /** Waits while nothing happens. Returns the share of a processor that servers and Redis take all the same. */
     async quiet(seconds) {
       if (side.kind === 'baton') await pause(Math.min(FRESH_MS, seconds * 1_000));
       const spent = await side.watch();
@@ -117,14 +117,14 @@ async function lifeOf({ parts, kind, options, group }) {
     return { idle: { ...idle, after_storms_kib: each(after.rss - low.rss) }, storm };
   } finally {
     await fleet.stop();
-    // Nothing of a fleet is there for the next.
+    // The next fleet must find nothing of this one.
     await parts.redis.client.flushall();
   }
 }
 
 /**
- * Thousands of quiet streams of known devices on two servers: what each costs in memory and in processor time, how fast
- * they come back when all are cut at once, again and again, and when one of the servers is killed.
+ * Measures thousands of quiet streams of known devices on two servers: what each costs in memory and in processor time,
+ * how fast they come back when all are cut at once, repeatedly, and when one of the servers is killed.
  */
 export async function measureFleet({ options, say, ...parts }) {
   const lives = Object.fromEntries(KINDS.map((kind) => [kind, []]));

@@ -4,10 +4,13 @@ import { writeRows } from '../load/wire.mjs';
 import { makeFleet } from './fleet.mjs';
 import { spread } from '../rounds/figures.mjs';
 
-/** Streams that one process can hold here: the limit of open files is 20,000, and half of another's come to it. */
+/**
+ * The streams that one process can hold here: the limit of open files is 20,000, and half of the streams of another
+ * replica may come to it.
+ */
 const MOST_PER_REPLICA = 10_000;
 
-/** Messages between pairs on these servers while the fleet is quiet. */
+/** Measures messages between pairs on these servers while the fleet is quiet. */
 async function measureMessages({ side, group, parts, options }) {
   const { pairs: accounts, bytes, growthSeconds: seconds, ackEvery, warmUp } = options;
   await writeRows({ redis: parts.redis.client, keyPrefix: parts.keyPrefix, group, accounts, devices: 2 });
@@ -47,9 +50,9 @@ async function measureOne({ replicas, streams, parts, options }) {
 }
 
 /**
- * Baton alone, by the number of replicas and of quiet streams, with Redis on the replicas' processor and on another.
- * `[{layout, replicas, streams, rss_kib, redis_kib, quiet, storm, messages}]`; what does not fit into the limit of open
- * files is left out.
+ * Measures Baton alone, by the number of replicas and of quiet streams, with Redis on the replicas' processor and on
+ * another. Returns `[{layout, replicas, streams, rss_kib, redis_kib, quiet, storm, messages}]`. Sizes beyond the limit
+ * of open files are left out.
  */
 export async function measureGrowth({ options, say, growthSoFar, redis, redisUrl, keyPrefix, nodeFlags }) {
   const found = [];

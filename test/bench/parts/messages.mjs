@@ -3,7 +3,7 @@ import { inRounds, withSides } from '../rounds/rounds.mjs';
 import { leastDisturbed, makeSide } from '../rounds/side.mjs';
 import { writeRows } from '../load/wire.mjs';
 
-/** A side with accounts of one sender and so many listeners each. */
+/** Makes a side with accounts of one sender and this many listeners each. */
 export async function makeCircles({ kind, group, listeners, senderListens, accounts, bytes, ...parts }) {
   const name = `${group}-${kind}`;
   await writeRows({
@@ -22,7 +22,7 @@ export async function makeCircles({ kind, group, listeners, senderListens, accou
   return side;
 }
 
-/** One task of the load, and what a message cost each process. */
+/** Runs one task of the load. Returns what a message cost each process. */
 export async function runMessages(side, task, given) {
   const spent = await side.watch();
   const { latencies, lateness, seconds } = await side.load.ask(task, given);
@@ -38,7 +38,7 @@ export async function runMessages(side, task, given) {
   };
 }
 
-/** What is run, in this order, in every round. */
+/** Returns the steps of every round, in this order. */
 function plan({ messages, seconds, inFlight, ackEvery, tries }) {
   const step = (name, title, task, given) => ({
     name,
@@ -50,7 +50,7 @@ function plan({ messages, seconds, inFlight, ackEvery, tries }) {
   );
   const most = inFlight.at(-1);
   const last = saturated.at(-1);
-  /** Half of what Baton did in this round; in the first, and whoever comes first in it, that is known already. */
+  /** Half of Baton's rate in this round. That rate is known by then, whichever kind comes first in the round. */
   const half = {
     name: 'half',
     title: 'latency at half of the rate that Baton keeps',
@@ -72,8 +72,8 @@ function plan({ messages, seconds, inFlight, ackEvery, tries }) {
 }
 
 /**
- * Messages from a device on one server to a device on the other. Times in milliseconds of the client, `*_us` in
- * microseconds of processor time a message.
+ * Measures messages from a device on one server to a device on the other. Times are in milliseconds of the client,
+ * `*_us` in microseconds of processor time a message.
  */
 export async function measureMessages({ options, say, ...parts }) {
   const { rounds, ackEvery, warmUp, pairs: accounts, bytes } = options;

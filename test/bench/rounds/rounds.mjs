@@ -1,19 +1,19 @@
 import { median, medianOfEach } from './figures.mjs';
 
-/** What Baton is held against: `classes` is Express with the request classes that Baton uses. */
+/** The servers that Baton is compared with: `classes` is Express with the request classes that Baton uses. */
 export const OTHERS = ['floor', 'express', 'classes'];
 export const KINDS = [...OTHERS, 'baton'];
 
-/** Kinds in the order of a round: each is first as often as the others. */
+/** Returns the kinds in the order of a round. Each comes first as often as the others. */
 export const orderOf = (round) => KINDS.map((_, i) => KINDS[(round + i) % KINDS.length]);
 
-/** Baton's figure over another's, round by round: the parts of a round saw the same machine. */
+/** Compares Baton's figure with another's, round by round, because the parts of a round saw the same machine. */
 const ratios = (baton, other) =>
   Object.fromEntries(
     Object.keys(other[0]).map((name) => [name, median(baton.map((round, i) => round[name] / other[i][name]))]),
   );
 
-/** What the rounds of each kind come to: `{floor, express, classes, baton, ratio: {floor, express, classes}, rounds}`. */
+/** Sums up the rounds of each kind: `{floor, express, classes, baton, ratio: {floor, express, classes}, rounds}`. */
 export function summaryOf(rounds) {
   const kinds = Object.fromEntries(KINDS.map((kind) => [kind, medianOfEach(rounds[kind])]));
   const ratio = Object.fromEntries(OTHERS.map((kind) => [kind, ratios(rounds.baton, rounds[kind])]));
@@ -21,8 +21,8 @@ export function summaryOf(rounds) {
 }
 
 /**
- * Sides of all kinds beside each other, and steps that are taken round by round. `step.run(side, found)` gives figures, and
- * sees those of the steps before; `[{name, title, floor, express, classes, baton, ratio, rounds}]`.
+ * Runs steps round by round, with sides of all kinds in turn. `step.run(side, found)` returns figures, and sees those of the
+ * steps before. Returns `[{name, title, floor, express, classes, baton, ratio, rounds}]`.
  */
 export async function inRounds({ rounds, steps, sides, say }) {
   const found = new Map(steps.map((step) => [step, Object.fromEntries(KINDS.map((kind) => [kind, []]))]));
@@ -37,7 +37,7 @@ export async function inRounds({ rounds, steps, sides, say }) {
   return steps.map((step) => ({ name: step.name, title: step.title, ...summaryOf(found.get(step)) }));
 }
 
-/** Starts a side of every kind, one after the other; ends those that are there when that fails. */
+/** Starts a side of every kind, one after the other. When one fails, ends those that are there. */
 export async function withSides(makeOne, act) {
   const sides = {};
   try {

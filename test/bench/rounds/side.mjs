@@ -1,12 +1,12 @@
 import { watchOthers } from '../machine/machine.mjs';
 import { startLoad } from '../machine/processes.mjs';
 
-/** Share of the machine that other processes may take during a run. */
+/** The share of the machine that other processes may take during a run. */
 const UNDISTURBED = 0.05;
 
 const sum = (values) => values.reduce((all, value) => all + value, 0);
 
-/** So many servers of a kind, and processes that hold the clients. */
+/** Starts this many servers of a kind, and processes that hold the clients. */
 export async function makeSide({ servers, kind, replicas = 2, redis, pinning, loads = 1 }) {
   const running = [];
   for (let i = 0; i < replicas; i += 1) running.push(await servers[kind]());
@@ -18,14 +18,17 @@ export async function makeSide({ servers, kind, replicas = 2, redis, pinning, lo
     kind,
     urls: running.map(({ url }) => url),
     load: clients[0],
-    /** The same task for each process of clients; `given(i)` is what is different. */
+    /** Gives the same task to each process of clients; `given(i)` is what differs. */
     askAll: (task, given) => Promise.all(clients.map((client, i) => client.ask(task, given(i)))),
     /** Returns the memory of all servers together; `settle` collects garbage first. */
     async memory(probe) {
       const looks = await Promise.all(running.map((one) => one.look(probe)));
       return { rss: sum(looks.map(({ rss }) => rss)), heapUsed: sum(looks.map(({ heapUsed }) => heapUsed)) };
     },
-    /** Begins to look; the answer tells what each process had of the processor since then, and others of the machine. */
+    /**
+     * Begins to watch. The returned function tells how much processor time each process had since then, and others on
+     * the machine.
+     */
     async watch() {
       const others = watchOthers();
       const before = [await serverMicros(), await redis.cpuMicros(), await loadMicros()];
@@ -37,7 +40,7 @@ export async function makeSide({ servers, kind, replicas = 2, redis, pinning, lo
         return { servers_us, redis_us, load_us, seconds, others: others(servers_us + redis_us + load_us) };
       };
     },
-    /** The last of the servers, at once. */
+    /** Kills the last of the servers at once. */
     killLast: () => running.pop().kill(),
     async stop() {
       await Promise.all(clients.map((client) => client.stop()));
@@ -46,7 +49,7 @@ export async function makeSide({ servers, kind, replicas = 2, redis, pinning, lo
   };
 }
 
-/** A run that other processes disturbed is tried again; of several the least disturbed counts. */
+/** Repeats a run that other processes disturbed. The least disturbed run counts. */
 export async function leastDisturbed(tries, run) {
   const runs = [];
   do runs.push(await run());

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 
 /*
- * What the floor and the hand-written Express have in common: one script an event (XADD and PUBLISH), one channel that
- * every process listens on, and a list of the streams that are open here. Whatever changes something is one event: a
- * message, a signal, a clipboard, an acknowledgement (of which the other devices of the account hear).
+ * The common part of the floor and the hand-written Express: one script an event (XADD and PUBLISH), one channel that every
+ * process listens on, and a list of the streams that are open here. Every change is one event: a message, a signal, a
+ * clipboard, an acknowledgement (which goes to the other devices of the account).
  */
 
-/** As many entries as the product keeps; the two differ in nothing that the script writes but its size. */
+/** As many entries as the product keeps. The two scripts differ only in their size, not in what they write. */
 const LOG_EVENTS = 256;
 const APPEND = `
 local id = redis.call('XADD', KEYS[1], 'MAXLEN', ARGV[1], '*', 'd', ARGV[4])
@@ -42,7 +42,7 @@ const EVENTS = {
   ],
 };
 
-/** The streams of a process, and how events come to them; processes of one kind share a channel. */
+/** The streams of a process, and the way that events take to them. Processes of one kind share a channel. */
 export async function makeAppender({ redisUrl, prefix, kind }) {
   const channel = `${prefix}:${kind}`;
   const logOf = (user) => `${prefix}:{${user}}:log`;
@@ -71,8 +71,8 @@ export async function makeAppender({ redisUrl, prefix, kind }) {
 
   return {
     /**
-     * Keeps the answer to a request as a stream, until it is closed; its head was written. Takes one trip, for the position
-     * from which it could be resumed.
+     * Keeps the answer to a request as a stream until it is closed. Its head is already written. This takes one trip, for the
+     * position from which it could be resumed.
      */
     async addStream({ user, device }, res) {
       const streams = accounts.get(user) ?? new Map();
@@ -89,7 +89,7 @@ export async function makeAppender({ redisUrl, prefix, kind }) {
       res.write(`id: ${position}\nevent: ready\ndata: ${data}\n\n`);
     },
 
-    /** Appends what a request changes; gives its data. Null: there is no such route. */
+    /** Appends what a request changes, and returns its data. Null: there is no such route. */
     async append(route, body, caller) {
       const eventOf = EVENTS[route];
       if (eventOf === undefined) return null;
@@ -99,7 +99,7 @@ export async function makeAppender({ redisUrl, prefix, kind }) {
       return data;
     },
 
-    /** The devices of an account, of the same rows that the product reads. */
+    /** Returns the devices of an account, from the same rows that the product reads. */
     async devicesOf({ user }) {
       const rows = await redis.hgetall(`${prefix}:{${user}}:devices`);
       return Object.entries(rows).map(([id, row]) => {
@@ -110,14 +110,14 @@ export async function makeAppender({ redisUrl, prefix, kind }) {
   };
 }
 
-/** Whom an edge names, without asking for its proof. */
+/** Returns the caller that an edge names, without asking for its proof. */
 export const callerOf = ({ headers }) => ({
   user: headers['x-auth-subject'],
   device: headers['x-auth-meta'],
   name: headers['x-auth-name'],
 });
 
-/** Tells the parent where this process listens, and ends with it. */
+/** Tells the parent where this process listens. The process ends with its parent. */
 export async function serve(server) {
   await new Promise((resolve) => server.listen({ host: '127.0.0.1', port: 0, backlog: 4_096 }, resolve));
   process.send({ port: server.address().port });

@@ -3,9 +3,9 @@ import express from 'express';
 import { callerOf, makeAppender, serve } from './append.mjs';
 
 /*
- * What somebody writes by hand in an afternoon, with care: Express 5, ioredis, the same script and the same streams as
- * the floor's, bodies parsed and looked at, no header that nobody asked for. What it lacks is what the product is for:
- * proof of identity, limits, mailboxes, presence, resume, and every fault.
+ * A server that a careful person writes by hand in an afternoon: Express 5, ioredis, the same script and the same
+ * streams as the floor, bodies parsed and checked, no unwanted headers. It lacks what the product is for: proof of
+ * identity, limits, mailboxes, presence, resume, and the handling of faults.
  *
  * With `classes` behind the prefix it is the twin: the same server with the request classes that Baton uses.
  */

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { callerOf, makeAppender, serve } from './append.mjs';
 
 /*
- * The floor: the least that a fan-out of server-sent events over Redis can do. One process is one "replica": a bare
- * node:http server and one script an event. No identity, no validation, no limits, no mailbox, no presence, no resume. It
+ * The floor: the least that a fan-out of server-sent events over Redis can do. One process is one "replica": a bare node:http
+ * server and one script an event. It has no identity, no validation, no limits, no mailbox, no presence and no resume. It
  * speaks as much of the wire contract as the load needs, so that the same load measures it and the product.
  */
 

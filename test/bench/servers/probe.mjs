@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /*
- * Preloaded into every server that is measured (`node --expose-gc --import`), so that both kinds are looked at from
- * inside in the same way. Answers `{ probe: 'usage' | 'settle' }` over the process's channel.
+ * Preloaded into every server that is measured (`node --expose-gc --import`), so that all kinds are measured from
+ * inside in the same way. It answers `{ probe: 'usage' | 'settle' }` over the process's channel.
  */
 
 /** Weak references and finalizers need more than one collection. */
@@ -21,5 +21,5 @@ process.on('message', async ({ probe } = {}) => {
   const { user, system } = process.cpuUsage();
   process.send({ usage: { cpuMicros: user + system, ...process.memoryUsage() } });
 });
-// The channel alone must not keep a server alive that has been asked to end.
+// The channel alone must not keep alive a server that was asked to end.
 process.channel?.unref();
