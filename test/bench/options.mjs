@@ -28,7 +28,7 @@ const FULL = {
   layouts: ['one', 'apart'],
 };
 
-/** Only shows that it works: no figure of it means anything. */
+/** This only shows that the bench works: its figures mean nothing. */
 const SMOKE = {
   ...FULL,
   rounds: 1,
@@ -108,7 +108,7 @@ const OVERRIDES = {
 const flag = { type: 'boolean', default: false };
 const word = { type: 'string' };
 
-/** What the command line asks for; prints how to use it and exits when that is not possible. */
+/** Returns what the command line asks for. If that is not possible, it prints the usage and exits. */
 export function readOptions(args) {
   try {
     const { values } = parseArgs({

@@ -12,14 +12,14 @@ import { publishGrowth, publishTable } from './report/publish.mjs';
 import { tableOf } from './report/report.mjs';
 
 /*
- * `npm run bench`: what messages, commands, streams and storms cost two replicas, beside a floor and a hand-written
- * Express that are measured in the same run. README.md says what is measured and how.
+ * `npm run bench`: measures what messages, commands, streams and storms cost two replicas, beside a floor and a
+ * hand-written Express in the same run. README.md says what is measured and how.
  */
 
 const MICROS = 1_000_000;
 const say = (text) => process.stderr.write(`${text}\n`);
 
-/** The figures of Redis itself. */
+/** Reads the figures of Redis itself. */
 function makeRedisGauge(client, pid) {
   const field = async (section, name) =>
     Number(new RegExp(`^${name}:([\\d.]+)`, 'm').exec(await client.info(section))?.[1]);
@@ -52,7 +52,7 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
 
-// A bare checkout has the packages only now; and so what measures is loaded now.
+// A bare checkout has the packages only now, so the code that measures is loaded now.
 const { Redis } = await import('ioredis');
 const { measureCommands } = await import('./parts/commands.mjs');
 const { measureFanOut } = await import('./parts/fan-out.mjs');
@@ -76,7 +76,7 @@ const machine = {
 const nodeFlags = options.profile === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
 const made = { redisUrl: server.url, keyPrefix: `bench-${randomBytes(5).toString('hex')}`, pinning, nodeFlags };
 const found = {};
-/** After each part, so that a run that fails late does not lose what it had. */
+/** Saves after each part, so that a run that fails late keeps what it had. */
 function save() {
   if (options.json === null) return;
   writeFileSync(options.json, `${JSON.stringify({ machine, options, ...found }, null, 2)}\n`);

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket as TcpSocket } fro
 const HOST = '127.0.0.1';
 const BUFFER_BYTES = 4 * 1024 * 1024;
 
-/** How the network is: one way in milliseconds, and which share of the datagrams is lost. */
+/** The state of the network: the delay one way in milliseconds, and the share of the datagrams that is lost. */
 export interface Network {
   delayMs: number;
   loss: number;
@@ -13,16 +13,19 @@ export interface Network {
 
 /** A network between processes of this machine. Its state can change while it is in use. */
 export interface DelayedNetwork {
-  /** Returns the port under which the socket with this UDP port is reached through the network. */
+  /** Returns the port through which the network leads to the socket with this UDP port. */
   udp(port: number): Promise<number>;
-  /** Returns a TCP port that leads through the network to another one, which may be known later. TCP itself mends losses. */
+  /**
+   * Returns a TCP port that leads through the network to another one, which may be known later. TCP itself repairs
+   * losses.
+   */
   tcp(portOf: () => number): Promise<number>;
-  /** Datagrams that were passed on and lost since the last call. */
+  /** Returns how many datagrams were passed on and lost since the last call. */
   count(): { passed: number; lost: number };
   stop(): void;
 }
 
-/** Numbers that are the same in each run. */
+/** Makes random numbers that are the same in each run. */
 function makeRandom(): () => number {
   let state = 1;
   return () => {
@@ -31,7 +34,7 @@ function makeRandom(): () => number {
   };
 }
 
-/** Calls each function when its time has come, in the order in which they were given. */
+/** Makes a queue that calls each function at its time, in the order in which they were given. */
 function makeQueue() {
   let waiting: { atMs: number; run: () => void }[] = [];
   let next = 0;
@@ -67,7 +70,10 @@ export function makeDelayedNetwork(state: Network): DelayedNetwork {
   let passed = 0;
   let lost = 0;
 
-  /** A socket that stands for the one with this port: what comes to it goes there, from the stand-in of its sender. */
+  /**
+   * Makes a socket that stands for the one with this port. What comes to it goes there, from the stand-in of its
+   * sender.
+   */
   async function makeStandIn(port: number): Promise<Socket> {
     const socket = createSocket({ type: 'udp4', recvBufferSize: BUFFER_BYTES, sendBufferSize: BUFFER_BYTES });
     socket.on('error', () => {});

@@ -10,9 +10,9 @@ import { makeDelayedNetwork, type Network } from './delayed-network.ts';
 import { ONE_CONNECTION, PAIR_DROP, THROUGH_NETWORK } from './page-scripts.ts';
 
 /*
- * `npm run bench:direct`: a file between two browsers with the app, directly and through the service, beside PairDrop's way
- * of sending, over a network with delay and loss. It prints MB/s and ratios, and fails only when a file does not arrive.
- * BENCH_DIRECT_MB: how many megabytes in a network without delay; BENCH_DIRECT_ROUNDS: how often everything is measured.
+ * `npm run bench:direct`: sends a file between two browsers with the app, directly and through the service, and for comparison
+ * by PairDrop's way of sending. The network has delay and loss. It prints MB/s and ratios, and fails only when a file does not
+ * arrive. BENCH_DIRECT_MB sets the megabytes in a network without delay, BENCH_DIRECT_ROUNDS how often everything is measured.
  */
 
 const MB = 1_000_000;
@@ -21,7 +21,7 @@ const ROUNDS = Number(process.env.BENCH_DIRECT_ROUNDS ?? 3);
 const ONLY = process.env.BENCH_DIRECT_ONLY?.split(';');
 const TAKES_MS = 600_000;
 
-/** Slower networks carry smaller files: `share` of the size. */
+/** Slower networks carry smaller files: a `share` of the size. */
 const NETWORKS: readonly (Network & { name: string; share: number })[] = [
   { name: 'no delay', delayMs: 0, loss: 0, share: 1 },
   { name: '20 ms', delayMs: 20, loss: 0, share: 0.4 },
@@ -35,7 +35,7 @@ type Way = (typeof WAYS)[number];
 
 const median = (figures: number[]): number => [...figures].sort((a, b) => a - b)[Math.floor(figures.length / 2)] ?? NaN;
 
-/** How many datagrams all sockets of this machine have thrown away because their buffers were full; 0 without /proc. */
+/** Returns how many datagrams all sockets of this machine have thrown away because their buffers were full; 0 without /proc. */
 function thrownAway(): number {
   try {
     const [names, figures] = readFileSync('/proc/net/snmp', 'utf8')
@@ -56,7 +56,7 @@ withChromium.describe('files between two browsers', () => {
   let urls: string[] = [];
   let pages: MeasuredPage[] = [];
 
-  /** The replica must know the address under which browsers see it. */
+  /** The replica must know the address at which browsers see it. */
   async function startBehindNetwork(keyPrefix: string): Promise<string> {
     let replica: ReplicaProcess | null = null;
     const port = await network.tcp(() => Number(new URL(replica?.url ?? '').port));
@@ -94,7 +94,7 @@ withChromium.describe('files between two browsers', () => {
     return page;
   }
 
-  /** How long the app takes from the acceptance until the file is stored and compared. */
+  /** Returns how long the app takes from the acceptance until the file is stored and compared. */
   async function sendByApp(bytes: number, [phone, desktop]: [MeasuredPage, MeasuredPage]): Promise<number> {
     const path = join(folder, `${bytes}.bin`);
     writeFileSync(path, randomBytes(bytes));

@@ -1,6 +1,6 @@
 import everyTest from '../../../jest.config.mjs';
 
-/** Run by `npm run bench:direct`. */
+/** Used by `npm run bench:direct`. */
 export default {
   ...everyTest,
   rootDir: '../../..',

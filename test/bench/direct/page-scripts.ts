@@ -1,6 +1,6 @@
 /*
- * Scripts that the pages of the bench run before the app. They give every candidate of the other side the port of the
- * delayed network, so that no datagram finds another way.
+ * Scripts that the pages of the bench run before the app. THROUGH_NETWORK gives every candidate of the other side the port of
+ * the delayed network, so that no datagram finds another way.
  */
 
 export const THROUGH_NETWORK = `{
@@ -21,7 +21,7 @@ export const THROUGH_NETWORK = `{
   };
 }`;
 
-/** Lets a page have one connection at a time: a further one of the same transfer cannot be made. */
+/** Limits a page to one connection at a time: a further one of the same transfer cannot be made. */
 export const ONE_CONNECTION = `{
   const Own = RTCPeerConnection;
   const open = new Set();
@@ -55,7 +55,7 @@ export const PAIR_DROP = `
     async describe() {
       await this.peer.setLocalDescription();
       const { type, sdp } = this.peer.localDescription;
-      // Candidates go by themselves, so that each passes the network.
+      // Candidates are sent by themselves, so that each passes the network.
       return { type, sdp: sdp.replace(/a=candidate.*\\r\\n/g, '') };
     },
     async gathered() {

@@ -1,9 +1,9 @@
 import { markdownTable } from './table.mjs';
 
 /*
- * From what was measured to a million and ten million devices. Every device has its stream open, two an account; in its
- * busy hour it sends one message in five minutes; streams are renewed as the service does it. Nothing is planned above
- * half of a processor, so that a replica, a primary or an hour that is lost finds room.
+ * This arithmetic goes from what was measured to a million and ten million devices. Every device has its stream open, with two
+ * devices an account. In its busy hour it sends one message in five minutes, and the service renews streams as usual. The plan
+ * uses at most half of a processor, which leaves room for a lost replica, a lost primary or a lost hour.
  */
 
 const SIZES = [100_000, 1_000_000, 10_000_000];
@@ -16,10 +16,10 @@ const PLANNED = 0.5;
  * The other half is for the streams of a neighbour that died.
  */
 const STREAMS_PER_REPLICA = (20_000 * 0.9 - 64) / 2;
-/** How many streams of a primary all replicas together attach anew in a second after its failover. */
+/** How many streams of a primary all replicas together attach again in a second after its failover. */
 const ATTACHES_A_SECOND = 20_000;
 const LEASE_SECONDS = 2;
-/** Of Redis, for each lease that one renewal reads: 870 us for 1,053 of them. */
+/** The time of Redis for each lease that one renewal reads: 870 us for 1,053 of them. */
 const LEASE_MICROS = 0.83;
 const MICROS = 1e6;
 const GIB = 1_024 * 1_024;
@@ -27,7 +27,10 @@ const GIB = 1_024 * 1_024;
 const whole = (value) => Math.ceil(value).toLocaleString('en');
 const cores = (value) => value.toFixed(1);
 
-/** Least squares would be more than two points deserve: what each stream adds, and what is there without any. */
+/**
+ * Draws a line through two points: what each stream adds, and what is there without any. Least squares would be more than two
+ * points deserve.
+ */
 function lineThrough(low, high, valueOf) {
   if (low === high) return { each: valueOf(high) / high.streams, base: 0 };
   const each = Math.max(0, (valueOf(high) - valueOf(low)) / (high.streams - low.streams));
@@ -35,8 +38,8 @@ function lineThrough(low, high, valueOf) {
 }
 
 /**
- * What a stream, a connect and a message cost, from the rows of two replicas: connects and messages of the one with the most
- * streams, quiet streams between that and the one with the fewest.
+ * Returns what a stream, a connect and a message cost, from the rows of two replicas. Connects and messages are from the row
+ * with the most streams; quiet streams are from the difference between that row and the one with the fewest.
  */
 function unitsOf(growth) {
   const twos = growth.filter(({ replicas }) => replicas === 2);
@@ -88,7 +91,7 @@ const ROWS = [
   ['until the streams of a primary that failed over are attached, s', ({ attachSeconds }) => whole(attachSeconds)],
 ];
 
-/** The arithmetic as a table in Markdown: a column a size. */
+/** Returns the arithmetic as a table in Markdown, with a column for each size. */
 export function arithmeticTable(growth) {
   const units = unitsOf(growth);
   const plans = SIZES.map((size) => planFor(size, units));

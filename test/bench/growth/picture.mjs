@@ -1,6 +1,6 @@
 /*
- * Growth as a picture: four charts over the number of streams, a line for each number of replicas. Text and lines carry
- * `currentColor` where they have to be read on a light and on a dark page.
+ * Draws growth: four charts over the number of streams, with a line for each number of replicas. Text and lines have
+ * `currentColor` if they must be readable on both a light and a dark page.
  */
 
 const PANEL = { width: 300, height: 170, left: 52, top: 34, gap: 34 };
@@ -16,7 +16,7 @@ const PANELS = [
 
 const round = (value) => Math.round(value * 10) / 10;
 
-/** 1, 2 or 5 times a power of ten, at or above. */
+/** Returns the next 1, 2 or 5 times a power of ten, at or above the value. */
 function niceAbove(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-6)));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value);
@@ -71,7 +71,7 @@ function legend(growth, y) {
   return [...words, text(PANEL.left + replicas.length * 90, y, 'dashed: Redis on a core of its own')].join('\n');
 }
 
-/** An SVG of what growth found; `caption` says where and when. */
+/** Returns an SVG of the growth; `caption` says where and when it was measured. */
 export function pictureOf(growth, caption) {
   const { width, height, left, top, gap } = PANEL;
   const size = { width: 2 * (width + left + gap), height: 2 * (height + top + gap) + 50 };

@@ -22,7 +22,7 @@ const COLUMNS = [
 const HEADS = COLUMNS.map(([title]) => title);
 const cellsOf = (row) => COLUMNS.map(([, show]) => show(row));
 
-/** One row a number of replicas and streams, as text. */
+/** Returns the table as text, with one row for each number of replicas and streams. */
 export const growthTable = (growth) => aligned([HEADS, ...growth.map(cellsOf)]);
 
 export function markdownTable(heads, rows) {
@@ -30,5 +30,5 @@ export function markdownTable(heads, rows) {
   return [line(heads), line(heads.map((_, i) => (i === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n');
 }
 
-/** The same in Markdown. */
+/** Returns the same table in Markdown. */
 export const growthMarkdown = (growth) => markdownTable(HEADS, growth.map(cellsOf));

@@ -5,15 +5,16 @@ import { makeDevice, randomUser, type TestDevice } from '../../support/device.ts
 import { type Site, startSite } from '../../support/site.ts';
 
 /*
- * `npm run bench:heap`: the memory of the app in a browser that is open for an hour while another device talks, comes and
- * goes, uses the clipboard and offers files. Each minute it collects garbage and prints what is left. It fails only when the
- * app reports an error. BENCH_HEAP_MINUTES: how long. BENCH_HEAP_ONLY: the kinds of events, as in `messages;names`.
+ * `npm run bench:heap`: measures the memory of the app in a browser that is open for an hour while another device talks, comes
+ * and goes, uses the clipboard and offers files. Each minute it collects garbage and prints what is left. It fails only when
+ * the app reports an error. BENCH_HEAP_MINUTES sets how long it takes, BENCH_HEAP_ONLY the kinds of events, as in
+ * `messages;names`.
  */
 
 const MINUTES = Number(process.env.BENCH_HEAP_MINUTES ?? 60);
 const ONLY = process.env.BENCH_HEAP_ONLY?.split(';');
 const MINUTE_MS = 60_000;
-/** Between two events of the other device. */
+/** The pause between two events of the other device. */
 const PAUSE_MS = 500;
 const MIB = 1024 * 1024;
 const TAKES_MS = (MINUTES + 5) * MINUTE_MS;

@@ -1,6 +1,6 @@
 import everyTest from '../../../jest.config.mjs';
 
-/** Run by `npm run bench:heap`. */
+/** Used by `npm run bench:heap`. */
 export default {
   ...everyTest,
   rootDir: '../../..',

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 
 /*
- * A push service that takes everything after so many milliseconds, in a process of its own:
- * `provider.mjs <key> <certificate> <ms>`. Tells its port, then what it got whenever it is asked.
+ * A push service in a process of its own that takes every push after this many milliseconds: `provider.mjs <key>
+ * <certificate> <ms>`. It tells its port, and later what it got, whenever it is asked.
  */
 
 const [key, cert, ms] = process.argv.slice(2);

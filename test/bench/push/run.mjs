@@ -14,8 +14,9 @@ import { spread } from '../rounds/figures.mjs';
 import { makeDevice, openPair } from '../load/client-pairs.mjs';
 
 /*
- * `npm run bench:push`: two replicas, one Redis, and a push service that answers after 50 ms. How soon a push is there,
- * how fast thousands that were queued at once are drained, and what that does to events between other devices.
+ * `npm run bench:push`: measures two replicas, one Redis, and a push service that answers after 50 ms. It shows how
+ * soon a push arrives, how fast thousands that are queued at once are drained, and what that does to events between
+ * other devices.
  */
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -29,7 +30,7 @@ const { values } = parseArgs({
     appendonly: { type: 'boolean', default: false },
   },
 });
-/** Phones of one account, which one message wakes. */
+/** The phones of one account, which one message wakes. */
 const PHONES = 20;
 const SECONDS_BEFORE = 10;
 
@@ -93,7 +94,7 @@ async function enrol(phones) {
   const sender = makeDevice({ url: one.url, user, name: 'Sender' });
   await sender.client.call('getMe');
   const all = Array.from({ length: phones }, (_, i) => makeDevice({ url: two.url, user, name: `Phone ${i}` }));
-  // All are there before the first subscribes: it would be pushed the news of the others.
+  // All devices exist before the first one subscribes. Otherwise it would get pushes about the others.
   for (const phone of all) await phone.client.call('getMe');
   for (const phone of all) {
     const endpoint = `https://${endpointHost}/${randomBytes(9).toString('hex')}`;
@@ -102,7 +103,7 @@ async function enrol(phones) {
   return sender;
 }
 
-/** Events between other devices, evenly spaced, until `until` resolves. */
+/** Sends events between other devices, evenly spaced, until `until` resolves. */
 async function exchange(pairs, until) {
   const samples = [];
   const running = [];
@@ -120,7 +121,7 @@ async function exchange(pairs, until) {
 const shown = ({ p50, p95, p99 }) => [p50, p95, p99].map((ms) => ms.toFixed(1)).join(' / ');
 const say = (text) => process.stdout.write(`${text}\n`);
 
-// One at a time: from the call to the answer of the push service, which takes its own time of it.
+// Pushes go one at a time. The time runs from the call to the answer of the push service, which takes its own time.
 const single = await enrol(1);
 const delays = [];
 for (let i = 0; i < Number(values.singles); i += 1) {
@@ -149,13 +150,13 @@ const msOf = (samples) => samples.map(({ ms }) => ms);
 const before = msOf(await exchange(pairs, pause(SECONDS_BEFORE * 1_000)));
 say(`events before: p50 / p95 / p99 ${shown(spread(before))} ms`);
 
-/** Processor time of Redis so far, in seconds. */
+/** Returns the processor time of Redis so far, in seconds. */
 async function redisSeconds() {
   const text = await store.info('cpu');
   return ['user', 'sys'].reduce((sum, kind) => sum + Number(new RegExp(`used_cpu_${kind}:(\\S+)`).exec(text)[1]), 0);
 }
 
-/** Processor time of both replicas so far, in seconds. */
+/** Returns the processor time of both replicas so far, in seconds. */
 async function cpuSeconds() {
   const texts = await Promise.all([one, two].map(async ({ metrics }) => (await fetch(metrics)).text()));
   return texts.reduce((sum, text) => sum + Number(/^process_cpu_seconds_total (\S+)/m.exec(text)[1]), 0);

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 
 /*
- * A sender or a receiver that costs as little as one can in Node: the same bytes again and again, and bytes that are
- * only counted. Told `{side, requests: [{port, head, size}]}`; says `{seconds}`.
+ * A sender or a receiver that costs as little as possible in Node: it sends the same bytes again and again, or only
+ * counts bytes. It is told `{side, requests: [{port, head, size}]}` and answers `{seconds}`.
  */
 
 const BYTES = Buffer.alloc(256 * 1024, 'baton');

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /*
- * The same as `client.mjs` with one curl a file: from a sparse file, which costs no disk, and to nowhere. What its
- * processes cost is nobody's figure, but they share the processors with the rest.
+ * Does the same as `client.mjs` with one curl for each file: from a sparse file, which costs no disk, and to nowhere.
+ * The cost of its processes is not in any figure, but they share the processors with the rest.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-bench-'));
@@ -14,7 +14,7 @@ process.on('disconnect', () => {
   process.exit();
 });
 
-/** A request's head as arguments; the length comes from the file. */
+/** Returns a request's head as arguments. The length comes from the file. */
 function argumentsOf({ side, port, head, size }) {
   const [first, ...headers] = head
     .split('\r\n')

@@ -2,12 +2,12 @@ import { median, spread } from '../rounds/figures.mjs';
 import { makePinning } from '../machine/pinning.mjs';
 import { startLoad } from '../machine/processes.mjs';
 
-/** Messages a second, for so long, each from one replica to the other. */
+/** The messages a second, and for how many seconds, each from one replica to the other. */
 const PACE = { perSecond: 100, seconds: 10 };
 
 /**
- * What relays cost events: the latency of messages across the two replicas, with nothing beside them and with relays
- * that never stop, in turns. `relay` runs a batch of relays to its end.
+ * Measures what relays cost events: the latency of messages across the two replicas, alone and beside relays that never
+ * stop, in turns. `relay` runs a batch of relays to its end.
  */
 export async function measureEvents({ ports: [one, two], relay, rounds }) {
   const load = await startLoad({ pinning: makePinning('none'), script: '../relay/pairs-load.mjs' });

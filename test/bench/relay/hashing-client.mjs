@@ -3,8 +3,9 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 
 /*
- * The same as `client.mjs`, as one would write it: the platform's requests and streams, and a digest of what goes and of
- * what comes, which have to be equal in a real transfer. Its ends compete with the servers for the processors.
+ * Does the same as `client.mjs` in the usual way: with the platform's requests and streams, and with a digest of what
+ * is sent and of what is received, which must be equal in a real transfer. Both ends compete with the servers for the
+ * processors.
  */
 
 const BYTES = randomBytes(64 * 1024);

@@ -1,8 +1,8 @@
 import { openPair } from '../load/client-pairs.mjs';
 
 /*
- * The process that holds the pairs of `npm run bench:relay -- --events`, with the client that people use. Sender and
- * receiver of a pair are both in here, so that one clock measures the way of a message.
+ * The process that holds the pairs of `npm run bench:relay -- --events`, with the client that people use. Both sender
+ * and receiver of a pair are in this process, so that one clock measures the way of a message.
  */
 
 let pairs = [];
@@ -20,7 +20,7 @@ const TASKS = {
     pairs = [];
   },
 
-  /** Evenly spaced, whatever the answers do: a slow server does not slow the questions down. */
+  /** Messages are evenly spaced, whatever the answers do: a slow server does not slow the sending. */
   async paced({ perSecond, seconds }) {
     const exchanges = [];
     const startMs = performance.now();

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { Redis } from 'ioredis';
 
 /*
- * What one writes first: a stream a file, chunks of 256 KiB added and read with the client library, a blocking read,
- * the same window. No resuming, no fencing, no accounts.
+ * A first, simple attempt: one stream for each file, chunks of 256 KiB added and read with the client library, a
+ * blocking read, the same window. It has no resuming, no fencing and no accounts.
  */
 
 const CHUNK = 256 * 1024;

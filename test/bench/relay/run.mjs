@@ -13,14 +13,13 @@ import { makePinning } from '../machine/pinning.mjs';
 import { measureEvents } from './events.mjs';
 
 /*
- * `npm run bench:relay`: bytes through two replicas, beside one process that pipes (the floor) and a plain relay with
- * the client library, alternating in the same run. MB/s, CPU seconds a GB of servers and of Redis, peak memory.
- * `--clients hashing`: with one that is written as one would, and takes the digest of what goes and comes, instead of one
- * that costs next to nothing. `--clients curl`: with the one that people use.
- * `--events`: instead, what ten relays cost the latency of messages.
- * `--beside name=folder,...`: also other builds of Baton, to hold two ways of doing it against each other, with
- * `--only baton,name`. `--pin`: servers on one half of the processors, Redis and the clients on the other. `--heap`: MiB that
- * replicas have as heap; the image sets 384 in a container of 768 MiB, and the figures of the relay depend on it.
+ * `npm run bench:relay`: sends bytes through two replicas, and for comparison through one process that pipes (the floor) and a
+ * plain relay with the client library, alternating in the same run. It shows MB/s, CPU seconds a GB of servers and of Redis,
+ * and peak memory. `--clients hashing` uses clients that are written in the usual way and take digests, instead of clients that
+ * cost next to nothing. `--clients curl` uses the one that people use. `--events` measures instead what ten relays cost the
+ * latency of messages. `--beside name=folder,...` also measures other builds of Baton, to compare two ways of doing it, with
+ * `--only baton,name`. `--pin` puts servers on one half of the processors, Redis and the clients on the other. `--heap` sets
+ * the MiB that replicas have as heap; the image sets 384 in a container of 768 MiB, and the figures of the relay depend on it.
  */
 
 const MIB = 1024 * 1024;
@@ -73,7 +72,7 @@ const heard = (child) =>
     child.once('message', (message) => (message.failed ? reject(new Error(message.failed)) : resolve(message)));
   });
 
-/** CPU seconds so far. */
+/** Returns the CPU seconds so far. */
 function cpuOf(pid) {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -121,7 +120,7 @@ async function call(port, method, path, device, body) {
   return answer.json();
 }
 
-/** Each kind of server: its processes, and the requests of one file. */
+/** For each kind of server, its processes and the requests of one file. */
 const SERVERS = {
   async pipe() {
     const child = start(at('./pipe-server.mjs'));
@@ -199,7 +198,7 @@ for (const pid of [redisPid, sender.pid, receiver.pid]) pinning.pin('load', pid)
 async function run(server, count, size) {
   const files = [];
   for (let i = 0; i < count; i++) files.push(await server.file(size));
-  // Baton's first replica takes what is sent, its last one gives it out.
+  // Baton's first replica takes what is sent, and its last one gives it out.
   const cpuOfEach = () => server.children.map(({ pid }) => cpuOf(pid));
   await redis.config('RESETSTAT');
   const [before, redisBefore, startedMs] = [cpuOfEach(), cpuOf(redisPid), performance.now()];
@@ -240,7 +239,7 @@ const servers = {};
 for (const kind of kinds) {
   servers[kind] = await SERVERS[kind]();
   for (const { pid } of servers[kind].children) pinning.pin('servers', pid);
-  // The first GB costs twice as much: code is compiled after it has run for a while.
+  // The first GB costs twice as much, because code is compiled after it has run for a while.
   await run(servers[kind], 4, 256 * MIB);
 }
 process.stdout.write(

@@ -9,7 +9,7 @@ const PAGE = new URL('capacity.md', DEPLOY);
 const FIGURES = new URL('capacity/growth.json', DEPLOY);
 const PICTURE = new URL('capacity/growth.svg', DEPLOY);
 
-/** Puts texts between the marks of a page that bear their names. */
+/** Puts texts between the marks of a page that have their names. */
 function write(file, parts) {
   let page = readFileSync(file, 'utf8');
   for (const [name, text] of Object.entries(parts)) {
@@ -21,7 +21,7 @@ function write(file, parts) {
   writeFileSync(file, page);
 }
 
-/** Digits that mean something; the rest would change with every run. */
+/** Only meaningful digits are kept; the rest would change with every run. */
 const short = (_key, value) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value);
 
 /** Writes what `npm run bench` prints into README.md. */

@@ -20,7 +20,7 @@ const COSTS = [
   ['redis_us', 'CPU of Redis a message', micros],
 ];
 
-/** Rows of a step, by the part that it belongs to; one that a step has no figure for is left out. */
+/** The rows of a step, by the part that it belongs to. A row without a figure is left out. */
 const COLUMNS = {
   messages: [
     ['per_second', 'accepted and delivered', rate],
@@ -75,7 +75,7 @@ function rowsOf(part, step) {
   return [HEAD.map((_, column) => (column === 0 ? step.title : '')), ...rows];
 }
 
-/** Lines of text, columns aligned. */
+/** Returns lines of text with aligned columns. */
 export function aligned(rows) {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   const line = ([title, ...figures]) =>
@@ -83,7 +83,7 @@ export function aligned(rows) {
   return rows.map(line).join('\n');
 }
 
-/** Baton's ratios first, then the figures that they are made of. */
+/** Returns Baton's ratios first, then the figures behind them. */
 export function tableOf(found) {
   const rows = Object.entries(COLUMNS).flatMap(([part]) => (found[part] ?? []).flatMap((step) => rowsOf(part, step)));
   return rows.length === 0 ? '' : aligned([HEAD, ...rows]);

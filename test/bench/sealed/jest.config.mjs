@@ -1,6 +1,6 @@
 import everyTest from '../../../jest.config.mjs';
 
-/** Run by `npm run bench:sealed`. */
+/** Used by `npm run bench:sealed`. */
 export default {
   ...everyTest,
   rootDir: '../../..',

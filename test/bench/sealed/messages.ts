@@ -17,7 +17,7 @@ interface End {
   close(): Promise<void>;
 }
 
-/** Texts in the order in which they come, one at a time. */
+/** Makes a queue of texts that gives them out in order, one at a time. */
 function makeInbox() {
   const waiting: string[] = [];
   let take: ((text: string) => void) | null = null;
@@ -44,7 +44,7 @@ interface EndParts {
   keys: { sealing: Sealing; keyring: Keyring } | null;
 }
 
-/** Reads a message as a program with keys does: it opens it, and remembers that it did. */
+/** Makes an end that reads a message as a program with keys does: it opens the message, and remembers that it did. */
 async function makeEnd({ client, devices, to, keys }: EndParts): Promise<End> {
   const inbox = makeInbox();
   client.messages.receive(async (message) => {
@@ -83,7 +83,7 @@ async function makeEnds(site: KeyedSite, kind: Kind): Promise<[End, End]> {
   ];
 }
 
-/** A message there and one back, by the client library in one process, through a real replica. */
+/** Sends a message there and one back, by the client library in one process, through a real replica. */
 export async function startMessages(trips: number): Promise<Compared<'trips'>> {
   const site = await startKeyedSite();
   const ends = { sealed: await makeEnds(site, 'sealed'), plain: await makeEnds(site, 'plain') };

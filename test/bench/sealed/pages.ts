@@ -17,8 +17,8 @@ const figuresOf = (sending: Measured, receiving: Measured): Omit<Record<Figure, 
 });
 
 /**
- * A file by the app, from one browser to another, through the relay of a real replica: the rate from the acceptance until it is
- * stored, and the longest pause and the most memory of both pages from the choice of the file on.
+ * Sends a file by the app from one browser to another, through the relay of a real replica. It measures the rate from the
+ * acceptance until the file is stored, and the longest pause and the most memory of both pages from the choice of the file on.
  */
 export async function startPages(mib: number, film: string): Promise<Compared<Figure>> {
   const site = await startKeyedSite();
@@ -31,7 +31,7 @@ export async function startPages(mib: number, film: string): Promise<Compared<Fi
     return page;
   }
 
-  /** The account is a new one, because the browsers of earlier rounds are devices of theirs. */
+  /** The account is new, because the browsers of earlier rounds are devices of their accounts. */
   async function move(kind: Kind): Promise<Record<Figure, number>> {
     const laptop = await (kind === 'sealed' ? site.account() : site.plainAccount());
     const [one, other] = [await open(kind, laptop), await open(kind, laptop)];

@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/* `npm run bench:sealed`: what encryption costs, sealed beside unsealed in the same run. The output is a table of ratios. */
+/*
+ * `npm run bench:sealed`: measures what encryption costs, sealed and unsealed in the same run. The output is a table of
+ * ratios.
+ */
 
 const FULL = { rounds: '5', mib: '256', trips: '400' };
-/** Only shows that it works: no figure of it means anything. */
+/** This only shows that the bench works: its figures mean nothing. */
 const SMOKE = { rounds: '1', mib: '16', trips: '20' };
 const PARTS = ['command-line', 'app', 'messages'];
 
@@ -50,7 +53,7 @@ const tests = spawn(process.execPath, [at('../../../deploy/local/test.mjs'), '--
     BENCH_SEALED_TRIPS: options.trips,
   },
 });
-// A Ctrl-C of the terminal reaches the tests too; they end by themselves.
+// A Ctrl-C of the terminal reaches the tests too, and they end by themselves.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => tests.kill('SIGTERM'));
 tests.once('exit', (code) => {

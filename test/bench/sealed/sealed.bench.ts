@@ -10,8 +10,8 @@ import { startPages } from './pages.ts';
 import { startTerminals } from './terminals.ts';
 
 /*
- * `npm run bench:sealed`: what is measured with and without encryption, in turns. A ratio is the median of the ratios of each round. It
- * fails when something does not arrive, and not because a ratio is below its bar: the table shows that.
+ * `npm run bench:sealed`: measures with and without encryption, in turns. A ratio is the median of the ratios of each round. It
+ * fails when something does not arrive. It does not fail because a ratio is below its bar, which the table shows.
  */
 
 const MIB = 1024 * 1024;
@@ -38,7 +38,7 @@ const rows: Row[] = [];
 const ROUND_TRIPS = 10;
 const MOST_LINES = 20;
 
-/** Measures both kinds in each round, each as often first as the other, and after a round that does not count. */
+/** Measures both kinds in each round, each first as often as the other. A round before them does not count. */
 async function compare<F extends string>(
   started: Compared<F>,
   rounds: number,
@@ -111,7 +111,7 @@ describe('sealed beside unsealed', () => {
         sendingMemory: { what: 'the same, memory of the sending page', unit: 'MiB', bar: null },
         receivingMemory: { what: 'the same, of the receiving page', unit: 'MiB', bar: null },
       }),
-    // Short rounds: what else the machine does then disturbs both kinds alike.
+    // The rounds are short, so that other work on the machine disturbs both kinds alike.
     messages: async () =>
       compare(await startMessages(Math.min(TRIPS, ROUND_TRIPS)), Math.ceil((ROUNDS * TRIPS) / ROUND_TRIPS), {
         trips: { what: 'messages, there and back', unit: 'trips/s', bar: 0.9 },

@@ -5,8 +5,9 @@ import { startCliSite, type Terminal } from '../../cli/terminal.ts';
 import type { Compared } from './compared.ts';
 
 /**
- * A file by the command line, from one process to another, through the relay of a real replica. `moved` counts from the
- * moment in which the receiver hears of the file: an unsealed file is digested before, and a sealed one is not.
+ * Sends a file by the command line, from one process to another, through the relay of a real replica. `moved` counts
+ * from the moment when the receiver hears of the file, because an unsealed file is digested before that and a sealed
+ * one is not.
  */
 export async function startTerminals(mib: number, film: string): Promise<Compared<'whole' | 'moved'>> {
   const cli = await startCliSite();
