@@ -5,11 +5,14 @@ import { parseAllDocuments } from 'yaml';
 import { cached, moduleFolder } from './tools.mjs';
 
 /*
- * Strict JSON schemas of everything that the chart renders, made from what Kubernetes, Gateway API and the Prometheus
- * operator publish in their Go modules: nothing is asked of a network at validation.
+ * Makes strict JSON schemas of everything that the chart renders, from what Kubernetes, Gateway API and the Prometheus
+ * operator publish in their Go modules. Validation needs no network.
  */
 
-/** The oldest that `kubeVersion` allows, one between, and the newest; where the OpenAPI documents of each are. */
+/**
+ * The oldest version that `kubeVersion` allows, one in between, and the newest, each with the place of its OpenAPI
+ * documents.
+ */
 export const KUBERNETES = {
   '1.30.0': { module: 'sigs.k8s.io/kubectl-validate@v0.0.4', folder: 'pkg/openapiclient/builtins/1.30' },
   '1.34.4': { module: 'k8s.io/kubernetes@v1.34.4', folder: 'api/openapi-spec/v3' },
@@ -24,7 +27,7 @@ const GROUPS = {
   policy: ['v1', 'PodDisruptionBudget'],
 };
 
-/** Where the kinds that are no part of Kubernetes are defined. */
+/** The places of the definitions of kinds that are not part of Kubernetes. */
 export const CUSTOM = [
   { module: 'sigs.k8s.io/gateway-api@v1.6.3', file: 'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml' },
   ...['servicemonitors', 'prometheusrules'].map((name) => ({
@@ -33,7 +36,7 @@ export const CUSTOM = [
   })),
 ];
 
-/** Kinds of other controllers, whose schemas are in no module that is small. */
+/** Kinds of other controllers. No small module has their schemas. */
 export const UNCHECKED = ['SecurityPolicy', 'GCPBackendPolicy', 'Middleware', 'ScaledObject'];
 
 const KEPT = [
@@ -49,7 +52,7 @@ const KEPT = [
   'maxItems',
 ];
 
-/** A field that a schema does not know is refused, as `kubectl apply --validate=strict` does. */
+/** Makes a schema refuse unknown fields, as `kubectl apply --validate=strict` does. */
 function strict(schema, definitions) {
   if (schema.$ref) return strict(definitions[schema.$ref.split('/').at(-1)], definitions);
   if (schema.allOf?.length === 1 && !schema.properties) return strict(schema.allOf[0], definitions);
@@ -95,7 +98,7 @@ function* custom(text) {
     const { names, versions } = document.toJSON().spec;
     for (const { name: version, schema } of versions) {
       const made = strict(schema.openAPIV3Schema, {});
-      // The API server knows the fields of `metadata`; a custom definition does not repeat them.
+      // The API server knows the fields of `metadata`, so a custom definition does not repeat them.
       yield {
         kind: names.kind,
         version,
@@ -105,7 +108,7 @@ function* custom(text) {
   }
 }
 
-/** The folder of each Kubernetes version's schemas, `kind_version.json`. */
+/** Returns the folder of each Kubernetes version's schemas, `kind_version.json`. */
 export function makeSchemas() {
   const whole = cached('schemas', JSON.stringify([KUBERNETES, GROUPS, CUSTOM, KEPT]), strict.toString());
   const folders = {};

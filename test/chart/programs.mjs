@@ -6,7 +6,7 @@ import { ROOT } from '../../deploy/local/setup/tree.mjs';
 import { containerOf } from './rendering.mjs';
 
 /*
- * What the chart puts into the environment of a pod, read by the program that would run there.
+ * Reads what the chart puts into the environment of a pod with the program that would run there.
  */
 
 const built = (path) => import(`${ROOT}dist/${path}`);
@@ -21,7 +21,7 @@ function pem(...how) {
   return generateKeyPairSync(...how).privateKey.export({ type: 'pkcs8', format: 'pem' });
 }
 
-/** What would be in the Secrets, by the name of the file or variable that it becomes. */
+/** Makes the contents of the Secrets, by the name of the file or variable that each becomes. */
 function makeSecrets() {
   const vapid = vapidPair();
   const account = {
@@ -37,7 +37,7 @@ function makeSecrets() {
       'redis-url': 'rediss+sentinel://baton:secret@sentinel.example/baton',
       'broker-redis-url': 'rediss+sentinel://broker:secret@sentinel.example/baton',
       'relay-redis-url': 'redis://relay.example:6379',
-      // As `openssl rand -base64` makes them, and worse.
+      // These are like the output of `openssl rand -base64`, and worse.
       'redis-password': 'pass/wo+rd==',
       'broker-redis-password': 'a?b@c:d#e%20',
       'sentinel-password': 'ot/her',
@@ -57,7 +57,7 @@ function makeSecrets() {
 
 const secrets = makeSecrets();
 
-/** The environment of a container, as the kubelet makes it; files lie in `folder`. */
+/** Returns the environment of a container, as the kubelet makes it. Files lie in `folder`. */
 function environmentOf({ pod, container }, { settings, folder }) {
   const mounted = (pod.volumes.find(({ name }) => name === 'secrets')?.projected.sources ?? []).flatMap(({ secret }) =>
     secret.items.map(({ path }) => path),
@@ -65,7 +65,7 @@ function environmentOf({ pod, container }, { settings, folder }) {
   const env = {};
   for (const { name, value: text, valueFrom } of container.env) {
     if (name in env) throw new Error(`${name} is written twice`);
-    // An address of the store is secret where a password stands in it, which none of the chart's does.
+    // An address of the store is secret if it contains a password. The chart's addresses never do.
     const isOpen = settings[name]?.secret && !(name.endsWith('_REDIS_URL') && !text?.includes('@'));
     if (isOpen || valueFrom) throw new Error(`${name} is a secret and no file`);
     if (text === undefined) throw new Error(`${name} has no value`);
@@ -80,7 +80,7 @@ function environmentOf({ pod, container }, { settings, folder }) {
   return env;
 }
 
-/** The configuration that each program makes of what a scenario gives it; throws where one would not start. */
+/** Returns the configuration that each program makes from a scenario. Throws if one would not start. */
 export async function configurationsOf(manifests) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-chart-'));
   try {

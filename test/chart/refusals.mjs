@@ -1,5 +1,6 @@
 /*
- * Values that must be refused: what is set on top of a scenario, and how the sentence begins that says what to do.
+ * Values that must be refused: the values that are set on top of a scenario, and the beginning of the sentence that
+ * says what to do.
  */
 
 const TURN = ['turn:turn.example:3478'];
@@ -124,7 +125,7 @@ export const REFUSALS = [
   ['pushes without keys', 'minimal', { 'push.enabled': 'true' }, 'push.enabled=true has no keys'],
   ['TURN without a secret', 'minimal', { 'ice.turnUrls': TURN }, 'TURN needs both'],
 
-  // By the schema.
+  // The schema refuses these.
   ['a misspelt value', 'minimal', { replicas: 3 }, "additional properties 'replicas' not allowed"],
   [
     'a misspelt setting',

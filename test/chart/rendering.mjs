@@ -12,7 +12,7 @@ export const SCENARIOS = Object.fromEntries(
   readdirSync(join(CHART, 'ci')).map((name) => [name.replace(/-values\.yaml$/, ''), join(CHART, 'ci', name)]),
 );
 
-/** Runs a program to its end; `env` is added to our own. */
+/** Runs a program to its end. `env` is added to this process's environment. */
 export function run(command, args, { input = '', env = {} } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });
@@ -36,13 +36,13 @@ export async function withCopy(body) {
   }
 }
 
-/** The flags of Helm that set values: files, and single ones by their path. */
+/** Returns the flags of Helm that set values: files, and single values by their path. */
 export const valueFlags = ({ values = [], set = {} }) => [
   ...values.map((file) => `--values=${file}`),
   ...Object.entries(set).map(([path, value]) => `--set-json=${path}=${JSON.stringify(value)}`),
 ];
 
-/** `helm template`, of this chart unless another is named. */
+/** Runs `helm template` of this chart, unless another is named. */
 export function template(helm, { values = [], set = {}, kubernetes = '1.37.2', chart = CHART } = {}) {
   return run(helm, [
     'template',
@@ -54,7 +54,7 @@ export function template(helm, { values = [], set = {}, kubernetes = '1.37.2', c
   ]);
 }
 
-/** The manifests of what `template` printed; throws with its complaint where it failed. */
+/** Returns the manifests that `template` printed. Throws with its complaint if it failed. */
 export function manifestsOf({ code, out, err }) {
   if (code !== 0) throw new Error(err.trim());
   return parseAllDocuments(out)
@@ -62,7 +62,7 @@ export function manifestsOf({ code, out, err }) {
     .filter((manifest) => manifest !== null);
 }
 
-/** The only container of the Deployment that has one of this name. */
+/** Returns the only container of the Deployment whose container has this name. */
 export function containerOf(manifests, name) {
   for (const { kind, spec } of manifests) {
     const pod = kind === 'Deployment' ? spec.template.spec : null;

@@ -2,8 +2,8 @@ import { buildOrExit } from '../../deploy/build/build.mjs';
 import { installPackages, requireNode } from '../../deploy/local/setup/setup.mjs';
 
 /*
- * `npm run test:chart`: the chart as an SRE and an API server would see it, without a cluster. README.md says what is
- * asserted. `--cluster` installs it on a Kubernetes that is started for it instead. `--install` builds Helm and the others,
+ * `npm run test:chart`: tests the chart as an SRE and an API server would see it, without a cluster. README.md says what is
+ * asserted. `--cluster` instead installs it on a Kubernetes that is started for it. `--install` builds Helm and the others,
  * which takes some minutes the first time; further words choose tests by a part of their title.
  */
 
@@ -23,7 +23,7 @@ function skip(reason) {
   process.exit(0);
 }
 
-/** Sequences of one test each. */
+/** Returns sequences of one test each. */
 async function withoutCluster(tools) {
   const { makeTests } = await import('./tests.mjs');
   return (await makeTests(tools)).filter(isChosen).map((test) => ({ title: '', steps: () => [test] }));
@@ -47,7 +47,7 @@ async function onCluster(tools) {
   return (await makeSequences({ cluster, tools })).filter(isChosen);
 }
 
-/** Every sequence of tests; ends the process where this machine has not what they need. */
+/** Returns every sequence of tests. Ends the process if this machine lacks what they need. */
 async function findSequences() {
   try {
     const { paths, missing } = findTools({ install });
@@ -62,7 +62,7 @@ async function findSequences() {
 let passed = 0;
 let failed = 0;
 
-/** Runs the tests of a sequence; the first that fails ends it, since those after it build on what it was to leave. */
+/** Runs the tests of a sequence. The first that fails ends it, because later tests need what it leaves behind. */
 async function follow({ title: sequence, steps }) {
   const left = await steps();
   for (let test = left.shift(); test; test = left.shift()) {

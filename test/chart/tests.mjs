@@ -27,7 +27,7 @@ function* lintTests(tools) {
   }
 }
 
-/** Renders a scenario and has it validated as that Kubernetes would. */
+/** Renders a scenario and validates it as that Kubernetes would. */
 async function validate({ kubeconform, podsecurity }, { folder, out }) {
   const schema = `${folder}/{{ .ResourceKind }}_{{ .ResourceAPIVersion }}.json`;
   const args = ['-strict', '-summary', `-skip=${UNCHECKED}`, `-schema-location=${schema}`, '-'];
@@ -122,7 +122,7 @@ function* refusalTests({ helm4, helm3 }) {
   };
 }
 
-/** Which of the two routes takes a request: the most exact of all matches, as Gateway API has it. */
+/** Tells which of the two routes takes a request: the one with the most exact match, by the rules of Gateway API. */
 function routeOf(routes, path, asked = 'GET') {
   const matches = routes.flatMap(({ metadata, spec }) =>
     spec.rules.flatMap(({ matches: all, backendRefs }) =>
@@ -179,7 +179,7 @@ function* programTests({ helm4 }) {
       const addressOf = async (name) => {
         const rendered = manifestsOf(await template(helm4, { values: [SCENARIOS[name]] }));
         const { replica, broker } = await configurationsOf(rendered);
-        // A password is read when it is asked for.
+        // A password is only read when somebody asks for it.
         const seen = (address) => address && JSON.parse(JSON.stringify(address));
         return {
           replica: seen(replica.redis.address),
@@ -310,7 +310,7 @@ function* wholeTests({ helm4, 'helm-unittest': unittest }) {
   };
 }
 
-/** Every test, as `{title, body}`. */
+/** Returns every test, as `{title, body}`. */
 export async function makeTests(tools) {
   const schemas = makeSchemas();
   return [

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Helm 4 and 3, kubeconform, helm-unittest and the evaluator of Pod Security Standards, in the versions of tools/go.mod.
- * They are built once and kept outside of the checkout, so that the next checkout has them too.
+ * Helm 4 and 3, kubeconform, helm-unittest and the evaluator of Pod Security Standards, in the versions of tools/go.mod. They
+ * are built once and kept outside the checkout, so that the next checkout has them too.
  */
 
 const SOURCES = fileURLToPath(new URL('tools', import.meta.url));
@@ -31,12 +31,12 @@ function isNewEnough(version) {
   return major > GO[0] || (major === GO[0] && minor >= GO[1]);
 }
 
-/** Modules could not be fetched: says nothing about the chart. */
+/** Modules could not be fetched. That says nothing about the chart. */
 export class Unfetched extends Error {}
 
 const UNFETCHED = /reading https?:|dial tcp|i\/o timeout|no such host|TLS handshake|connection (?:refused|reset)/;
 
-/** Runs `go` and gives what it printed; throws with what it complained about. */
+/** Runs `go` and returns its output. Throws with its complaint. */
 function go(args, cwd = SOURCES) {
   const { status, stdout, stderr, error } = spawnSync('go', args, {
     cwd,
@@ -51,14 +51,14 @@ function go(args, cwd = SOURCES) {
   return stdout;
 }
 
-/** Downloads a module, `path@version`, and gives its folder. */
+/** Downloads a module, `path@version`, and returns its folder. */
 export function moduleFolder(name, cwd) {
   return JSON.parse(go(['mod', 'download', '-json', name], cwd)).Dir;
 }
 
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'baton-chart');
 
-/** A folder for this content alone: whatever is in it is up to date. */
+/** Returns a folder for this content alone. Everything in it is up to date. */
 export function cached(kind, ...content) {
   const folder = join(
     cacheFolder(),
@@ -69,9 +69,9 @@ export function cached(kind, ...content) {
 }
 
 /**
- * The paths of `programs`, which are Go packages by the names that they get, built in the module of the folder `sources`; or
- * `{missing}`, a sentence that says why there are none. `content`: files of that folder that decide what is built.
- * `install`: builds what is not there; `how` says so to people.
+ * Returns the paths of `programs`, which are Go packages by the names that they get, built in the module of the folder
+ * `sources`; or `{missing}`, a sentence that says why there are none. `content` names the files of that folder that decide what
+ * is built. `install` builds missing programs, and `how` tells people how to do that.
  */
 export function findPrograms({ sources, kind, content, programs, linkFlags = '-s -w', install, how }) {
   const version = goVersion();
@@ -89,7 +89,7 @@ export function findPrograms({ sources, kind, content, programs, linkFlags = '-s
   return { paths };
 }
 
-/** Helm and the validators. */
+/** Finds Helm and the validators. */
 export const findTools = ({ install }) =>
   findPrograms({
     sources: SOURCES,

@@ -1,8 +1,8 @@
 import { Agent, request as httpsRequest } from 'node:https';
 
 /*
- * The API of Kubernetes for one caller. `call` gives `{status, body, warnings}` whatever the status; `get`, `create` and the
- * others throw unless it is a success. `until` waits for an event, never for a time.
+ * The API of Kubernetes for one caller. `call` returns `{status, body, warnings}` whatever the status is; `get`, `create` and
+ * the others throw unless the call succeeds. `until` waits for an event, never for a time.
  */
 
 const WITHIN_MS = 180_000;
@@ -10,16 +10,16 @@ const CREATED_BY_TEST = '?fieldManager=chart-test';
 
 const keyOf = ({ kind, metadata }) => `${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
 
-/** The text of a Warning header: `299 - "text"`. */
+/** Returns the texts of a Warning header: `299 - "text"`. */
 const warningsOf = (headers) => [headers.warning ?? []].flat().flatMap((line) => line.split(/, (?=299 )/));
 
-/** What is worth knowing of a list that did not become what it should. */
+/** Returns the interesting part of a list that did not become what it should. */
 const digest = (items) => JSON.stringify(items.map(({ metadata, status }) => ({ name: metadata.name, status })));
 
-/** The word in the path of objects of a kind. */
+/** Returns the word for a kind in the path of its objects. */
 export const pluralOf = (kind) => kind.toLowerCase().replace(/y$/, 'ie').replace(/ss$/, 'sse').concat('s');
 
-/** Where objects like this one are, in a namespace. */
+/** Returns the path of objects like this one, in a namespace. */
 export function pathOf({ apiVersion, kind }, namespace) {
   const group = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   return `${group}/namespaces/${namespace}/${pluralOf(kind)}`;
@@ -51,7 +51,9 @@ export function makeApi({ port, ca, token }) {
     return body;
   }
 
-  /** Hands each new state of the list at `path` to `look` until it says that it has seen enough, or the signal ends it. */
+  /**
+   * Passes each new state of the list at `path` to `look` until it says that it has seen enough, or until the signal ends it.
+   */
   async function watch(path, look, signal) {
     const join = path.includes('?') ? '&' : '?';
     while (!signal.aborted) {
@@ -66,7 +68,7 @@ export function makeApi({ port, ca, token }) {
         const lines = (rest + chunk).split('\n');
         rest = lines.pop();
         const events = lines.map((line) => JSON.parse(line));
-        // The history that it starts from is gone: once more from the list.
+        // The history that it starts from is gone, so it starts again from the list.
         if (events.some(({ type }) => type === 'ERROR')) break;
         for (const { type, object } of events) {
           if (type === 'DELETED') seen.delete(keyOf(object));
@@ -77,7 +79,7 @@ export function makeApi({ port, ca, token }) {
     }
   }
 
-  /** Resolves with what `isTrue` makes of the list at `path`, once that is something. */
+  /** Resolves to the result of `isTrue` for the list at `path`, once there is one. */
   async function until(path, isTrue, what = String(isTrue)) {
     const signal = AbortSignal.timeout(WITHIN_MS);
     let [found, last] = [null, []];

@@ -1,8 +1,8 @@
 /*
- * Every object of a namespace, as a garbage collector would look for them: by what the API server says that it serves.
+ * Finds every object of a namespace, like a garbage collector: by the kinds that the API server says it serves.
  */
 
-/** What is not made by a release: notes of what happened, and readings. */
+/** Objects that a release does not make: notes of what happened, and readings. */
 const PASSING = new Set(['events', 'leases', 'pods.metrics.k8s.io']);
 
 async function* served(api) {
@@ -12,7 +12,7 @@ async function* served(api) {
   }
 }
 
-/** `kind/name` of each object in a namespace, in order. */
+/** Returns `kind/name` of each object in a namespace, in order. */
 export async function listEverything(api, namespace) {
   const found = [];
   for await (const { path, group } of served(api)) {

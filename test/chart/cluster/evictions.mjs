@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 
 /*
- * What a drain of nodes asks for, pod by pod, through the API; and what the disruption budget answers.
+ * These steps ask for evictions pod by pod through the API, as a drain of nodes does, and check the answers of the
+ * disruption budget.
  */
 
-/** Asks for an eviction; the status of the answer. */
+/** Asks for an eviction. Returns the status of the answer. */
 async function evict({ api, core }, pod) {
   const { name } = pod.metadata;
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } };
@@ -12,7 +13,7 @@ async function evict({ api, core }, pod) {
   return answer.status;
 }
 
-/** A replica whose Redis is gone, say: it runs, and says that it is not ready. */
+/** Makes a replica say that it is not ready while it runs, as one does whose Redis is gone. */
 const notReady = ({ api, core }, pod) =>
   api.patchStatus(`${core}/pods/${pod.metadata.name}`, {
     status: {
@@ -45,7 +46,7 @@ export function* evictions(release) {
       const slices = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
       for (const [service, ready] of [
         ['baton', false],
-        // Why it is not ready is what metrics are for.
+        // Metrics exist to show why it is not ready.
         ['baton-admin', true],
       ]) {
         await api.until(`${slices}?labelSelector=kubernetes.io/service-name=${service}`, ([{ endpoints }]) =>

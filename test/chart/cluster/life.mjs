@@ -10,14 +10,14 @@ import { evictions } from './evictions.mjs';
 import { prepareRelease, rolledOut } from './release.mjs';
 
 /*
- * The life of a release as an SRE leads it, step by step: each finds the release as the one before it has left it.
+ * The life of a release in the hands of an SRE, step by step. Each step finds the release as the previous one left it.
  */
 
-/** Replicas follow each other in a second, so that a rollout takes some; what is set beside `production`. */
+/** Settings in addition to `production`. Replicas follow each other in a second, so that a rollout needs several. */
 const SET = { 'drain.streamsSeconds': 1 };
 const QUIET = { 'config.APP_LOG_LEVEL': 'error' };
 
-/** Ends well, and the API server had nothing to remark. */
+/** Checks that the command succeeded and that the API server had no remarks. */
 function isFine({ code, out, err }) {
   assert.equal(code, 0, `${err}${out}`);
   assert.doesNotMatch(err, /warn/i);
@@ -30,7 +30,7 @@ async function podsOf({ api, core }, component) {
   return items.filter(({ metadata }) => !metadata.deletionTimestamp);
 }
 
-/** The only version of the pod template that replicas are made from. */
+/** Returns the only version of the pod template from which replicas are made. */
 async function hashOf(release) {
   const deployment = await rolledOut(release, 'baton');
   const hashes = new Set(
@@ -45,7 +45,7 @@ async function revisionsOf({ helm }) {
   return JSON.parse(out).map(({ revision, status }) => `${revision} ${status}`);
 }
 
-/** Whether what lives says everything that was written; it may say more. */
+/** Checks that the live object says everything that was written. It may say more. */
 function says(live, written, at) {
   if (written === null || (typeof written === 'object' && Object.keys(written).length === 0)) return;
   if (typeof written !== 'object') return assert.equal(live, written, at);
@@ -122,7 +122,7 @@ function* installed(release) {
   };
 }
 
-/** Each Secret and ConfigMap of a pod that a kubelet would look for, with the key. */
+/** Returns each Secret and ConfigMap that a kubelet would look up for a pod, with the key. */
 function referencesOf({ spec }) {
   const variables = spec.containers.flatMap(({ env }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []));
   const volumes = spec.volumes.flatMap(({ projected, configMap, secret }) => [
@@ -141,7 +141,7 @@ function* scaled(release) {
   yield {
     title: 'is scaled by its streams',
     body: async () => {
-      // 70 of a hundred of 5,000 for each of six.
+      // The target is 70 of a hundred of 5,000 streams for each of six replicas.
       release.streams.set(namespace, 6 * 3_500);
       const path = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers`;
       await api.until(path, ([{ status }]) => {

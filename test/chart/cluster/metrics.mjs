@@ -1,8 +1,8 @@
 import { createServer } from 'node:https';
 
 /*
- * What an adapter for metrics would be: it serves `baton_streams` and the use of a processor of pods, as
- * custom.metrics.k8s.io and metrics.k8s.io. The API server passes on what an autoscaler asks.
+ * This stands in for a metrics adapter: it serves `baton_streams` and the use of a processor of pods, as
+ * custom.metrics.k8s.io and metrics.k8s.io. The API server passes on the questions of an autoscaler.
  */
 
 const NAMESPACE = 'metrics';
@@ -18,7 +18,7 @@ const discovery = (groupVersion, resource) => ({
   resources: [{ singularName: '', namespaced: true, verbs: ['get', 'list'], ...resource }],
 });
 
-/** `streams` is how many the pods hold together; `cpu` what each uses of a processor. */
+/** Returns the readings of pods. `streams` is how many they hold together; `cpu` is what each uses of a processor. */
 function readings({ kind, apiVersion, pods, streams, cpu }) {
   const timestamp = new Date().toISOString();
   const items = pods.map(({ metadata: { name, namespace }, spec }) =>
@@ -39,7 +39,7 @@ function readings({ kind, apiVersion, pods, streams, cpu }) {
   return { kind: kind.replace(/(List)?$/, 'List'), apiVersion, metadata: {}, items };
 }
 
-/** What is answered to a path that an autoscaler or the API server asks for; null where there is nothing. */
+/** Returns the answer to a path that an autoscaler or the API server asks for; null if there is none. */
 async function answerTo({ api, streams }, url) {
   const [, , group, version, , namespace] = url.pathname.split('/');
   const { resource } = GROUPS[group] ?? {};
@@ -50,7 +50,7 @@ async function answerTo({ api, streams }, url) {
   return readings({ kind: resource.kind, apiVersion, pods, streams: streams.get(namespace) ?? 0, cpu: '25m' });
 }
 
-/** Serves metrics of pods and tells the API server so. `streams`: by namespace, how many its pods hold together. */
+/** Serves metrics of pods and tells the API server so. `streams` has, by namespace, how many its pods hold together. */
 export async function startMetrics({ api, certificate }) {
   const streams = new Map();
   const server = createServer(certificate, (request, response) => {

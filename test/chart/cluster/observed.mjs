@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** Does `work`, and gives the fewest replicas that took traffic meanwhile. */
+/** Does `work`, and returns the fewest replicas that took traffic meanwhile. */
 export async function fewestDuring({ api, apps }, work) {
   const over = new AbortController();
   let fewest = Infinity;

@@ -14,9 +14,9 @@ const ASK_EVERY_MS = 100;
 export function startProgram({ name, path, args, folder }) {
   const file = join(folder, `${name}.log`);
   const log = createWriteStream(file);
-  // A home of its own: kwok reads a file there.
+  // It has a home of its own, because kwok reads a file there.
   const env = { PATH: process.env.PATH, HOME: folder };
-  // A process group of its own: Ctrl-C of the terminal reaches its owner alone, which ends it in order.
+  // It has a process group of its own, so that Ctrl-C of the terminal reaches only its owner, which ends it in order.
   const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env, cwd: folder });
   for (const stream of [child.stdout, child.stderr]) stream.pipe(log, { end: false });
   let over = false;
@@ -27,7 +27,7 @@ export function startProgram({ name, path, args, folder }) {
     over = true;
     log.end();
   });
-  // However we die, short of being killed.
+  // This runs however this process dies, short of being killed.
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   const stop = async () => {
@@ -41,7 +41,7 @@ export function startProgram({ name, path, args, folder }) {
   return { name, ended, stop, lastWords };
 }
 
-/** Waits until `ask` gives true; throws with the program's last words when it ends before, or takes too long. */
+/** Waits until `ask` returns true. Throws with the program's last words when the program ends before, or takes too long. */
 export async function untilReady(program, ask) {
   let failure = null;
   void program.ended.then((how) => (failure = how));

@@ -5,8 +5,8 @@ import { CUSTOM } from '../kubernetes-schemas.mjs';
 import { findPrograms, moduleFolder } from '../tools.mjs';
 
 /*
- * The control plane of Kubernetes, its store, and kwok, in the versions of go.mod here; and what is read from modules: how
- * kwok's nodes and pods behave, and the definitions of kinds that are no part of Kubernetes.
+ * Finds the control plane of Kubernetes, its store, and kwok, in the versions of go.mod here. Also reads from modules how
+ * kwok's nodes and pods behave, and the definitions of kinds that are not part of Kubernetes.
  */
 
 const SOURCES = fileURLToPath(new URL('.', import.meta.url));
@@ -30,7 +30,7 @@ function versionFlags() {
   return Object.entries(flags).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`);
 }
 
-/** The paths of the programs, by name; or `{missing}`, a sentence that says why there are none. */
+/** Returns the paths of the programs, by name; or `{missing}`, a sentence that says why there are none. */
 export const findCluster = ({ install }) =>
   findPrograms({
     sources: SOURCES,
@@ -44,12 +44,14 @@ export const findCluster = ({ install }) =>
 
 const together = (paths) => paths.map((path) => readFileSync(path, 'utf8')).join('\n---\n');
 
-/** What happens to kwok's nodes and pods: its own stages for those that are ready at once, and that of stages.yaml. */
+/**
+ * Returns what happens to kwok's nodes and pods: its own stages for those that are ready at once, and the one of stages.yaml.
+ */
 export function readStages() {
   const kwok = join(moduleFolder('sigs.k8s.io/kwok', SOURCES), 'kustomize/stage');
   return together([...STAGES.map((name) => join(kwok, `${name}.yaml`)), join(SOURCES, 'stages.yaml')]);
 }
 
-/** The CustomResourceDefinitions of Gateway API and the Prometheus operator that the chart writes objects of. */
+/** Returns the CustomResourceDefinitions of Gateway API and the Prometheus operator whose objects the chart writes. */
 export const readDefinitions = (cwd) =>
   together(CUSTOM.map(({ module, file }) => join(moduleFolder(module, cwd), file)));

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { CHART, run, SCENARIOS, valueFlags } from '../rendering.mjs';
 
 /*
- * A namespace that admits restricted pods alone, with what a release refers to, and Helm in it with no more rights than the
- * administrator of a namespace has.
+ * Makes a namespace that admits only restricted pods, with the objects that a release refers to. Helm has no more rights in it
+ * than the administrator of a namespace.
  */
 
-/** What the scenario `production` refers to. */
+/** The Secrets that the scenario `production` refers to. */
 const SECRETS = {
   baton: ['broker-token'],
   'baton-broker': ['broker-tokens', 'broker-secret', 'oidc-client-secret'],
@@ -21,7 +21,7 @@ const SECRETS = {
   'baton-turn': ['turn-secret'],
 };
 
-/** Kinds of other controllers: who may write objects of them says a cluster's administrator. */
+/** Kinds of other controllers. The administrator of a cluster decides who may write objects of them. */
 const OTHERS = [
   'gateway.networking.k8s.io',
   'monitoring.coreos.com',
@@ -50,18 +50,18 @@ async function makeNamespace(api, name) {
   });
   await api.create(`${rights}/rolebindings`, roleBinding('others', 'Role'));
   await api.create(`${rights}/rolebindings`, roleBinding('admin', 'ClusterRole'));
-  // What a new namespace gets by itself.
+  // A new namespace gets these by itself.
   for (const kind of ['serviceaccounts', 'configmaps']) {
     await api.until(`/api/v1/namespaces/${name}/${kind}`, (all) => all.length === 1);
   }
 }
 
-/** What belongs to no namespace, once for all releases. */
+/** Makes what belongs to no namespace, once for all releases. */
 export const prepareCluster = (api) => api.create(PRIORITY, { metadata: { name: 'user-facing' }, value: 1_000 });
 
 /**
  * A release `baton` that is not installed yet, in a new namespace. `helm` runs a command of Helm, `apply` one that takes chart
- * and values (`install`, `upgrade`); both give `{code, out, err}`.
+ * and values (`install`, `upgrade`). Both return `{code, out, err}`.
  */
 export async function prepareRelease({ cluster: { api, callers, folder }, helm: path, namespace, scenario, set }) {
   await makeNamespace(api, namespace);
@@ -71,7 +71,7 @@ export async function prepareRelease({ cluster: { api, callers, folder }, helm: 
     await api.create(`${core}/secrets`, { metadata: { name }, stringData });
   }
   await api.create(`${core}/configmaps`, { metadata: { name: 'company-ca' }, data: { 'ca.crt': 'none' } });
-  // That of the scenario `openshift`, which makes none.
+  // The scenario `openshift` refers to this account and does not make it.
   await api.create(`${core}/serviceaccounts`, { metadata: { name: 'existing' } });
   const env = Object.fromEntries(
     ['CACHE', 'CONFIG', 'DATA'].map((kind) => [`HELM_${kind}_HOME`, join(folder, `helm-${namespace}`, kind)]),
@@ -83,7 +83,10 @@ export async function prepareRelease({ cluster: { api, callers, folder }, helm: 
   return { api, namespace, core, apps: `/apis/apps/v1/namespaces/${namespace}`, helm, apply };
 }
 
-/** Waits until a Deployment has replaced all its pods and all take traffic, `replicas` of them if that is said; gives it. */
+/**
+ * Waits until a Deployment has replaced all its pods and all take traffic; with `replicas`, there must be that many. Returns
+ * the Deployment.
+ */
 export const rolledOut = ({ api, apps }, name, replicas) =>
   api.until(
     `${apps}/deployments?fieldSelector=metadata.name=${name}`,

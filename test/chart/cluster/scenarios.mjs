@@ -4,12 +4,13 @@ import { pathOf } from './api.mjs';
 import { prepareRelease, rolledOut } from './release.mjs';
 
 /*
- * Each scenario of ci/ on the API server: what it says of every object when it is strict, and whether its pods are admitted.
+ * Tries each scenario of ci/ on the API server: what it remarks on every object when it is strict, and whether the pods
+ * are admitted.
  */
 
 const STRICT = '?dryRun=All&fieldValidation=Strict';
 
-/** What the API server finds to say about an object that it is shown; nothing when it would take it as it stands. */
+/** Returns the remarks of the API server on an object; empty when it would accept the object as it is. */
 async function remarksOn(api, namespace, manifest) {
   const path = pathOf(manifest, namespace) + STRICT;
   const { status, body, warnings } = await api.call('POST', path, { body: manifest });
@@ -20,7 +21,7 @@ async function remarksOn(api, namespace, manifest) {
 const deploymentsOf = (manifests) =>
   manifests.filter(({ kind }) => kind === 'Deployment').map(({ metadata }) => metadata.name);
 
-/** Strictness and admission, of objects that deserve it. */
+/** Checks that strictness and admission refuse objects that deserve it. */
 async function bites({ api, namespace, manifests }) {
   const deployment = manifests.find(({ kind }) => kind === 'Deployment');
   const unknown = { ...deployment, spec: { ...deployment.spec, minReadyTime: 1 } };
@@ -30,7 +31,7 @@ async function bites({ api, namespace, manifests }) {
   assert.match((await remarksOn(api, namespace, root)).join(), /violates PodSecurity "restricted/);
 }
 
-/** The steps for one scenario. */
+/** Returns the steps for one scenario. */
 export async function tryScenario({ cluster, helm, scenario }) {
   const { api } = cluster;
   const set = { 'drain.streamsSeconds': 1 };

@@ -14,7 +14,7 @@ import { readDefinitions, readStages } from './programs.mjs';
 
 /*
  * A cluster on loopback: etcd, the API server with RBAC and its usual admission, the controllers, the scheduler, and three
- * nodes in three zones on which kwok lets pods be ready without running anything.
+ * nodes in three zones. On the nodes kwok marks pods as ready without running anything.
  */
 
 const ZONES = ['north', 'south', 'west'];
@@ -25,7 +25,7 @@ const LOOSE = [
   { kind: 'Middleware', group: 'traefik.io', version: 'v1alpha1' },
 ];
 
-/** Who calls the API server, by name and group. `deployer` has only the rights that the tests give it. */
+/** The callers of the API server, by name and group. `deployer` has only the rights that the tests give it. */
 const CALLERS = {
   admin: 'system:masters',
   kwok: 'system:masters',
@@ -43,7 +43,7 @@ const kubeconfigOf = ({ port, certFile, token }) => ({
   'current-context': 'test',
 });
 
-/** A token and a kubeconfig for each caller, and the file of tokens that the API server reads. */
+/** Makes a token and a kubeconfig for each caller, and the file of tokens that the API server reads. */
 function makeCallers({ folder, port, certFile }) {
   const callers = {};
   const rows = Object.entries(CALLERS).map(([name, group]) => {
@@ -70,7 +70,7 @@ async function startStore({ start, folder }) {
     ...flags({ name: 'one', 'data-dir': join(folder, 'etcd'), 'log-level': 'warn' }),
     ...flags({ 'listen-client-urls': client, 'advertise-client-urls': client }),
     ...flags({ 'listen-peer-urls': peer, 'initial-advertise-peer-urls': peer, 'initial-cluster': `one=${peer}` }),
-    // Nothing of it outlives the tests.
+    // Its data does not outlive the tests.
     '--unsafe-no-fsync',
   ]);
   await untilReady(etcd, async () => (await statusOf(`${client}/readyz`)) === 200);
@@ -96,7 +96,7 @@ async function startServer({ start, folder, port, store, certificate, admin }) {
       'service-account-key-file': keyFile,
       'service-account-signing-key-file': keyFile,
       'service-cluster-ip-range': '10.0.0.0/16',
-      // Nobody in the cluster has to reach it: an address of documentation, announced to no one.
+      // Nobody in the cluster has to reach it, so this is an address for documentation, and it is not announced.
       'advertise-address': '192.0.2.1',
       'endpoint-reconciler-type': 'none',
     }),
@@ -117,9 +117,9 @@ function startControllers({ start, callers, certificate, keyFile }) {
       'use-service-account-credentials': true,
       'leader-elect': false,
       'secure-port': 0,
-      // A busy machine lets kwok wait; its nodes are not lost for that.
+      // A busy machine makes kwok slow. Its nodes must not count as lost for that.
       'node-monitor-grace-period': '1h',
-      // Autoscalers look at metrics often, and at those of pods that have just started.
+      // Autoscalers read metrics often, including those of pods that have just started.
       'horizontal-pod-autoscaler-sync-period': '1s',
       'horizontal-pod-autoscaler-cpu-initialization-period': '0s',
       'horizontal-pod-autoscaler-initial-readiness-delay': '0s',
@@ -147,7 +147,7 @@ async function addNodes({ start, folder, kubeconfig, api }) {
   await api.until('/api/v1/nodes', (nodes) => nodes.length === ZONES.length && nodes.every(isReady));
 }
 
-/** A definition without rules, of a kind whose own is in no small module. */
+/** Makes a definition without rules, for a kind that no small module defines. */
 function definitionOf({ kind, group, version }) {
   const plural = pluralOf(kind);
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -173,7 +173,10 @@ async function addDefinitions({ api, folder }) {
   await api.until(path, (all) => all.length === definitions.length && all.every(isServed));
 }
 
-/** Starts one after the other what each needs before it. `ending` is called with what is to be undone, the last first. */
+/**
+ * Starts the parts in the order in which they need each other. `ending` is called with each action that undoes one; the last
+ * runs first.
+ */
 async function startAll({ start, folder, ending }) {
   const certificate = makeCertificate({ folder, hosts: ['127.0.0.1', 'localhost'] });
   const port = await freePort();
@@ -191,8 +194,8 @@ async function startAll({ start, folder, ending }) {
 }
 
 /**
- * A cluster of the programs at `paths`: `start` gives `{api, callers, folder, version, streams}`; `stop`, at any time, leaves
- * neither a process nor a file.
+ * Makes a cluster of the programs at `paths`. `start` returns `{api, callers, folder, version, streams}`. `stop` may be called
+ * at any time, and leaves neither a process nor a file.
  */
 export function makeCluster({ paths }) {
   const folder = mkdtempSync(join(tmpdir(), 'baton-cluster-'));
@@ -205,7 +208,7 @@ export function makeCluster({ paths }) {
   };
   let stopping = null;
   const stopAll = async () => {
-    // The store last: the others would complain of it.
+    // The store ends last, because the others would complain otherwise.
     for (let end = endings.pop(); end; end = endings.pop()) await end();
   };
   return { start: () => startAll({ start, folder, ending }), stop: () => (stopping ??= stopAll()) };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fewestDuring } from './observed.mjs';
 import { prepareRelease, rolledOut } from './release.mjs';
 
-/* Autoscaling that is switched on where replicas were counted before. */
+/* Switches on autoscaling for a release with a fixed number of replicas. */
 
 const SET = { 'drain.streamsSeconds': 1, replicaCount: 4 };
 

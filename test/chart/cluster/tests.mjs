@@ -4,7 +4,10 @@ import { prepareCluster } from './release.mjs';
 import { tryScenario } from './scenarios.mjs';
 import { switchScaling } from './switch.mjs';
 
-/** Sequences of steps, each in a namespace of its own: `{title, steps}`, where `steps` prepares the namespace and gives them. */
+/**
+ * Returns sequences of steps, each in a namespace of its own: `{title, steps}`, where `steps` prepares the namespace
+ * and returns the steps.
+ */
 export async function makeSequences({ cluster, tools: { helm3, helm4 } }) {
   await prepareCluster(cluster.api);
   const lives = Object.entries({ 'Helm 4': helm4, 'Helm 3': helm3 }).flatMap(([name, helm]) => {

@@ -1,5 +1,5 @@
-// Reads manifests from its input and says which pods the Pod Security Standard "restricted" refuses, as an API server
-// would that enforces it. Exit code 1 where there is one, 2 where there is no pod at all.
+// Reads manifests from its input and says which pods the Pod Security Standard "restricted" refuses, like an API server
+// that enforces it. The exit code is 1 if there is such a pod, and 2 if there is no pod at all.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// Whatever holds pods: itself one, or with a template of them.
+// manifest is anything that holds pods: a pod itself, or an object with a template of pods.
 type manifest struct {
 	Kind     string            `json:"kind"`
 	Metadata metav1.ObjectMeta `json:"metadata"`
@@ -25,7 +25,7 @@ type manifest struct {
 	} `json:"spec"`
 }
 
-// podOf gives the pod that a manifest describes, or nil.
+// podOf returns the pod that a manifest describes, or nil.
 func podOf(m *manifest) (*metav1.ObjectMeta, *corev1.PodSpec) {
 	if m.Spec.Template != nil {
 		return &m.Spec.Template.ObjectMeta, &m.Spec.Template.Spec
