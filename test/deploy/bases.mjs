@@ -14,13 +14,15 @@ import { dirname, join } from 'node:path';
 import { must } from './docker.mjs';
 
 /*
- * Images to build on, where there is no registry of images: each is some programs of this machine with the libraries
- * that they name, and nothing else. What runs on the base `node` needs neither a shell nor any other program.
+ * Base images without a registry of images. Each has some programs of this machine with the libraries that they name,
+ * and nothing else. A program on the base `node` needs neither a shell nor any other program.
  */
 
 const LOADER = /(?:=>\s+)?(\/\S+)\s+\(0x/;
 
-/** A file and, of a program, every library that it is linked with, under the paths that they have here. */
+/**
+ * Adds a file. For a program it also adds every library that it is linked with. All keep the paths that they have here.
+ */
 function add(root, program, target = program) {
   const put = (from, to) => {
     mkdirSync(dirname(join(root, to)), { recursive: true });
@@ -34,7 +36,7 @@ function add(root, program, target = program) {
   }
 }
 
-/** The path of a program; servers are not always on the PATH of an ordinary user. */
+/** Returns the path of a program. Servers are not always on the PATH of an ordinary user. */
 function find(name) {
   const path = (process.env.PATH ?? '')
     .split(':')
@@ -56,13 +58,13 @@ function makeRoot(folder, fill) {
   for (const sub of ['etc', 'tmp', 'var', 'usr/bin', 'usr/lib', 'usr/lib64', 'usr/sbin'])
     mkdirSync(join(folder, sub), { recursive: true });
   chmodSync(join(folder, 'tmp'), 0o1777);
-  // As on every Debian.
+  // Every Debian has these links.
   for (const name of ['bin', 'sbin', 'lib', 'lib64']) symlinkSync(`usr/${name}`, join(folder, name));
   for (const [path, text] of Object.entries(SYSTEM)) writeFileSync(join(folder, path), text);
   fill(folder);
 }
 
-/** Imports a folder as an image. Whoever may read this tarball may read these files here too. */
+/** Imports a folder as an image. Everybody who may read this tarball may read these files here too. */
 function importRoot(folder, image) {
   must('sh', [
     '-c',
@@ -74,13 +76,13 @@ function importRoot(folder, image) {
 
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
-/** npm as it is set up here, but for what belongs to a user. */
+/** Adds npm as it is set up here, without anything that belongs to a user. */
 function addNpm(root) {
   const [npm] = [realpathSync(find('npm'))].map((script) => dirname(dirname(script)));
   cpSync(npm, join(root, 'usr/lib/node_modules/npm'), { recursive: true });
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(root, 'usr/bin/npm'));
   for (const program of ['sh', 'env']) add(root, find(program), `/usr/bin/${program}`);
-  // These belong to the C library, and only what npm installs names them.
+  // These belong to the C library, and only packages that npm installs name them.
   const [, libraries] = /(\/\S+)\/libc\.so/.exec(must('ldd', [find('env')]));
   for (const library of ['librt.so.1', 'libutil.so.1', 'libresolv.so.2']) add(root, join(libraries, library));
   if (existsSync(CERTIFICATES)) add(root, CERTIFICATES);
@@ -90,7 +92,7 @@ function addNpm(root) {
   writeFileSync(join(root, 'usr/etc/npmrc'), `registry=${registry}\n${cafile}`);
 }
 
-/** Node's program of the version that images have; the package registry carries it. */
+/** Fetches Node's program in the version of the images from the package registry. */
 function fetchNode(folder, version) {
   const name = `node-linux-${process.arch}`;
   must('npm', [
@@ -106,7 +108,7 @@ function fetchNode(folder, version) {
   return join(folder, 'node_modules', name, 'bin/node');
 }
 
-/** `{build, runtime, redis, nginx}`: the names of images, all made here under `prefix`. */
+/** Returns `{build, runtime, redis, nginx}`: the names of images, all made here under `prefix`. */
 export function makeBases({ folder, prefix, nodeVersion }) {
   const node = fetchNode(join(folder, 'npm'), nodeVersion);
   const addNode = (root) => add(root, node, '/usr/bin/node');

@@ -7,10 +7,10 @@ import { until } from './site.mjs';
 const SERVICES = ['redis', 'broker', 'replica-1', 'replica-2', 'edge'];
 const MIB = 1_048_576;
 const FILE_BYTES = 96 * MIB;
-/** nginx with two workers and nothing buffered has a tenth of that. */
+/** nginx with two workers uses a tenth of that when it buffers nothing. */
 const EDGE_MOST_MIB = 64;
 const QUIET_SECONDS = 90;
-/** An account may send two messages a second for long. */
+/** An account may send two messages a second over a long time. */
 const BETWEEN_MESSAGES_MS = 600;
 
 const STATUS = "console.log(require('node:fs').readFileSync('/proc/1/status', 'utf8'))";
@@ -58,7 +58,8 @@ export async function testSite({ test, site }) {
       `console.log(require('node:crypto').createHash('sha256').update(require('node:fs').readFileSync('/run/baton/${file}')).digest('hex'))`;
     const [digest, password] = [digestOf('edge-secret'), digestOf('redis-password')];
     const before = site.run('replica-1', digest);
-    // Its own password of Redis, in a volume of its own; those of others, the operator's among them, are `password-…`.
+    // Each has its own password of Redis, in a volume of its own. The passwords of others, including the operator's,
+    // are `password-…`.
     assert.deepEqual(site.run('replica-1', script).match(/\S*password\S*/g), ['redis-password']);
     assert.deepEqual(site.run('broker', script).match(/\S*password\S*/g), ['redis-password']);
     assert.notEqual(site.run('replica-1', password), site.run('broker', password));
@@ -100,7 +101,7 @@ export async function testUse({ test, site }) {
     await site.docker('kill', 'redis');
     await site.docker('start', 'redis');
     await until('redis healthy', () => site.isHealthy('redis'), 60);
-    // Nothing had been rewritten: all of it is read from the commands as they came.
+    // Redis had not rewritten its file, so it reads everything from the commands as they came.
     const after = await until('the store', () => phone.call('GET', '/api/message'));
     assert.deepEqual(after, before);
     const { devices } = await laptop.call('GET', '/api/devices');
@@ -118,7 +119,7 @@ export async function testUse({ test, site }) {
   await phoneStream.leave();
 }
 
-/** The second piece is sent when the receiver has the first; what nginx holds is measured when all have passed. */
+/** Sends the second piece when the receiver has the first. Measures what nginx holds when all pieces have passed. */
 async function relay(site, sender, receiver) {
   const json = { to: receiver.name, files: [{ name: 'file.bin', size: FILE_BYTES }] };
   const { transfer } = await sender.call('POST', '/api/transfer/init', { status: 201, json });
@@ -152,12 +153,15 @@ async function relay(site, sender, receiver) {
   const used = must('docker', ['stats', '--no-stream', '--format', '{{.MemUsage}}', site.containerOf('edge')]).trim();
   const [, number, unit] = /^([\d.]+)(\w+)/.exec(used);
   const mib = Number(number) / { KiB: 1024, MiB: 1, GiB: 1 / 1024 }[unit];
-  // Files of its own would be in /tmp, which is memory too.
+  // Files of nginx would be in /tmp, which is memory too.
   assert.ok(mib < EDGE_MOST_MIB, `the edge uses ${used}`);
   return `${FILE_BYTES / MIB} MiB in ${seconds.toFixed(1)} s, the edge uses ${Math.round(mib)} MiB`;
 }
 
-/** Messages from one device to another while `disturb` goes on, and until both can talk again; those that were lost. */
+/**
+ * Sends messages from one device to another while `disturb` goes on, and until both can talk again. Returns the lost
+ * ones.
+ */
 async function lostMessages({ laptop, phoneStream }, disturb) {
   const accepted = new Set();
   let refused = 0;
@@ -238,7 +242,7 @@ async function testFaults({ test, site, laptop, phoneStream }) {
   });
 }
 
-/** The profiles for another kind of Redis, each from nothing. */
+/** Tests the profiles for the other kinds of Redis, each from nothing. */
 export async function testMode({ test, mode, site }) {
   await test(`with the profile ${mode} it reaches healthy, and a message passes`, async () => {
     try {

@@ -33,7 +33,7 @@ export class Device {
     return answer;
   }
 
-  /** As `ask`, of what is answered with JSON; throws unless it is answered with this status. */
+  /** Works like `ask`, for answers with JSON. Throws unless the answer has this status. */
   async call(method, path, { status = 200, ...options } = {}) {
     const answer = await this.ask(method, path, options);
     const said = await answer.text();
@@ -41,7 +41,7 @@ export class Device {
     return said === '' ? null : JSON.parse(said);
   }
 
-  /** The development login, and a session of this device. */
+  /** Does the development login, and makes a session of this device. */
   async signIn(user) {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const login = await this.ask('POST', '/login/dev', { body: `user=${user}`, headers });
@@ -52,10 +52,10 @@ export class Device {
   }
 }
 
-/** A stream that comes back by itself, from where it was; with all that it has heard. */
+/** A stream that comes back by itself from where it was, with everything that it has received. */
 export class Stream {
   events = [];
-  /** How often it was opened. */
+  /** How often the stream was opened. */
   opened = 0;
   #device;
   #last = '';
@@ -71,7 +71,7 @@ export class Stream {
     return this.events.filter(({ event }) => event === name);
   }
 
-  /** Takes messages out of the mailbox. */
+  /** Acknowledges messages, which takes them out of the mailbox. */
   acknowledge(ids) {
     return this.#device.call('POST', '/api/message/ack', { json: { message_ids: ids } });
   }

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, openSync, readFileSync, symlinkSync } from 'node
 import { join } from 'node:path';
 
 /*
- * The engine that the tests use: the one that is there, or one of their own that leaves the machine's network alone.
+ * The engine that the tests use: the machine's, or one of their own that leaves the machine's network alone.
  */
 
 const START_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 20_000;
 
-/** Runs to the end, and gives what it wrote to stdout; throws with all that it wrote when it failed. */
+/** Runs a command to its end and returns its stdout. Throws with all of its output when it fails. */
 export function must(command, args, options = {}) {
   const done = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, ...options });
   if (done.status === 0) return done.stdout;
@@ -17,7 +17,7 @@ export function must(command, args, options = {}) {
   throw new Error(`${command} ${args.slice(0, 4).join(' ')} … failed:\n${said.slice(-6_000).trimEnd()}`);
 }
 
-/** As `must`, for what takes long: this process goes on listening to signals. */
+/** Works like `must`, for commands that take long: this process goes on listening to signals. */
 export function mustSoon(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -34,7 +34,7 @@ export function mustSoon(command, args, options = {}) {
 
 const works = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 
-/** Why nothing can be tested here, or null. */
+/** Returns why nothing can be tested here, or null. */
 export function whyNot() {
   for (const program of ['docker', 'redis-server', 'redis-cli', 'nginx', 'curl', 'ldd', 'tar']) {
     if (!works('sh', ['-c', `PATH=$PATH:/usr/sbin command -v ${program}`])) return `${program} is not installed`;
@@ -44,7 +44,7 @@ export function whyNot() {
   return null;
 }
 
-/** Debian's Compose v2 may lie unpacked somewhere: its folder is APP_TEST_COMPOSE. */
+/** Uses Debian's Compose v2 from a folder where it was unpacked: APP_TEST_COMPOSE. */
 export function useCompose(folder) {
   if (works('docker', ['compose', 'version'])) return null;
   const program = process.env.APP_TEST_COMPOSE;
@@ -58,8 +58,8 @@ export function useCompose(folder) {
 const ended = (child) => new Promise((resolve) => child.once('exit', resolve));
 
 /**
- * Makes sure that an engine answers. One of our own has its data in `folder` and touches neither packet filter nor
- * forwarding: what it publishes is reached on loopback alone. `stop` ends it.
+ * Makes sure that an engine answers. An engine of the tests' own has its data in `folder` and touches neither packet
+ * filter nor forwarding, so its published ports are only reachable on loopback. `stop` ends it.
  */
 export async function startEngine(folder) {
   if (works('docker', ['info'])) return { stop: async () => {}, own: false };
@@ -70,7 +70,7 @@ export async function startEngine(folder) {
   const quiet = ['--iptables=false', '--ip-forward=false', '--bridge=none'];
   const child = spawn('dockerd', [...places, '--pidfile', join(folder, 'pid'), '-H', socket, ...quiet], {
     stdio: ['ignore', log, log],
-    // Not to be hit by a Ctrl-C before its containers are gone.
+    // A Ctrl-C must not end it before its containers are gone.
     detached: true,
   });
   const over = ended(child);
@@ -80,7 +80,7 @@ export async function startEngine(folder) {
     const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
     await over;
     clearTimeout(impatience);
-    // It leaves the network namespace of its own mounted.
+    // The engine leaves its own network namespace mounted.
     for (const line of readFileSync('/proc/mounts', 'utf8').split('\n')) {
       const [, at = ''] = line.split(' ');
       if (at.startsWith(`${folder}/`)) works('umount', [at]);

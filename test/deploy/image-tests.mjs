@@ -6,7 +6,7 @@ const LARGEST_MB = 60;
 
 const sizeOf = (image) => Number(must('docker', ['image', 'inspect', '--format', '{{.Size}}', image]));
 
-/** As strict as an orchestrator may be. */
+/** The strictest settings that an orchestrator may use. */
 const HARDENED = [
   '--rm',
   '--network',

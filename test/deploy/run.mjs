@@ -14,8 +14,7 @@ import { makeSuite } from './suite.mjs';
 
 /*
  * `npm run test:deploy`: builds the image on bases that are made here, starts it as strictly as an orchestrator would,
- * and runs docker-compose.yml as somebody would who uses it. Needs Docker's engine and Compose v2; nothing that it
- * makes is left.
+ * and runs docker-compose.yml like a user. It needs Docker's engine and Compose v2, and leaves nothing behind.
  */
 
 requireNode();
@@ -35,7 +34,7 @@ const prefix = `${project}-`;
 const endings = [];
 let ending = null;
 
-/** Undoes what was done, the last first. */
+/** Undoes everything, the last action first. */
 const end = () => {
   ending ??= (async () => {
     for (const undo of endings.reverse()) await Promise.resolve(undo()).catch((error) => say(error.message));
@@ -48,7 +47,7 @@ endings.push(async () => rmSync(folder, { recursive: true, force: true }));
 const engine = await startEngine(join(folder, 'engine'));
 endings.push(engine.stop);
 
-/** What docker-compose.yml takes from its environment, so that nothing has to be fetched but packages. */
+/** Returns what docker-compose.yml takes from its environment, so that only packages have to be fetched. */
 async function prepare() {
   const bases = makeBases({ folder: join(folder, 'bases'), prefix, nodeVersion: nodeVersionOfImages(ROOT) });
   const image = `${prefix}baton`;
@@ -62,7 +61,7 @@ async function prepare() {
     BATON_NGINX_IMAGE: bases.nginx,
     BATON_PORT: String(await freePort()),
     BATON_NETWORK: `172.31.${randomInt(80, 250)}`,
-    // The builder without a frontend of its own: that would be one more image to fetch.
+    // The builder has no frontend of its own, because that would be one more image to fetch.
     DOCKER_BUILDKIT: '0',
   };
 }
@@ -82,7 +81,7 @@ async function testAll() {
   if (counts.failed > 0) say(await site.logs());
   await site.down();
   for (const mode of ['sentinel', 'cluster']) {
-    // Connections to the earlier ports are kept here, and nobody answers them any more.
+    // This process keeps connections to the earlier port, which nobody answers any more, so each mode has another port.
     const own = { BATON_REDIS: mode, BATON_PORT: String(await freePort()) };
     await testMode({ test, mode, site: siteOf({ profiles: [mode], env: own }) });
   }

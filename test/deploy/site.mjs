@@ -2,7 +2,7 @@ import { must, mustSoon } from './docker.mjs';
 
 const FIELDS = '{{.State.Status}} {{if .State.Health}}{{.State.Health.Status}}{{end}}';
 
-/** Waits until `look` gives something, at most `seconds`; what it threw last says why that did not happen. */
+/** Waits until `look` returns something, at most `seconds`. Its last error says why that did not happen. */
 export async function until(what, look, seconds = 60) {
   const giveUpAt = Date.now() + seconds * 1000;
   let why = '';
@@ -18,7 +18,7 @@ export async function until(what, look, seconds = 60) {
   throw new Error(`${what} did not come about within ${seconds} s${why}`);
 }
 
-/** docker-compose.yml as it stands, with images that were made here, under a project and a network of its own. */
+/** Uses docker-compose.yml as it is, with images that were made here, under a project and a network of its own. */
 export function makeSite({ root, project, env, profiles = [] }) {
   const options = { cwd: root, env: { ...process.env, ...env } };
   const flags = ['compose', '-p', project, ...profiles.flatMap((name) => ['--profile', name])];
@@ -30,9 +30,9 @@ export function makeSite({ root, project, env, profiles = [] }) {
     containerOf,
     inspect,
     url: `http://localhost:${env.BATON_PORT}`,
-    /** Runs JavaScript in a container of Baton's image; gives what it prints. */
+    /** Runs JavaScript in a container of Baton's image, and returns what it prints. */
     run: (service, script) => must('docker', ['exec', containerOf(service), 'node', '-e', script]).trim(),
-    /** One act on one container: `kill`, `stop`, `start`. */
+    /** Does one act on one container: `kill`, `stop`, `start`. */
     docker: (act, service, ...args) => mustSoon('docker', [act, ...args, containerOf(service)]),
     isHealthy: (service) => inspect(service, FIELDS) === 'running healthy',
     up: () => compose('up', '--detach', '--wait', '--wait-timeout', '180'),

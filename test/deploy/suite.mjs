@@ -1,4 +1,4 @@
-/** Runs tests one after the other, each a sentence, and counts them. */
+/** Runs tests one after the other, each titled by a sentence, and counts them. */
 export function makeSuite() {
   const counts = { passed: 0, failed: 0 };
   const say = (text) => process.stdout.write(`${text}\n`);

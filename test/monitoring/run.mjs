@@ -9,9 +9,8 @@ import { ROOT } from '../../deploy/local/setup/tree.mjs';
 import { STORIES } from './stories.mjs';
 
 /*
- * `npm run test:monitoring`: what Prometheus itself says of the alerts (their language, and the stories of stories.mjs), of
- * the queries of the dashboards, and of the configuration in deploy/monitoring. Needs `promtool`, of Debian's package
- * prometheus.
+ * `npm run test:monitoring`: lets Prometheus itself check the alerts (their language, and the stories of stories.mjs), the
+ * queries of the dashboards, and the configuration in deploy/monitoring. It needs `promtool` of Debian's package prometheus.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-monitoring-'));
@@ -28,7 +27,7 @@ function writeYaml(name, content) {
   return name;
 }
 
-/** As Prometheus finds them in its container. */
+/** The rules lie where Prometheus finds them in its container. */
 cpSync(join(ROOT, RULES), join(folder, 'rules'), { recursive: true });
 cpSync(join(ROOT, 'deploy/monitoring/prometheus.yml'), join(folder, 'prometheus.yml'));
 const ruleFiles = readdirSync(join(folder, 'rules')).map((name) => `rules/${name}`);
@@ -39,7 +38,7 @@ const alerts = ruleFiles
 
 const withJob = (series) => (series.includes('job=') ? series : series.replace('{', '{job="baton",'));
 
-/** A story as promtool reads it. */
+/** Returns a story in the form that promtool reads. */
 const testOf = ({ alert, series, at, fires }) => ({
   rule_files: ruleFiles,
   evaluation_interval: '1m',

@@ -1,10 +1,10 @@
 /*
- * For each alert a story in which it fires and one in which it stays quiet, a minute a step. `series` are as Prometheus
- * writes them for its rule tests (`0+60x90`: from 0 on 60 more each minute, 90 times), with the job added; `at` is the minute at which is
- * looked, `fires` what fires then.
+ * Each alert has a story in which it fires and one in which it stays quiet, with a minute a step. `series` have the form of
+ * Prometheus' rule tests (`0+60x90`: from 0, 60 more each minute, 90 times); the job is added. `at` is the minute of the check,
+ * and `fires` is what fires then.
  */
 
-/** Two replicas, or what is said of one. */
+/** The labels of two replicas. A story about one replica uses the first. */
 const [A, B] = ['instance="a"', 'instance="b"'];
 const answers = (status, route = '/api/message') =>
   `baton_http_requests_total{${A},route="${route}",method="POST",status="${status}"}`;
