@@ -31,7 +31,7 @@ async function listening(device: TestDevice, replica: ReplicaProcess): Promise<R
 
 const clearings = (stream: Recorder): number => stream.events.filter(({ name }) => name === 'clipboard:cleared').length;
 
-/** What is left after a while: a text of another account has come and gone. */
+/** Returns what is left after a while: after a text of another account has come and gone. */
 async function whileAnotherExpires(): Promise<void> {
   const [other] = await site.enrol('Other');
   const stream = await listening(other, site.one);
@@ -74,7 +74,7 @@ test('a text that is set again before its time stays for the whole of the new ti
   const [laptop, phone] = await site.enrol('Laptop', 'Phone');
   const stream = await listening(phone, site.two);
   await put(laptop, 'first', site.one);
-  // Some of the time is over: the stream has been quiet for one heartbeat.
+  // Some of the time is over, because the stream has been quiet for one heartbeat.
   await stream.next('ping');
   const again = await put(laptop, 'second', site.two);
   const { id } = await stream.next('clipboard:cleared');

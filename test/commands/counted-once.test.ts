@@ -7,7 +7,10 @@ import { endTimeOf } from '../transfers/expiry.ts';
 import { append, head, read, until } from '../relay/support/asking.ts';
 import { relayFiles, someBytes } from '../relay/support/relayed.ts';
 
-/* What an operator reads as a number of operations: whoever repeats one, on whatever replica, does not make two of it. */
+/*
+ * An operator reads these counters as numbers of operations. An operation that is repeated on any replica must not
+ * count twice.
+ */
 
 let site: Site;
 beforeAll(async () => {
@@ -18,7 +21,7 @@ afterAll(() => site.stop());
 
 const total = (series: string): Promise<number> => counted([site.one, site.two], `baton_${series}`);
 
-/** By how much this rose on both replicas together. */
+/** Returns by how much a series rose on both replicas together. */
 async function rise(series: string, act: () => Promise<unknown>): Promise<number> {
   const before = await total(series);
   await act();
@@ -74,7 +77,7 @@ test('a step of a transfer that is repeated, by either side, is one transition',
   const twice = async (act: (replica: { url: string }) => Promise<unknown>) => {
     for (const replica of [site.one, site.two]) await act(replica);
   };
-  // The sender may say so before its offer is accepted: the transfer is pending before and after.
+  // The sender may start the relay before its offer is accepted. The transfer stays pending.
   expect(await rise(states('PENDING'), () => twice((on) => laptop.on(on).call('relayTransfer', { params })))).toBe(0);
   const accept = () => twice((on) => phone.on(on).call('acceptTransfer', { params }));
   expect(await rise(states('RELAY_ACTIVE'), accept)).toBe(1);
@@ -129,7 +132,7 @@ test('a file that the relay lost goes back once, although two replicas notice it
   expect(lost.length).toBeGreaterThanOrEqual(files.length);
   const rewinds = async () =>
     (await total('relay_rewinds_total{cause="lost"}')) + (await total('relay_rewinds_total{cause="found"}'));
-  // One by one: in a cluster they have slots of their own.
+  // They are deleted one by one, because in a cluster they have slots of their own.
   await Promise.all(lost.map((key) => site.redis.del(key)));
   await Promise.all(
     files.flatMap((index) => [site.one, site.two, site.two, site.one].map((on) => head(relayed, on, 0, index))),

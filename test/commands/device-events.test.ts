@@ -15,7 +15,7 @@ const rename = (caller: TestDevice, target: TestDevice, name: string) =>
 const namesIn = (stream: Recorder): string[] =>
   stream.events.map(({ name }) => name).filter((name) => name.startsWith('device:'));
 
-/** Waits until a message has come to the device: whatever was announced before it has come, too. */
+/** Waits until a message has come to the device. Everything that was announced before it has come by then, too. */
 async function settle(device: TestDevice, stream: Recorder): Promise<void> {
   const { body } = await device
     .on(site.one)

@@ -5,7 +5,7 @@ import { dueClaim, dueJobs, dueSchedule, dueSettle } from '../../services/sync/d
 import { randomPrefix } from '../support/redis/redis.ts';
 import { type Site, startSite } from '../support/site.ts';
 
-/* What is due and the index of it lie in two places, and a failover may take a tail from one of them. */
+/* Due things and their index lie in two places, and a failover may take a tail from one of them. */
 
 let site: Site;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => site.stop());
 
 test('what is due is done although the index has lost its account', async () => {
   const [laptop] = await site.enrol('Laptop');
-  // It stands in the index from the moment it is attached, and its next sweep is a minute away.
+  // The account is in the index from the moment when the stream is attached, and its next sweep is a minute away.
   const stream = site.listen(laptop, site.one);
   await stream.next('ready');
   const keys = makeKeys(site.prefix);
@@ -33,7 +33,7 @@ test('what is due is done although the index has lost its account', async () => 
 });
 
 test('what is due is done although the index would lead to it a day later', async () => {
-  // Without a stream, whose sweep would find it too.
+  // There is no stream here, because its sweep would find the text too.
   const [laptop] = await site.enrol('Laptop');
   await laptop.on(site.one).call('setClipboard', { body: { content: 'x', content_type: 'text/plain' } });
   const keys = makeKeys(site.prefix);
@@ -50,7 +50,7 @@ test('what is due is done although the index would lead to it a day later', asyn
 describe('an account with something far off', () => {
   const [DAY_MS, HOUR_MS, MINUTE_MS] = [86_400_000, 3_600_000, 60_000];
 
-  /** The steps of replicas, one by one, on an index of its own. */
+  /** Runs the steps of replicas one by one, on an index of its own. */
   async function makeIndex() {
     const keys = makeKeys(randomPrefix());
     const both = { index: keys.dueIndex(0), stamps: keys.dueStamps(0) };
@@ -67,9 +67,9 @@ describe('an account with something far off', () => {
     return {
       note: (delayMs: number) => run(dueSchedule, both, { account: 'ann', delayMs, nonce: String(Math.random()) }),
       remind: (delayMs: number) => run(dueSchedule, both, { account: 'ann', delayMs, nonce: '' }),
-      /** As if the latest note had come so long ago. */
+      /** Pretends that the latest note came this long ago. */
       noteAged: (ageMs: number) => site.redis.hset(stamps, 'ann', `${Date.now() - ageMs}-old`),
-      /** A sweep, and what happens between its look at the account and its end. */
+      /** Runs a sweep, and `meanwhile` between its look at the account and its end. */
       async sweep(meanwhile: () => Promise<unknown> = () => Promise.resolve()) {
         const { claimed } = await run(dueClaim, both, { count: 1 });
         expect(claimed).toEqual([{ account: 'ann', stamp: expect.any(String) }]);
@@ -78,7 +78,7 @@ describe('an account with something far off', () => {
         const claimedStamp = claimed[0]?.stamp ?? '';
         await run(dueSettle, both, { account: 'ann', claimedStamp, nextInMs });
       },
-      /** Ms until a sweep looks there. */
+      /** Returns the ms until a sweep looks at the account. */
       lookedAtInMs: async () => Number(await site.redis.zscore(index, 'ann')) - Date.now(),
     };
   }

@@ -28,7 +28,7 @@ const acceptedIn = ({ status, body }: WireAnswer): Accepted => {
   return body as Accepted;
 };
 const mailOf = async (device: TestDevice) => (await device.on(site.two).call('listMessages')).body.messages;
-/** The row of a device with another name, beyond what the rates of renaming allow. */
+/** Writes the row of a device with another name, because the rates of renaming do not allow so many. */
 const renamed = async ({ user }: TestDevice, { id }: TestDevice, name: string) =>
   ((await site.redis.hget(`${site.prefix}:{${user}}:devices`, id)) ?? '').replace(/^[^\n]*/, name);
 const hello = { to: 'Phone', content: 'hello' };

@@ -36,7 +36,7 @@ async function chainOf({ headers }: TestDevice, replica: ReplicaProcess): Promis
 
 const bytesOf = (text: string): Buffer => Buffer.from(text.split('.')[0] ?? '', 'base64url');
 
-/** Each ring has its number, and names the one before it. */
+/** Expects that each ring has its number, and names the one before it. */
 function expectWhole(chain: readonly string[]): void {
   let before = '';
   for (const [i, text] of chain.entries()) {
@@ -103,7 +103,7 @@ test('a replica that is killed while rings are put loses none that was answered,
   const { devices, keys, first, account } = await start();
   const doomed = await startReplica({ redisUrl: sharedRedisUrl(), keyPrefix: site.prefix, env: ENV });
   const answered: string[] = [];
-  /** Puts ring after ring, as a client does: what got no answer is put again, elsewhere. */
+  /** Puts ring after ring, as a client does. A put without an answer is repeated on another replica. */
   async function writer(device: TestDevice, by: Keyed, mark: number, replica: ReplicaProcess) {
     for (let made = 0; made < 6; ) {
       const last = (await chainOf(device, site.one)).at(-1) ?? first.text;

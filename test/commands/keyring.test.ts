@@ -26,7 +26,7 @@ afterEach(() => site.closeStreams());
 afterAll(() => site.stop());
 
 const accountOf = ({ user }: TestDevice): Account => ({ service: SERVICE, user });
-/** The ring in force, as the conflict says it. */
+/** Expects that a conflict names the ring in force. */
 function expectConflict({ status, body }: WireAnswer, n: number): void {
   expect({ status, body }).toMatchObject({ status: 409, body: { code: 'keys_conflict', n } });
 }
@@ -57,7 +57,7 @@ interface Page {
 const read = async (device: TestDevice, after = 0, replica = site.two) =>
   (await ask(device, 'GET', `/api/keys?after=${after}`, { replica })).body as Page;
 
-/** Two devices of an account, of which the first has made a ring of itself. */
+/** Makes two devices of an account. The first has made a ring of itself. */
 async function encrypted(): Promise<{
   laptop: TestDevice;
   phone: TestDevice;
@@ -117,7 +117,7 @@ describe('a ring', () => {
     await put(laptop, second);
     const third = makeRing(accountOf(laptop), { by: other, members: [other], before: second, says: { epoch: 2 } });
     expect((await put(laptop, third)).status).toBe(200);
-    // A member that is gone signs nothing any more.
+    // A member that is gone can no longer sign anything.
     const fourth = makeRing(accountOf(laptop), { by: own, members: [own, other], before: third });
     const answer = await put(laptop, fourth);
     expect(expectProblem(answer, 'invalid_request').detail).toContain('is not signed by a member of ring 3');
@@ -252,7 +252,7 @@ describe('what is malformed is refused with its place, and nothing is stored', (
       'e30.e30',
       `e30.${'A'.repeat(86)}.${'A'.repeat(86)}`,
       `.${'A'.repeat(86)}`,
-      // Bits that are left over, padding, and the other alphabet.
+      // These have leftover bits, padding, and the other alphabet.
       `e31.${'A'.repeat(86)}`,
       `e30=.${'A'.repeat(86)}`,
       `e30.${'A'.repeat(85)}B`,
@@ -311,7 +311,7 @@ describe('guests', () => {
     expect((await putGuests(laptop, one, '""')).body).toEqual({ n: 1 });
     expect((await stream.next('keys')).data).toEqual({ n: 1 });
     expect(await read(phone)).toMatchObject({ n: 1, guests: one.text });
-    // The same again, after a lost answer.
+    // This repeats the call, as after a lost answer.
     expect((await putGuests(laptop, one, '""')).status).toBe(200);
     const none = listOf(own, accountOf(laptop), 1, []);
     expectConflict(await putGuests(laptop, none, '""'), 1);
@@ -336,7 +336,7 @@ describe('removing the rings', () => {
   const remove = (device: TestDevice, body?: unknown) =>
     ask(device, 'DELETE', '/api/keys', body === undefined ? {} : { body });
   const dueJobs = ({ user }: TestDevice) => site.redis.zrange(`${site.prefix}:{${user}}:due`, '0', '-1');
-  /** Moves what was announced to now, as if a day had passed. */
+  /** Moves the announcement into the past, as if a day had passed. */
   async function letDayPass(device: TestDevice, of: 'keys' | 'account') {
     const now = String(Date.now() - 1_000);
     await site.redis.hset(storedKey(device), `deletion:${of}`, now);
@@ -386,7 +386,7 @@ describe('removing the rings', () => {
     expect(deletion.at - before).toBeGreaterThan(86_000_000);
     expect((await stream.next('keys')).data).toEqual({ n: 1 });
     expect((await read(phone)).deletions).toEqual([deletion]);
-    // Announcing it again does not put it off, nor bring it nearer.
+    // A second announcement neither delays nor hastens the removal.
     expect((await remove(laptop)).body).toEqual({ deletion });
     await letDayPass(laptop, 'keys');
     expect((await stream.next('keys')).data).toEqual({ n: 0 });

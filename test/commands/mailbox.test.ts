@@ -28,7 +28,7 @@ const textsOf = async (device: TestDevice): Promise<string[]> =>
   (await device.on(site.two).call('listMessages')).body.messages.map(({ content }) => content);
 const mailOf = (device: TestDevice) => ({ redis: site.redis, account: `${site.prefix}:{${device.user}}` });
 
-/** Waits for a marker message; resolves to the texts of all messages that came before it. */
+/** Waits for a marker message. Resolves to the texts of all messages before it. */
 async function textsUntilMarker(from: TestDevice, to: TestDevice, stream: Recorder): Promise<string[]> {
   const marker = await send(from, to, 'marker');
   await stream.next('message', ({ data }) => data.message_id === marker);

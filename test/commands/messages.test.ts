@@ -255,7 +255,7 @@ describe('a stream without a device', () => {
     const kiosk = site.listenAs('Kiosk', laptop.user, site.two);
     await kiosk.next('ready');
     await kiosk.stop();
-    // Until the replica has noticed; the name is then as unknown as it was before.
+    // This repeats until the replica has noticed. The name is then as unknown as before.
     let answer = await tryToSend(laptop, { to: 'Kiosk', content: 'x' });
     while (answer.status === 201) answer = await tryToSend(laptop, { to: 'Kiosk', content: 'x' });
     expectProblem(answer, 'not_found');

@@ -5,7 +5,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { picture } from '../support/redis/stored.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
-/* Two names are one where they look one: `Laptop`, `laptop` and `LAPTOP`; `Roof terrace` and `roof  terrace`. */
+/* Two names are the same if they look the same: `Laptop`, `laptop` and `LAPTOP`; `Roof terrace` and `roof  terrace`. */
 
 let site: Site;
 beforeAll(async () => {
@@ -150,7 +150,7 @@ describe('what is sent to a name', () => {
   });
 });
 
-/** An account of before the rule: `Phone` and `phone` are two devices of it. */
+/** Makes an account from before the rule: `Phone` and `phone` are two of its devices. */
 async function oldAccount() {
   const [laptop, upper, lower] = await site.enrol('Laptop', 'Phone', 'Other');
   const key = makeKeys(site.prefix).devices(laptop.user);

@@ -27,21 +27,24 @@ const onlineIs = (name: string, online: boolean) => (presence: Presence) => entr
 const nextPresence = (stream: Recorder, match: (presence: Presence) => boolean) =>
   stream.next('presence', ({ data }) => match(data));
 
-/** Every snapshot that the stream was given, that of `ready` first. */
+/** Returns every snapshot that the stream was given, that of `ready` first. */
 const snapshotsIn = (stream: Recorder): Presence[] =>
   stream.events.flatMap((event) => {
     if (event.name === 'presence') return [event.data];
     return event.name === 'ready' ? [event.data.presence] : [];
   });
 
-/** The snapshot in which a device that was seen online is so no more. */
+/** Resolves to the snapshot in which a device that was seen online no longer is. */
 const nextOffline = (stream: Recorder, name: string) =>
   nextPresence(stream, (presence) => {
     const wasOnline = (one: Presence) => one.version < presence.version && onlineIs(name, true)(one);
     return onlineIs(name, false)(presence) && snapshotsIn(stream).some(wasOnline);
   });
 
-/** Until the replica has noticed that the last stream of `device` was closed: an answer tells it without the grace. */
+/**
+ * Waits until the replica has noticed that the last stream of `device` was closed. An answer shows that without the
+ * grace.
+ */
 async function untilGone(device: TestDevice, sender: TestDevice): Promise<void> {
   const body = { to_device_id: device.id, content: 'are you there?' };
   while ((await sender.on(site.one).call('sendMessage', { body })).body.to[0]?.online) continue;
@@ -135,7 +138,7 @@ describe('a device that goes', () => {
     const clock = await open(tablet, site.two);
     await (await open(phone, site.two)).stop();
     await open(phone, replica());
-    // The tablet's grace begins after the phone's would have, so that its end tells that the phone's is over.
+    // The tablet's grace begins after the phone's would have, so when it ends, the phone's is over.
     await clock.stop();
     await nextOffline(watcher, 'Tablet');
     const seen = snapshotsIn(watcher).map((presence) => entryOf(presence, 'Phone')?.online);
@@ -299,7 +302,7 @@ test('a device that left before the clock of the store was set back is offline a
   await nextPresence(watcher, onlineIs('Phone', true));
   await leaving.stop();
   await untilGone(phone, laptop);
-  // The last of a row's fields is when its stream was closed.
+  // The last field of a row is the time when its stream was closed.
   const routes = `${site.prefix}:{${laptop.user}}:routes`;
   for (const [stream, row] of Object.entries(await site.redis.hgetall(routes))) {
     const ahead = row.replace(/\d+$/, (closed) => String(closed === '0' ? 0 : Number(closed) + 100_000));

@@ -4,7 +4,7 @@ import { keysHolding } from '../support/redis/stored.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
-/* What only devices can open passes through as it is, in place of a text. */
+/* Content that only devices can open passes through unchanged, in place of a text. */
 
 let site: Site;
 beforeAll(async () => {
@@ -102,7 +102,7 @@ describe('a sealed clipboard', () => {
     expect(data).toMatchObject({ bytes: LIMITS.sealedClipboardBytes, source_device_name: 'Laptop' });
     expect(data).not.toHaveProperty('sealed');
     expect(await keysHolding(site.redis, site.prefix, sealed)).toEqual([`${site.prefix}:{${laptop.user}}:clipboard`]);
-    // A plain text takes its place whole.
+    // A plain text replaces all of it.
     await put(phone, { content: 'plain' });
     expect(await get(laptop)).not.toHaveProperty('sealed');
   });

@@ -155,7 +155,7 @@ describe('the wire', () => {
     const stream = site.listen(laptop, quick);
     const { id: start } = await stream.next('ready');
     expect(await stream.next('ping')).toMatchObject({ id: start, data: {} });
-    // Not for this device; its position moves on all the same.
+    // The event is not for this device, but its position moves on.
     const watcher = site.listen(phone, site.two);
     await watcher.next('ready');
     await send(laptop, phone);
@@ -185,7 +185,7 @@ describe('a fifth stream of one device', () => {
     for (const replica of [site.one, site.two, doomed, doomed]) streams.push(await open(laptop, replica));
     await doomed.kill();
     for (const replica of [site.one, site.two]) streams.push(await open(laptop, replica));
-    // These four are alive, and this is the fifth.
+    // Four streams are alive, and this is the fifth.
     await open(laptop, site.two);
     const [oldest, second, , , third, fourth] = streams;
     expect((await oldest?.next('reconnect'))?.data.reason).toBe('superseded');
