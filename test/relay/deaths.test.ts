@@ -8,8 +8,8 @@ import { makeFolder, MIB, relayFiles, writeFile } from './support/relayed.ts';
 import { keepReceiving, keepSending, type Side, sizeOf } from './support/resuming.ts';
 
 /*
- * Whatever dies in the middle of a transfer, the file arrives whole. The seed decides what dies and when;
- * APP_TEST_RELAY_RUNS makes more runs, APP_TEST_RELAY_SEED other ones.
+ * Whatever dies in the middle of a transfer, the file arrives whole. The seed decides what dies and when.
+ * APP_TEST_RELAY_RUNS sets the number of runs, APP_TEST_RELAY_SEED another seed.
  */
 
 const RUNS = Number(process.env.APP_TEST_RELAY_RUNS ?? 8);
@@ -19,7 +19,7 @@ const PATIENCE_MS = 90_000;
 
 const folder = makeFolder();
 const prefix = randomPrefix();
-/** What accounts have is durable; the relay's own store forgets everything when it dies. */
+/** The data of accounts is durable. The relay's own store forgets everything when it dies. */
 let store: OwnRedis;
 let forgetful: OwnRedis;
 const replicas: Record<'same' | 'own', ReplicaProcess[]> = { same: [], own: [] };
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Throws when it does not become so. */
+/** Waits until it is so, and throws if that does not happen. */
 async function until(isSo: () => boolean): Promise<void> {
   for (const giveUp = Date.now() + PATIENCE_MS; !isSo(); await delay(5)) {
     if (Date.now() > giveUp) throw new Error('the file did not get so far');
@@ -66,7 +66,7 @@ async function strike(victim: (typeof VICTIMS)[number], kind: 'same' | 'own', up
   pair[which] = await start(kind);
 }
 
-/** What the receiver had not got when something died. */
+/** The bytes that the receiver still lacked when something died. */
 const strikes: { seed: string; left: number }[] = [];
 
 const runs = Array.from({ length: RUNS }, (_, i) => ({ run: i, seed: `${SEED}-${i}` }));
@@ -90,7 +90,7 @@ test.each(runs)(
       replica: () => pair[which] as ReplicaProcess,
     });
     const up = keepSending({ ...side(file.path, 0), device: relayed.sender });
-    // Not so fast that it is over before it can be struck.
+    // The download is slow enough that something can die before it is over.
     const down = keepReceiving({ ...side(to, 1), device: relayed.receiver, more: ['--limit-rate', '30M'] });
     for (const victim of victims) {
       const at = Math.floor(random.between(0, 0.9) * size);
@@ -110,7 +110,7 @@ test.each(runs)(
 );
 
 test('what died, died while bytes were moving', () => {
-  // A file may come faster than the test looks, but not every time.
+  // A file may arrive faster than the test looks, but not every time.
   const moving = strikes.filter(({ left }) => left > 0);
   expect({ isMost: moving.length > strikes.length / 2, strikes }).toEqual({ isMost: true, strikes });
 });

@@ -2,7 +2,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { acknowledge, append, head, offsetOf, read } from './support/asking.ts';
 import { relayFiles, someBytes } from './support/relayed.ts';
 
-/* What the receiver has of a file without the relay: it came from device to device, or in a transfer before. */
+/* The receiver has a part of a file without the relay: it came from device to device, or in an earlier transfer. */
 
 let site: Site;
 beforeAll(async () => {

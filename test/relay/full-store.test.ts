@@ -24,7 +24,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** From now on there is this much too little memory for what is there. */
+/** From now on the store lacks this much memory for what it holds. */
 async function lack(bytes: number): Promise<void> {
   const used = Number(/used_memory:(\d+)/.exec(await bytesOf.info('memory'))?.[1]);
   await bytesOf.config('SET', 'maxmemory', String(used - bytes));
@@ -36,7 +36,7 @@ test('what is there can be had, which makes room for the rest of it', async () =
   const relayed = await relayFiles(site.one, { sizes: [size] });
   const side = { transferId: relayed.id, size };
   const up = keepSending({ ...side, device: relayed.sender, replica: () => site.one, path: file.path });
-  // Far more than is lacking, so that what the receiver takes makes room.
+  // That is far more than the lack, so the bytes that the receiver takes make room.
   await untilSent(relayed, site.one, 6 * MIB);
   await lack(MIB);
   const to = join(folder.path, 'full.out');

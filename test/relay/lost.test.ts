@@ -9,7 +9,7 @@ import { type SiteWithRelayStore, startSiteWithRelayStore } from './support/own-
 import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './support/relayed.ts';
 import { keepSending, sizeOf } from './support/resuming.ts';
 
-/* What outlives the relay's own store: it forgets everything here, when a test says so. */
+/* What survives when the relay's own store forgets everything. A test decides when that happens. */
 
 let own: SiteWithRelayStore;
 let site: Site;
@@ -32,7 +32,7 @@ const uploadOf = async (relayed: Relayed) => {
   return body.transfer.uploads?.[0];
 };
 
-/** Files of the account that have a place. */
+/** Returns the files of the account that have a place. */
 const placesOf = (relayed: Relayed) =>
   site.redis.zrange(makeKeys(site.prefix).relayFiles(encodeURIComponent(relayed.user)), 0, '+inf', 'BYSCORE');
 
@@ -95,7 +95,7 @@ describe('when the relay forgets a file', () => {
     const first = readFileSync(file.path).subarray(0, 6 * MIB);
     await append(relayed, site.one, { offset: 0, body: first });
     const to = join(folder.path, 'waits.out');
-    // It would keep the last bytes to itself until more come.
+    // Otherwise curl would keep the last bytes to itself until more come.
     const down = curlDown(relayed.url(site.two), relayed.receiver.headers, to, ['--no-buffer']);
     await until(async () => sizeOf(to) === 6 * MIB);
     await forget();
@@ -116,7 +116,7 @@ describe('when the relay forgets a file', () => {
     const events = site.listen(relayed.sender, site.two);
     await events.next('ready');
     await forget();
-    // Its connection breaks when the next one comes.
+    // The connection breaks when the next request comes.
     const first = read(relayed, site.two).catch(() => undefined);
     expect((await events.next('relay:rewind')).data).toMatchObject({ upload_url: pathOf(relayed, 0, 1), offset: 0 });
     const again = await read(relayed, site.one);
@@ -139,7 +139,7 @@ describe('when the relay forgets a file', () => {
     const { headers } = relayed.receiver;
     const leaving = new AbortController();
     const readers: string[] = [];
-    /** Resolves once the file is read by this request. */
+    /** Starts a request, and resolves once it reads the file. */
     const ask = async (replica: { url: string }) => {
       fetch(relayed.url(replica), { headers, signal: leaving.signal }).catch(() => undefined);
       await until(async () => {
@@ -189,7 +189,7 @@ describe('when the relay forgets a file', () => {
     await until(async () => (await active(site.two, 'down')) === 1);
     const events = site.listen(relayed.sender, site.one);
     await events.next('ready');
-    // Its replica holds still while the sender goes on.
+    // The receiver's replica stands still while the sender goes on.
     site.two.process.kill('SIGSTOP');
     await forget();
     expect((await head(relayed, site.one)).status).toBe(410);
@@ -209,7 +209,7 @@ test('a complete upload of which the store lost the end is asked for again, alth
   const bytes = someBytes(3 * MIB);
   const relayed = await relayFiles(site.one, { sizes: [bytes.length] });
   await append(relayed, site.one, { offset: 0, body: bytes, complete: true });
-  // As a failover leaves it that took the last chunks with it.
+  // This is the state after a failover that lost the last chunks.
   const keys = makeKeys(site.prefix);
   const [stream, state] = [keys.relayBytes(relayed.id, 0, 0), keys.relayState(relayed.id, 0)];
   const chunks = await bytesOf.xrangeBuffer(stream, '-', '+', 'COUNT', 3);
@@ -252,7 +252,7 @@ describe('a request of a transfer that is over', () => {
     const cut = isCut(relayed);
     await until(async () => (await active(site.two, 'down')) === 1);
     const upload = openUpload(relayed, site.one, 0);
-    // Neither of them is slow.
+    // Neither side is slow.
     const bytes = someBytes(MIB / 8);
     const sending = setInterval(() => upload.send(bytes), 200);
     await until(async () => (await active(site.one, 'up')) === 1);

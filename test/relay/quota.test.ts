@@ -5,7 +5,7 @@ import { append, head, openUpload, read, until, untilSent } from './support/aski
 import { type SiteWithRelayStore, startSiteWithRelayStore } from './support/own-store.ts';
 import { MIB, type Relayed, relayFiles, someBytes } from './support/relayed.ts';
 
-/* Eight files of an account hold bytes in the relay at a time, and new ones only while its store has memory. */
+/* At most eight files of an account hold bytes in the relay, and new ones only start while its store has memory. */
 
 let own: SiteWithRelayStore;
 let site: Site;
@@ -22,7 +22,7 @@ const TEN = someBytes(10);
 
 const files = (count: number, size = 10) => relayFiles(site.one, { sizes: Array.from({ length: count }, () => size) });
 
-/** The file and when its place is free again. */
+/** Returns the file and the time when its place is free again. */
 const placesOf = async (relayed: Relayed) =>
   site.redis.zrange(makeKeys(site.prefix).relayFiles(encodeURIComponent(relayed.user)), '0', '-1', 'WITHSCORES');
 
@@ -58,7 +58,7 @@ test('an upload keeps its place for as long as it goes on', async () => {
 });
 
 describe('above the memory mark', () => {
-  /** Makes the store's limit so low that nine tenths of it are in use; the replicas look again every second. */
+  /** Sets the store's limit so low that nine tenths of it are in use. The replicas look again every second. */
   const fill = async () => {
     await bytesOf.setrange('something else', 64 * MIB - 1, 'x');
     const used = Number(/used_memory:(\d+)/.exec(await bytesOf.info('memory'))?.[1]);
@@ -69,7 +69,7 @@ describe('above the memory mark', () => {
     await bytesOf.del('something else');
   });
 
-  /** Begins a file without bytes of it; again where it got a place by a reading of the memory from before. */
+  /** Begins a file without sending bytes. Repeats that if it got a place by an earlier reading of the memory. */
   async function beginUntilRefused(relayed: Relayed, index: number) {
     const key = makeKeys(site.prefix).relayFiles(encodeURIComponent(relayed.user));
     for (;;) {
@@ -100,7 +100,7 @@ describe('above the memory mark', () => {
 
   test('an upload that has begun goes on', async () => {
     const relayed = await files(2);
-    // The reading of another test may be in force.
+    // The reading from another test may still be in force.
     await until(async () => (await append(relayed, site.one, { offset: 0, body: someBytes(5) })).status === 204);
     await fill();
     await beginUntilRefused(relayed, 1);

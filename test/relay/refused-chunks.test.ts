@@ -9,7 +9,7 @@ import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { connectTo, randomPrefix } from '../support/redis/redis.ts';
 import { until } from './support/asking.ts';
 
-/* What the relay's store itself promises of a chunk, one step at a time. */
+/* The promises of the relay's store about a chunk, one step at a time. */
 
 let redis: OwnRedis;
 let redisClient: ReturnType<typeof connectTo>;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   bulk = new BulkStore({ address, logger: pino({ level: 'silent' }), metrics: makeMetrics({ version: 'test' }) });
   bulk.connect();
   store = makeRelayStore({ bulk, scripts: bulk.scripts, keys, idleMs: 60_000 });
-  // Each of its connections: that one answers says nothing of the others.
+  // This tries each of its connections, because an answer of one says nothing about the others.
   const probe = { transferId: 'probe', index: 0 };
   const isThere = () =>
     Promise.all([store.memoryPercent(probe), store.create(probe, 0, 0)]).then(
@@ -40,10 +40,10 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** A request for a file, by its token. */
+/** Returns a request for a file, by its token. */
 const claimOf = (file: FileId, token: string) => ({ file, holder: { token, channel: 'somewhere' } });
 
-/** A file of which one chunk has come, and a connection of its sender, whose token is `first`. */
+/** Begins a file. One chunk has come, over a connection of its sender, whose token is `first`. */
 async function begin() {
   const file = { transferId: `file-${files++}`, index: 0 };
   const claim = (token: string) => claimOf(file, token);
@@ -59,7 +59,7 @@ async function begin() {
     const opened = await store.open(claim('finder'), 0, { side: '-', from: 0 });
     return opened.found === 'here' ? opened.extent.end : opened.found;
   };
-  /** What a reader gets from there, chunk by chunk. */
+  /** Returns what a reader gets from this position on, chunk by chunk. */
   const from = async (position: number) => {
     const got: [string, number][] = [];
     const sink = { entry: (id: string, bytes: number) => void got.push([id, bytes]), piece: () => false };
@@ -72,7 +72,7 @@ async function begin() {
     });
     return got;
   };
-  /** The answer to a reader that has taken so much and reads on. */
+  /** Returns the answer to a reader that has taken this much and reads on. */
   const takenUpTo = async (position: number) => {
     const sink = { entry: () => undefined, piece: () => false };
     const taking = { generation: 0, position, keepFrom: position };
@@ -91,7 +91,7 @@ test('a chunk behind one that found no memory is refused too, and nobody is told
   await redisClient.config('SET', 'maxmemory', '0');
   expect(await send('first', 200, 300)).toMatchObject({ taken: null });
   expect(await end()).toBe(100);
-  // The upload goes on, by the same steps.
+  // The upload goes on with the same steps.
   await send('first', 100, 200);
   await send('first', 200, 300);
   expect(await end()).toBe(300);

@@ -9,7 +9,7 @@ import { curlDown, curlUp, sha256 } from './support/curl.ts';
 import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './support/relayed.ts';
 import { sizeOf } from './support/resuming.ts';
 
-/* The stall time is a minute here: what ends sooner was ended by the request that replaced it. */
+/* The stall time is a minute here, so the replacing request ended whatever ends sooner. */
 
 let site: Site;
 const folder = makeFolder();
@@ -36,7 +36,7 @@ describe('a newer download', () => {
     const socket = connect(Number(new URL(site.two.url).port), '127.0.0.1').pause();
     const headers = Object.entries(relayed.receiver.headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`GET ${pathOf(relayed)} HTTP/1.1\r\nHost: localhost\r\n${headers.join('')}\r\n`);
-    // Nobody reads: sender, window and sockets are full; of the window the part of a chunk may be left.
+    // Nobody reads: sender, window and sockets are full. The window may have room for less than a chunk.
     await untilSent(relayed, site.one, 7 * MIB);
     const to = join(folder.path, 'unread.out');
     await until(async () => (await active(site.two, 'down')) === 1);
@@ -62,7 +62,7 @@ describe('a newer download', () => {
     const slowly = join(folder.path, 'behind.slow');
     const older = curlDown(relayed.url(site.two), relayed.receiver.headers, slowly, ['--limit-rate', '200k']);
     await until(async () => sizeOf(slowly) > 100_000);
-    // The older one has what sockets hold, which is less than this, and too slow a receiver to get beyond it.
+    // The older download has what sockets hold, which is less than this. Its receiver is too slow to get further.
     const to = join(folder.path, 'behind.out');
     writeFileSync(to, readFileSync(file.path).subarray(0, 16 * MIB));
     const newer = curlDown(relayed.url(site.one), relayed.receiver.headers, to);
@@ -70,7 +70,7 @@ describe('a newer download', () => {
     expect((await up.done).out).toBe('204');
     expect(await sha256(to)).toBe(file.sha);
     await until(async () => (await active(site.two, 'down')) === 0);
-    // It would read on from its socket first.
+    // Otherwise it would first read on from its socket.
     older.kill();
     expect((await older.done).code).not.toBe(0);
     expect(await uploadOf(relayed)).toEqual({ index: 0, upload_url: pathOf(relayed), offset: size });

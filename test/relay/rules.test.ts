@@ -9,10 +9,10 @@ import { acknowledge, append, head, offsetOf, openUpload, pathOf, read, untilSen
 import { curlDown, curlUp, sha256 } from './support/curl.ts';
 import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './support/relayed.ts';
 
-/** What ends a request that waits in vain: long enough for a test to do something meanwhile. */
+/** How long a request waits in vain before it ends: long enough for a test to do something meanwhile. */
 const STALL_SECONDS = 8;
 
-/** An upload that has come no further in this time has no room: a small part of the stall time. */
+/** An upload that does not advance in this time has no room. It is a small part of the stall time. */
 const STANDS_STILL_MS = 300;
 
 let site: Site;
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const bytesFrom = (path: string, offset: number): Buffer => readFileSync(path).subarray(offset);
 
-/** A mismatch has members of its own beside those of every problem. */
+/** Expects a mismatch, which has fields of its own in addition to those of every problem. */
 function expectMismatch(answer: WireAnswer, expected: number, provided: number): void {
   expect(answer.status).toBe(409);
   expect(answer.body).toMatchObject({
@@ -149,7 +149,7 @@ describe('an upload', () => {
     const relayed = await relayFiles(site.one, { sizes: [size] });
     const older = curlUp(relayed.url(site.one), relayed.sender.headers, file.path);
     let [before, at] = [-1, 0];
-    // Full is where another chunk has no room any more; there it stands still.
+    // The window is full when it has no room for another chunk. The offset then stays the same.
     while (at < 7.5 * MIB || at !== before) {
       await new Promise((resolve) => setTimeout(resolve, STANDS_STILL_MS));
       [before, at] = [at, Number(offsetOf(await head(relayed, site.two)).offset)];
@@ -282,7 +282,7 @@ describe('a download', () => {
       return /^baton_relay_active\{direction="down"\} [1-9]/m.test(metrics);
     };
     while (await isServed()) await new Promise((resolve) => setTimeout(resolve, 100));
-    // Cut: what comes out of the sockets ends before the file does.
+    // The download is cut: the bytes in the sockets end before the file does.
     let bytes = 0;
     socket
       .on('error', () => undefined)
@@ -355,7 +355,7 @@ describe('who may', () => {
     const ninth = { offset: 0, body: someBytes(10), index: 8 };
     expectProblem(await append(relayed, site.two, ninth), 'relay_busy');
     await read(relayed, site.two, undefined, 3);
-    // Its place is free a moment after its last byte has come.
+    // A place is free a moment after the last byte of its file has come.
     while ((await append(relayed, site.two, ninth)).status === 503);
     expect((await append(relayed, site.two, { ...ninth, offset: 10, body: Buffer.alloc(0) })).status).toBe(204);
   });
@@ -404,7 +404,7 @@ test('every key of the relay has an end', async () => {
   const keys = (await site.redis.keys(`${site.prefix}:*`)).filter((key) => /:relay(:|$)/.test(key));
   expect(keys.length).toBeGreaterThanOrEqual(5);
   const ttls = await Promise.all(keys.map((key) => site.redis.ttl(key)));
-  // One that has gone meanwhile had an end.
+  // A key that has gone meanwhile had an end.
   expect(ttls.filter((ttl) => ttl === -1)).toEqual([]);
 });
 

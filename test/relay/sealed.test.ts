@@ -14,7 +14,7 @@ import { firstRing, keyringOf, makePerson, nextRing, NOW } from '../unit/client/
 import { type SiteWithRelayStore, startSiteWithRelayStore } from './support/own-store.ts';
 import { makeFolder, MIB, writeFile } from './support/relayed.ts';
 
-/* Sealed files through a real relay, which forgets everything when a test says so. */
+/* Sealed files go through a real relay, which forgets everything when a test says so. */
 
 let own: SiteWithRelayStore;
 const folder = makeFolder();
@@ -40,7 +40,7 @@ function clientOf(
   return client;
 }
 
-/** Two devices of one account with keys, on two replicas. */
+/** Makes two devices of one account with keys, on two replicas. */
 async function keyedPair(fetch?: typeof globalThis.fetch) {
   const { site } = own;
   const devices = (await site.enrol('Laptop', 'Phone')) as [TestDevice, TestDevice];
@@ -69,14 +69,14 @@ async function keyedPair(fetch?: typeof globalThis.fetch) {
       files: filesOf(phone),
       keyring: await keyringOf(phone, rings),
     },
-    /** The phone in another process. */
+    /** Makes the phone's client again, as in another process. */
     again: () => clientOf(devices[1], site.two),
   };
 }
 
 /**
- * A connection that brings so many bytes of a file, the last of them after more than the second between acknowledgements, and
- * then nothing. `told` resolves when the service has taken an acknowledgement.
+ * Makes a connection that brings this many bytes of a file and then nothing. The last of them come after more than the second
+ * between two acknowledgements. `told` resolves when the service has taken an acknowledgement.
  */
 function makeFall(bytes: number) {
   let tell = () => {};
@@ -102,7 +102,7 @@ function makeFall(bytes: number) {
   return { fetch, told };
 }
 
-/** Resolves with the opened offer. */
+/** Resolves to the opened offer. */
 const opened = ({ client, files, keyring }: Awaited<ReturnType<typeof keyedPair>>['taking']) =>
   new Promise<IncomingTransfer>((resolve, reject) => {
     client.on('incoming', (offer) => {

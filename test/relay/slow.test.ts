@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 test('a receiver at 1 MB/s slows a sender at full speed down, and gets every byte; what replicas hold is counted', async () => {
-  // More than the window and all sockets hold.
+  // The file is larger than the window and all sockets.
   const size = 26 * MIB;
   const file = writeFile(folder.path, 'slow', size);
   const relayed = await relayFiles(site.one, { sizes: [size] });

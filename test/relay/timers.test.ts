@@ -2,7 +2,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { active, head, offsetOf, openUpload, until, untilSent } from './support/asking.ts';
 import { MIB, relayFiles, someBytes } from './support/relayed.ts';
 
-/* Whoever is waited for has to move 64 KiB in each stall time, or all that is left. */
+/* A side that the other one waits for has to move 64 KiB in each stall time, or all that is left. */
 
 let site: Site;
 beforeAll(async () => {

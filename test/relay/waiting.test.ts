@@ -5,7 +5,7 @@ import { acknowledge, active, append, head, openUpload, read, until } from './su
 import { type SiteWithRelayStore, startSiteWithRelayStore } from './support/own-store.ts';
 import { type Relayed, relayFiles, someBytes } from './support/relayed.ts';
 
-/* What requests cost that wait for the other side, and that nothing is made for those who only ask. */
+/* What requests cost that wait for the other side. Requests that only ask create nothing. */
 
 let own: SiteWithRelayStore;
 let site: Site;
@@ -30,16 +30,16 @@ const files = (count: number, size = 10) => relayFiles(site.one, { sizes: Array.
 const activeDown = async () => (await active(site.one, 'down')) + (await active(site.two, 'down'));
 const accountOf = ({ user }: Relayed) => encodeURIComponent(user);
 
-/** Connections for bytes, those that rest among them. */
+/** Returns the number of connections for bytes, including resting ones. */
 const connections = async () =>
   String(await bytesOf.call('CLIENT', 'LIST'))
     .split('\n')
     .filter((line) => line.includes('name=baton:bulk')).length;
 
-/** Keys of the relay for this transfer. */
+/** Returns the keys of the relay for this transfer. */
 const keysOf = (relayed: Relayed) => bytesOf.keys(`*${relayed.id}*`);
 
-/** A download that nobody reads on from; it ends with the test. */
+/** Starts a download that nobody reads further. It ends with the test. */
 async function ask(relayed: Relayed, replica: { url: string }, index = 0, range?: string) {
   const controller = new AbortController();
   waiting.add(controller);
@@ -114,7 +114,7 @@ test('who waits for more of a file gives its connection back, and gets the rest 
   const readers = asked.map(({ answer }) => answer.body?.getReader());
   const next = () => Promise.all(readers.map(async (reader) => (await reader?.read())?.value?.length));
   expect(new Set(await next())).toEqual(new Set([10]));
-  // Those that rest, sixteen on each of two replicas.
+  // These are the resting connections, sixteen on each of two replicas.
   await until(async () => (await connections()) <= 32);
   expect(await active(site.two, 'down')).toBe(each.length);
   for (const { relayed, index } of each) await append(relayed, site.one, { offset: 10, body: someBytes(10), index });
@@ -155,7 +155,7 @@ describe('nothing is made', () => {
 
   test('for a transfer that ends while its upload begins', async () => {
     const relayed = await files(1);
-    // Scripts of the relay's store wait until it is over.
+    // Scripts of the relay's store wait until the pause is over.
     await bytesOf.call('CLIENT', 'PAUSE', '60000', 'WRITE');
     const upload = openUpload(relayed, site.one, 0);
     upload.send(someBytes(5));
@@ -195,7 +195,7 @@ describe('what an account has in the relay', () => {
     await until(async () => (await keysOf(relayed)).length === 2 * LIMITS.relayKeptFiles);
     expect((await read(relayed, site.two, undefined, count - 1)).bytes).toHaveLength(1_000);
     expect((await head(relayed, site.one)).headers['upload-complete']).toBe('?1');
-    // The first one is asked of its sender again.
+    // The relay asks the sender of the first file for it again.
     const events = site.listen(relayed.sender, site.one);
     await events.next('ready');
     const again = ask(relayed, site.two, 0).catch(() => undefined);

@@ -18,7 +18,7 @@ interface Append {
   index?: number;
 }
 
-/** One piece, as a browser sends it. */
+/** Sends one piece, as a browser does. */
 export const append = (relayed: Relayed, replica: Target, { offset, body, complete, ...more }: Append) =>
   request(replica, {
     method: 'PATCH',
@@ -36,7 +36,7 @@ export const append = (relayed: Relayed, replica: Target, { offset, body, comple
 export const head = (relayed: Relayed, replica: Target, generation = 0, index = 0) =>
   request(replica, { method: 'HEAD', path: pathOf(relayed, index, generation), headers: relayed.sender.headers });
 
-/** The whole answer as bytes. */
+/** Returns the whole answer as bytes. */
 export async function read(relayed: Relayed, replica: Target, range?: string, index = 0) {
   const headers = { ...relayed.receiver.headers, ...(range !== undefined && { Range: range }) };
   const answer = await fetch(relayed.url(replica, index), { headers });
@@ -57,7 +57,7 @@ export const offsetOf = ({ headers }: WireAnswer) => ({
   length: headers['upload-length'],
 });
 
-/** An upload of one request whose bytes come as the test says. */
+/** An upload in one request. The test decides when its bytes come. */
 export interface OpenUpload {
   send(bytes: Buffer): void;
   end(): void;
@@ -93,16 +93,16 @@ export function openUpload(relayed: Relayed, replica: Target, offset: number, ge
   return { send: (bytes) => void sent.write(bytes), end: () => void sent.end(), answer };
 }
 
-/** Asks again until it is so; a test that waits in vain ends by its own time. */
+/** Asks again until it is so. A test that waits in vain ends by its own timeout. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** Until the upload is known to have got so far. */
+/** Waits until the upload is known to have come this far. */
 export const untilSent = (relayed: Relayed, replica: Target, bytes: number, generation = 0) =>
   until(async () => Number(offsetOf(await head(relayed, replica, generation)).offset) >= bytes);
 
-/** A row of a replica's metrics, 0 where there is none. */
+/** Returns a row of a replica's metrics; 0 if there is none. */
 async function rowOf({ adminUrl }: { adminUrl: string }, row: string): Promise<number> {
   const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
   return Number(
@@ -113,9 +113,9 @@ async function rowOf({ adminUrl }: { adminUrl: string }, row: string): Promise<n
   );
 }
 
-/** Relay requests under way on a replica. */
+/** Returns how many relay requests are under way on a replica. */
 export const active = (replica: { adminUrl: string }, direction: 'up' | 'down'): Promise<number> =>
   rowOf(replica, `relay_active{direction="${direction}"}`);
 
-/** Bytes of files that the relay requests of a replica hold. */
+/** Returns how many bytes of files the relay requests of a replica hold. */
 export const buffered = (replica: { adminUrl: string }): Promise<number> => rowOf(replica, 'relay_buffered_bytes');

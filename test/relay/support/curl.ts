@@ -27,7 +27,7 @@ function curl(args: readonly string[]): Curl {
 const flags = (headers: Record<string, string>): string[] =>
   Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
 
-/** `curl -X PATCH -T`, from an offset of the file; prints the status. */
+/** Runs `curl -X PATCH -T` from an offset of the file. It prints the status. */
 export function curlUp(
   url: string,
   headers: Record<string, string>,
@@ -40,7 +40,7 @@ export function curlUp(
   return curl(all);
 }
 
-/** `curl -C -`: goes on behind what the file has. */
+/** Runs `curl -C -`, which goes on after what the file has. */
 export const curlDown = (url: string, headers: Record<string, string>, path: string, more: string[] = []): Curl =>
   curl([...flags(headers), '-f', '-C', '-', '-o', path, ...more, url]);
 

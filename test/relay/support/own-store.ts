@@ -2,7 +2,7 @@ import { startOwnRedis } from '../../support/redis/own-redis.ts';
 import { connectTo } from '../../support/redis/redis.ts';
 import { startSite } from '../../support/site.ts';
 
-/** A site whose relay has a Redis of its own, without persistence, and a plain connection to look into that. */
+/** Starts a site whose relay has a Redis of its own, without persistence, and a plain connection that looks into it. */
 export async function startSiteWithRelayStore(env: Record<string, string>) {
   const store = await startOwnRedis({ persistent: false });
   const bytes = connectTo(store.url);

@@ -7,7 +7,7 @@ import type { ReplicaProcess } from '../../support/replicas.ts';
 
 export const MIB = 1024 * 1024;
 
-/** Bytes that repeat nowhere near, made quickly. */
+/** Returns bytes that repeat nowhere near, made quickly. */
 export function someBytes(size: number): Buffer {
   const bytes = Buffer.alloc(size);
   const block = randomBytes(Math.min(size, 65_521));
@@ -16,13 +16,13 @@ export function someBytes(size: number): Buffer {
   return bytes;
 }
 
-/** A folder that goes with the test. */
+/** Makes a folder that the test removes in the end. */
 export function makeFolder(): { path: string; remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'baton-relay-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Files offered by one device to another, with the relay in use. */
+/** Files that one device has offered to another, with the relay in use. */
 export interface Relayed extends Parties {
   readonly id: string;
   readonly url: (replica: { url: string }, index?: number, generation?: number) => string;

@@ -8,12 +8,12 @@ const delay = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 export const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** One side of a transfer that goes on until it is over, on whatever replica there is. */
+/** One side of a transfer. It goes on until the transfer is over, on any available replica. */
 export interface Side {
-  /** The `curl` that runs, if one does. */
+  /** The running `curl`, if there is one. */
   current: Curl | null;
   done: Promise<void>;
-  /** What its requests came to, in order. */
+  /** The results of its requests, in order. */
   readonly story: string[];
   stop(): void;
 }
@@ -21,15 +21,15 @@ export interface Side {
 interface SideParts {
   device: TestDevice;
   transferId: string;
-  /** A replica that may be asked now. */
+  /** Returns a replica that may be asked now. */
   replica: () => { url: string };
   path: string;
   size: number;
-  /** Further words for `curl`. */
+  /** More arguments for `curl`. */
   more?: string[];
 }
 
-/** Sends what is missing, from where the replica says, until it is told to stop. */
+/** Sends what is missing from the offset that the replica tells, until it is told to stop. */
 export function keepSending({ device, transferId, replica, path, size }: SideParts): Side {
   let isStopped = false;
   const side: Side = { current: null, done: Promise.resolve(), story: [], stop };
@@ -61,7 +61,7 @@ export function keepSending({ device, transferId, replica, path, size }: SidePar
   return side;
 }
 
-/** `curl -C -` until the whole file is there. */
+/** Runs `curl -C -` until the whole file is there. */
 export function keepReceiving({ device, transferId, replica, path, size, more = [] }: SideParts): Side {
   let isStopped = false;
   const side: Side = { current: null, done: Promise.resolve(), story: [], stop };
