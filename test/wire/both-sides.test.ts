@@ -7,7 +7,7 @@ import { serviceSources, wordsIn } from '../support/sources.ts';
 import { request } from '../support/wire.ts';
 
 /*
- * A route, an event or an error code that stands in the contract is served, sent or raised, and the other way round.
+ * Every route, event and error code of the contract is served, sent or raised, and the other way round.
  */
 
 const sources = serviceSources();
@@ -82,7 +82,10 @@ describe('routes', () => {
 });
 
 describe('events', () => {
-  /** `frame('<name>'` and the text of the last frame in TypeScript; the argument of an append, or of what is not logged, in Lua. */
+  /**
+   * In TypeScript: `frame('<name>'` and the text of the last frame. In Lua: the argument of an append, or of an
+   * announcement that is not logged.
+   */
   const written = wordsIn(typescript, /\bframe\(\s*'([^']+)'/g);
   const spelled = wordsIn(typescript, /event: ([a-z:]+)\\n/g);
   const appended = wordsIn(lua, /\bappend(?:_and_notify)?\([^'"]*?, '([^'"]+)'/g);
@@ -99,17 +102,17 @@ describe('events', () => {
 });
 
 describe('error codes', () => {
-  /** Codes of what the replica is still to learn. Whoever raises one takes it off the list. */
+  /** Codes that no replica raises yet. Whoever raises one takes it off the list. */
   const LATER: readonly ErrorCode[] = [];
 
-  /** Files that tell about errors and raise none. */
+  /** Files that describe errors and raise none. */
   const TELLING = [
     'sync/http/documents/route-errors.ts',
     'sync/http/documents/openapi/answers.ts',
     'sync/http/documents/reference/page.ts',
   ];
   const raising = sources.filter(({ path }) => /^(sync|service-kit)\//.test(path) && !TELLING.includes(path));
-  /** Literals, but for those that something is compared with. */
+  /** Literals, except those in comparisons. */
   const literals = wordsIn(raising, /(?<!===? |!==? |~= )'([a-z_]+)'/g);
   const raised = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => literals.has(code));
 

@@ -4,9 +4,9 @@ import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { recordStream } from '../support/stream-recorder.ts';
 
-/* How long a replica takes to stop, with the drains that it has of itself. */
+/* How long a replica takes to stop, with the default drains. */
 
-/** Less than any of the waits that are left out. */
+/** Less than any of the waits that are skipped here. */
 const SOON_MS = 4_000;
 
 const DEFAULTS = { APP_DRAIN_SECONDS: '', APP_DRAIN_TRANSFER_SECONDS: '' };

@@ -20,7 +20,7 @@ const { headers } = own;
 const json = { 'Content-Type': 'application/json' };
 const message = (body: unknown): WireRequest => ({ method: 'POST', path: '/api/message', headers, body });
 
-/** A request for every refusal that needs nothing but a wrong request. */
+/** One request for every refusal that a wrong request alone can cause. */
 const REFUSALS: Partial<Record<ErrorCode, WireRequest>> = {
   invalid_request: message({}),
   invalid_device_name: { method: 'PATCH', path: `/api/devices/${own.id}`, headers, body: { name: '*' } },

@@ -6,7 +6,7 @@ import { scrape } from '../support/scraped.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { request } from '../support/wire.ts';
 
-/* What one replica costs a Prometheus, when it was asked for everything, rightly and wrongly. */
+/* What one replica costs a Prometheus, after it was asked for everything, rightly and wrongly. */
 
 const MOST_SERIES = 600;
 
@@ -23,7 +23,7 @@ afterAll(() => site.stop());
 
 const HOSTILE = { Origin: 'https://evil.example' };
 
-/** Each route as it should be asked for, without an identity, from another site, and with a body that is none. */
+/** Asks for each route correctly, without an identity, from another site, and with an invalid body. */
 async function askEverything(): Promise<void> {
   for (const name of ROUTE_NAMES) {
     const sample = sampleRequest(name, { own, other });

@@ -5,7 +5,7 @@ import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { recordStream } from '../support/stream-recorder.ts';
 
-/** Below the 5 s after which whatever is still open is cut. */
+/** Below the 5 s after which everything that is still open is cut. */
 const SOON_MS = 4_000;
 
 let replica: ReplicaProcess;

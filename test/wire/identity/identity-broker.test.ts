@@ -57,9 +57,9 @@ async function signIn({ subject = newSubject(), scope = 'full', name = 'Laptop' 
 
 type Headers = Record<string, string | string[]>;
 const askMe = (headers: Headers, of = replica) => request(of, { path: '/api/me', headers });
-/** Questions that the broker answered. */
+/** Returns how many questions the broker has answered. */
 const questions = () => broker.log().split('"path":"/v1/verify"').length - 1;
-/** It logs an answer when that is on its way already. */
+/** The broker logs an answer after it has sent it. */
 const untilQuestions = (count: number) =>
   until(
     () => Promise.resolve(questions()),

@@ -37,7 +37,7 @@ const jwtEnv = (url: string): Record<string, string> => ({
 type Headers = Record<string, string | string[]>;
 const user = randomUser();
 const now = () => Math.floor(Date.now() / 1000);
-/** Right in every claim. */
+/** Returns claims that are all right, except the changed ones. */
 const claims = (changed: Record<string, unknown> = {}): Record<string, unknown> => ({
   ...{ iss: ISSUER, aud: 'baton', sub: user, scope: 'full', meta: '', name: 'Zoë', roles: ['admin'] },
   ...{ iat: now(), exp: now() + 60 },
@@ -159,7 +159,7 @@ test('a flood of unknown key ids does not reach the place of the keys', async ()
   const before = server.fetches();
   const strangers = await Promise.all(Array.from({ length: 50 }, (_, i) => stranger.sign(claims(), { kid: `k-${i}` })));
   for (const answer of await Promise.all(strangers.map(askWith))) expectProblem(answer, 'untrusted_edge');
-  // One, when half a minute had passed since the last.
+  // There is one fetch if half a minute had passed since the last.
   expect(server.fetches() - before).toBeLessThanOrEqual(1);
 });
 

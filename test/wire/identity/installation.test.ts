@@ -2,7 +2,7 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { request } from '../../support/wire.ts';
 
-/* What `GET /api/me` says of the installation, so that a session stays with it. */
+/* What `GET /api/me` says about the installation, so that a session stays with it. */
 
 let site: Site;
 beforeAll(async () => {

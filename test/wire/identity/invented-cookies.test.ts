@@ -8,8 +8,8 @@ import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
 import { expectProblem, request } from '../../support/wire.ts';
 
-/* Identity mode `broker`: what a stranger with invented session cookies costs everybody else. At a twentieth: 30 refusals a
-   minute of each client address. */
+/* Identity mode `broker`: what a stranger with invented session cookies costs all others. Limits are at a twentieth: 30
+   refusals a minute for each client address. */
 
 const REFUSALS = 30;
 const STRANGER = '203.0.113.66';
@@ -60,7 +60,7 @@ test('a flood of them, refused slowly, is refused to the stranger alone, and the
   door.answer('POST /v1/verify', async (real) => {
     asked += 1;
     const answer = await real();
-    // A quarter of the time that a replica gives the broker: a busy machine needs the rest.
+    // The delay is a quarter of the time that a replica gives the broker. A busy machine needs the rest.
     if (answer.status === 401) await new Promise((resolve) => setTimeout(resolve, 500));
     return { status: answer.status, body: answer.body };
   });
@@ -74,7 +74,7 @@ test('a flood of them, refused slowly, is refused to the stranger alone, and the
   expect((await askMe(after, '198.51.100.1')).status).toBe(200);
   const codes = answers.map(({ status }) => status);
   expect(new Set(codes)).toEqual(new Set([401, 429]));
-  // Those that were under way when the limit was reached are refused too.
+  // Questions that were under way when the limit was reached are refused too.
   expect(asked).toBeLessThanOrEqual(REFUSALS + 16 + 2);
 
   const late = await askMe(invented(1_000), STRANGER);

@@ -6,7 +6,7 @@ import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
 import { expectProblem, request } from '../../support/wire.ts';
 
-/* The keys of the broker change while replicas run; and what each replica lets in is what its own app has minted. */
+/* The keys of the broker change while replicas run, and each replica lets in only what its own app has minted. */
 
 const redisUrl = sharedRedisUrl();
 
@@ -18,7 +18,7 @@ afterEach(async () => {
 interface Site {
   broker: BrokerProcess;
   service: Service;
-  /** One that asks the broker, and one behind an edge that hands on its assertions. */
+  /** One replica asks the broker, the other is behind an edge that passes on its assertions. */
   asking: ReplicaProcess;
   behindEdge: ReplicaProcess;
   /** Ends the broker and starts it with another environment on the same port and keys. */
@@ -55,7 +55,7 @@ async function startSite(env: Record<string, string>): Promise<Site> {
 const askMe = (replica: ReplicaProcess, headers: Record<string, string>) =>
   request(replica, { path: '/api/me', headers });
 
-/** A new session, in a request to each of the two. Gives the key that had signed for it. */
+/** Makes a new session and uses it in a request to each replica. Returns the key that had signed for it. */
 async function visit({ broker, service, asking, behindEdge }: Site): Promise<string> {
   const session = await service.mint();
   const cookie = { Cookie: `baton=${session.cookie.value}` };
@@ -95,7 +95,7 @@ test("what another app has minted lets nobody in here, by cookie, by token or by
   expectProblem(await askMe(site.asking, cookie), 'unauthenticated');
   expectProblem(await askMe(site.asking, { Authorization: `Bearer ${session.access_token}` }), 'unauthenticated');
   expect((await request(site.broker, { path: '/forward-auth', headers: cookie })).status).toBe(401);
-  // Its own edge vouches for it; that is said for its app, and this replica is another.
+  // The other app's edge vouches for the session, but only for its own app. This replica belongs to another app.
   await site.startBrokerAgain({ BROKER_FORWARD_AUTH_APP: 'other' });
   const { headers } = await request(site.broker, { path: '/forward-auth', headers: cookie });
   const assertion = String(headers['x-auth-assertion']);

@@ -8,7 +8,7 @@ import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis/red
 import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
 import { expectProblem, request } from '../../support/wire.ts';
 
-/* The keys that identities are checked with are there when they are needed, whoever is away by then. */
+/* The keys that identities are checked with are available when they are needed, even if the broker is away by then. */
 
 const redisUrl = sharedRedisUrl();
 let redis: Redis;
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const keptAt = async (prefix: string): Promise<string | null> =>
   (await redis.keys(`${prefix}:{sys}:key-set:*`))[0] ?? null;
-/** Resolves to the key of the store, once a replica has kept the set of keys there. */
+/** Resolves to the store's key for the set of keys, once a replica has kept it there. */
 const untilKept = (prefix: string) => eventually('the keys are kept', () => keptAt(prefix));
 const askMe = (replica: ReplicaProcess, headers: Record<string, string>) =>
   request(replica, { path: '/api/me', headers });
@@ -54,11 +54,11 @@ describe('with the broker killed', () => {
     broker = spawnBroker(brokerEnv, port);
     await broker.ready();
     const dev = await startReplica({ redisUrl, keyPrefix: prefix });
-    // Nobody shows it anything: it fetches the keys by itself.
+    // Nobody shows this replica a token, so it fetches the keys by itself.
     await start();
     await untilKept(prefix);
     devices = await Promise.all([signIn(dev), signIn(dev), signIn(dev, 'guest'), signIn(dev)]);
-    // It has no broker to tell, and would take what is left to be told for done.
+    // This replica has no broker to tell, and would take what is left to be told for done.
     await dev.stop();
     await broker.kill();
     fresh = await start();
@@ -92,7 +92,7 @@ describe('with the broker killed', () => {
     const set = JSON.stringify({ set: { keys: [forger.jwk] }, atMs: Date.now() });
     const name = ((await keptAt(prefix)) ?? '').replace(prefix, other);
     const genuine = (await redis.hget((await keptAt(prefix)) ?? '', 'sealed')) ?? '';
-    // test/unit/identity/key-set-store.test.ts has other seals.
+    // test/unit/identity/key-set-store.test.ts covers other seals.
     await redis.hset(name, 'at', Date.now(), 'sealed', `${genuine.split('.')[0]}.${set}`);
     const replica = await start(other);
     const claims = { aud: 'baton', sub: victim.subject, meta: victim.id, scope: 'full' };
@@ -171,7 +171,7 @@ describe('behind an edge that signs, with the place of its keys down', () => {
   test('a set that was fetched earlier, and comes late, does not replace it', async () => {
     const key = await untilKept(prefix);
     const [seconds] = await redis.time();
-    // A minute ahead is the most that is believed; the replica has so long to start.
+    // A replica believes at most a minute ahead, and has that long to start.
     await redis.hset(key, 'at', (Number(seconds) + 58) * 1000);
     const before = await redis.hgetall(key);
     server.keys.splice(0, 1, (first as Signer).jwk);

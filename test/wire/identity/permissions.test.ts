@@ -7,7 +7,7 @@ import { type Site, startSite } from '../../support/site.ts';
 import { picture } from '../../support/redis/stored.ts';
 import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
-/* Who may do what: one line for every route, as CONTRACT.md, "Identity", has it. A new route has none and fails here. */
+/* Who may do what: one line for every route, by CONTRACT.md, "Identity". A new route has no line and fails here. */
 
 let site: Site;
 beforeAll(async () => {
@@ -15,10 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** `page`: the question or refusal is a page for people. `to_app`: sent to the web app. */
+/** `page`: the question or refusal is a page for people. `to_app`: the caller is sent to the web app. */
 type Verdict = 'served' | 'page' | 'to_app' | ErrorCode;
 
-/** A guest on what is its own. */
+/** A guest that acts on its own things. */
 const GUEST: Record<RouteName, Verdict> = {
   getMe: 'served',
   startLogin: 'served',
@@ -272,7 +272,7 @@ describe('another account', () => {
     await stream.next('ready');
     await own.on(site.one).call('sendMessage', { body: { to: '*', content: 'private' } });
     await own.on(site.one).call('setClipboard', { body: { content: 'private', content_type: 'text/plain' } });
-    // Its own message comes after whatever of the others' would have come.
+    // The stranger's own message comes after any message of the others.
     await stranger.on(site.one).call('sendMessage', { body: { to: 'Stranger', content: 'to myself' } });
     await stream.next('message');
     expect(stream.events.map(({ name }) => name).filter((name) => name !== 'presence')).toEqual(['ready', 'message']);

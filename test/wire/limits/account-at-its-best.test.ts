@@ -3,7 +3,7 @@ import { makeDevice, randomUser, type TestDevice } from '../../support/device.ts
 import { type Site, startSite } from '../../support/site.ts';
 import { request } from '../../support/wire.ts';
 
-/* What an account does at its best, under the limits that are in force everywhere: none of it is refused. */
+/* An account that is as active as possible, under the limits that are in force everywhere. None of it is refused. */
 
 let site: Site;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterEach(() => site.closeStreams());
 afterAll(() => site.stop());
 
-/** Devices of one account, each with its row. */
+/** Makes devices of one account, each with its row. */
 async function enrol(count: number): Promise<TestDevice[]> {
   const user = randomUser();
   const devices = Array.from({ length: count }, (_, i) => makeDevice({ user, name: `Device ${i}` }));
@@ -52,7 +52,7 @@ test('five hundred messages of eight devices may come in one burst', async () =>
   const [receiver, ...senders] = (await enrol(9)) as [TestDevice, ...TestDevice[]];
   const stream = site.listen(receiver, site.one);
   await stream.next('ready');
-  // A mailbox takes 500 that nobody has acknowledged.
+  // A mailbox takes 500 unacknowledged messages.
   const count = LIMITS.mailboxMessages;
   const sent = Array.from({ length: count }, (_, i) => {
     const { headers } = senders[i % senders.length] as TestDevice;

@@ -4,7 +4,7 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
-/* At a sixtieth: messages 2 a minute, offers and clipboard 1, signals 10. */
+/* Limits are at a sixtieth: messages 2 a minute, offers and clipboard 1, signals 10. */
 
 let site: Site;
 beforeAll(async () => {

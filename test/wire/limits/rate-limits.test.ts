@@ -4,7 +4,7 @@ import { type Site, startSite } from '../../support/site.ts';
 import { picture } from '../../support/redis/stored.ts';
 import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
-/* At a twentieth: message 6 a minute, clipboard 3 a minute, everything on sign-in 3 a minute. */
+/* Limits are at a twentieth: messages 6 a minute, clipboard 3 a minute, everything on sign-in 3 a minute. */
 
 let site: Site;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** The same request so many times, on both replicas in turn. */
+/** Sends the same request this many times, on both replicas in turn. */
 async function oneAtATime(
   times: number,
   send: (replica: { url: string }, index: number) => Promise<WireAnswer>,
@@ -25,7 +25,7 @@ async function oneAtATime(
 const statuses = (answers: WireAnswer[]): number[] => answers.map(({ status }) => status);
 const many = (times: number, status: number): number[] => Array.from({ length: times }, () => status);
 
-/** What a refused client needs: when to come back, and what the limit is. */
+/** Expects what a refused client needs: when to come back, and what the limit is. */
 function expectRateLimited(answer: WireAnswer | undefined, group: string, limit: number): void {
   expectProblem(answer as WireAnswer, 'rate_limited');
   const { 'retry-after': after, ratelimit, 'ratelimit-policy': policy } = answer?.headers ?? {};

@@ -2,7 +2,7 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { expectProblem, request, type WireAnswer } from '../../support/wire.ts';
 
-/* At a tenth: 3 renames a minute of an account, 6 removals of a device. */
+/* Limits are at a tenth: an account has 3 renames and 6 removals of a device a minute. */
 
 let site: Site;
 beforeAll(async () => {

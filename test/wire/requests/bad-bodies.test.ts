@@ -7,9 +7,10 @@ import { picture } from '../../support/redis/stored.ts';
 import { expectProblem, request, type WireAnswer, type WireRequest } from '../../support/wire.ts';
 
 /*
- * Made from the route table: whatever takes a body is sent every kind of bad one, and must refuse it with a problem
- * that names the field, with a status below 500 and without a trace in the store. What is refused is refused before any
- * module hears of it: that no handler was called is asked of each, that the store is untouched of one for every route.
+ * These tests are made from the route table. Every route that takes a body gets every kind of bad one. It must refuse
+ * the body with a problem that names the field, with a status below 500 and without a trace in the store. The refusal
+ * comes before any module is reached. Each test checks that no handler was called, and one test for every route checks
+ * that the store is untouched.
  */
 
 const user = randomUser();
@@ -49,14 +50,14 @@ const ONE_OF_EACH_TYPE: Readonly<Record<string, unknown>> = {
   object: {},
 };
 
-/** JSON types that a field allows; empty: any. */
+/** Returns the JSON types that a field allows; empty: any. */
 const allowedTypes = ({ type, anyOf, enum: values }: Schema): string[] => {
   if (anyOf) return anyOf.flatMap(allowedTypes);
   if (type) return type === 'number' ? ['number', 'integer'] : [type];
   return (values ?? []).map((value) => (value === null ? 'null' : typeof value));
 };
 
-/** Every field of every body with a value of every type that it does not have. */
+/** Every field of every body, with a value of every type that it does not allow. */
 const wrongTypes = takers.flatMap((name) =>
   Object.entries(bodyOf(name).properties ?? {}).flatMap(([field, schema]) => {
     const allowed = allowedTypes(schema);
@@ -70,12 +71,12 @@ const requiredFields = takers.flatMap((name) => (bodyOf(name).required ?? []).ma
 const textFields = takers.flatMap((name) =>
   Object.entries(bodyOf(name).properties ?? {})
     .filter(([, schema]) => allowedTypes(schema).includes('string'))
-    // What is sealed for a receiver of files may be longer (test/transfers/records.test.ts).
+    // Sealed content for a receiver of files may be longer (test/transfers/records.test.ts).
     .filter(([field]) => !(name === 'initTransfer' && field === 'sealed'))
     .map(([field]) => [name, field] as const),
 );
 
-/** Sends what the route would take, with this instead of its body. */
+/** Sends the request of a route with this change in place of its body. */
 function sendTo(target: { url: string }, name: RouteName, change: Partial<WireRequest>): Promise<WireAnswer> {
   const { headers, ...rest } = change;
   const sender = name === 'eraseAccount' ? erased : own;
@@ -83,7 +84,7 @@ function sendTo(target: { url: string }, name: RouteName, change: Partial<WireRe
 }
 const send = (name: RouteName, change: Partial<WireRequest>) => sendTo(site.one, name, change);
 
-/** The answer to a body that is refused; shows that no handler heard of it. */
+/** Returns the answer to a refused body, and checks that no handler was reached. */
 async function refused(name: RouteName, change: Partial<WireRequest>): Promise<WireAnswer> {
   app.handled();
   const answer = await sendTo(app, name, change);
@@ -123,7 +124,7 @@ test.each(requiredFields)('%s refuses a body without %s, and names it', async (n
   expect(errors).toEqual([{ path: `/body/${field}`, message: 'is required' }]);
 });
 
-// Some of these only a module refuses.
+// Only a module refuses some of these.
 test.each(textFields)('%s refuses a %s of 100,000 characters', async (name, field) => {
   const before = await picture(site.redis, site.prefix);
   const answer = await send(name, { body: { ...goodBody(name), [field]: 'x'.repeat(100_000) } });

@@ -6,8 +6,8 @@ import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/r
 import { expectProblem, request, sendBytes } from '../../support/wire.ts';
 
 /*
- * DNS rebinding: a page of another site makes its own name an address of this machine, and is then of one origin with
- * whatever listens there. Where nothing else asks who somebody is, the name in `Host` does.
+ * DNS rebinding: a page of another site points its own name at an address of this machine, and then has the same origin
+ * as the server there. If nothing else asks who the caller is, the name in `Host` decides.
  */
 
 const own = makeDevice({ user: randomUser() });

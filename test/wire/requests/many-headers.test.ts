@@ -5,7 +5,7 @@ import { serviceOf } from '../../broker/support/service.ts';
 import { randomUser } from '../../support/device.ts';
 import { type Site, startSite } from '../../support/site.ts';
 
-/* Headers that come late are looked at like the first ones, however many there are. */
+/* Late headers are checked like the first ones, however many there are. */
 
 const SECRET = randomBytes(24).toString('hex');
 const user = randomUser();
@@ -23,10 +23,12 @@ afterAll(async () => {
   await stopBrokers();
 });
 
-/** The least that a header can be: more of them than servers count by themselves, within the 16 KiB of a head. */
+/**
+ * The smallest possible header. There are more of them than servers count by themselves, within the 16 KiB of a head.
+ */
 const TINY = 'a:\r\n'.repeat(3_000);
 
-/** On a connection of its own, which stays open until the server has answered and closes it. */
+/** Sends on a connection of its own, which stays open until the server has answered and closes it. */
 async function ask({ url }: { url: string }, path: string, ...headers: string[]): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname).setEncoding('latin1');

@@ -2,7 +2,7 @@ import { makeDevice, randomUser } from '../../support/device.ts';
 import { type Site, startSite } from '../../support/site.ts';
 import { expectProblem, request } from '../../support/wire.ts';
 
-/* Texts that are valid JSON and nevertheless odd, through the store and out again on a stream. */
+/* Texts that are valid JSON but odd go through the store and out again on a stream. */
 
 let site: Site;
 beforeAll(async () => {

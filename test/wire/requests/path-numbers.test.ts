@@ -4,7 +4,7 @@ import { ROUTE_NAMES, routeOf, sampleRequest, senderOf } from '../../support/sam
 import { fillPath } from '../../../shared/contract/vocabulary/route.ts';
 import { request } from '../../support/wire.ts';
 
-/* A number in a path has one spelling: every other one is a path that does not exist. */
+/* A number in a path has one spelling. With any other spelling the path does not exist. */
 
 let app: LoneApp;
 beforeAll(async () => {

@@ -31,7 +31,7 @@ afterAll(() => Promise.all([site.stop(), app.stop()]));
 const headers = own.headers;
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND'];
 
-/** A stream has none, nor has the answer that carries a session, because it is given once. */
+/** A stream has no HEAD, and neither has the answer that carries a session, because it is given once. */
 const hasHead = (route: Route): boolean => !isStream(route) && route.path !== '/api/auth/qr/status';
 
 /** Each path of the route table with the methods that it has. */
@@ -161,7 +161,7 @@ describe('a parameter in the path', () => {
   test.each(cases)('of $name is nothing that there is: $value', async ({ name, path }) => {
     const before = await picture(site.redis, site.prefix);
     const answer = await request(site.one, { ...sampleRequest(name, scene), path, headers });
-    // There is nothing to remove, and so it is removed.
+    // There is nothing to remove, so the removal succeeds.
     if (routeOf(name).method === 'DELETE' && name !== 'removePushSubscription') expect(answer.status).toBe(204);
     else expectProblem(answer, 'not_found');
     expect(await picture(site.redis, site.prefix, before)).toEqual(before);

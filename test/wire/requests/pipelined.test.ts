@@ -4,10 +4,10 @@ import { makeDevice, randomUser, type TestDevice } from '../../support/device.ts
 import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../../support/replicas.ts';
 
-/* Requests that are sent before the answer of the one before them has come, over one connection. */
+/* Requests that are sent over one connection before the answer to the previous one has come. */
 
 let replica: ReplicaProcess;
-/** Has the same store, and looks what came of it. */
+/** Has the same store, and shows the result. */
 let other: ReplicaProcess;
 let sender: TestDevice;
 let receiver: TestDevice;
