@@ -8,7 +8,7 @@ import { type BrokerProcess, OTHER_TOKEN, startBroker, stopBrokers, TOKEN } from
 import { makeBrowser } from './support/browser.ts';
 import { type Service, serviceOf } from './support/service.ts';
 
-/* Two apps at one broker: what one has minted is nothing to the other, nor to the edge of the other. */
+/* Two apps at one broker. A session that one has minted means nothing to the other, nor to the other's edge. */
 
 const keyPrefix = randomPrefix();
 const subject = 'alice';

@@ -13,14 +13,14 @@ import { mintOf, serviceOf } from './support/service.ts';
 
 afterAll(stopBrokers);
 
-/** By which the client calls a script of the broker, once it has sent it in full. */
+/** Returns the digest by which the client calls a script of the broker, once it has sent it in full. */
 const digestOf = ({ text }: { text: string }): string => createHash('sha1').update(text).digest('hex');
 
 const MINT = digestOf(bindScript(sessionMint, false, [{ REPLAY_SECONDS: BROKER_LIMITS.mintReplaySeconds }]));
-/** With the grace of the configuration. */
+/** This script has the grace of the configuration. */
 const ROTATE = digestOf(bindScript(sessionRotate, false, [{ GRACE_MS: BROKER_LIMITS.graceSeconds * 1000 }]));
 
-/** Tests that start brokers of their own need more time than others, on a machine that has much to do. */
+/** Tests that start brokers of their own need more time than others on a busy machine. */
 const SEVERAL_STARTS_MS = 90_000;
 
 describe('a broker that dies between the store and its answer', () => {
@@ -93,7 +93,7 @@ test('a cut connection to the store loses nothing: the request is answered, and 
   const fields = mintOf();
   const cut = proxy.cutBeforeAnswerTo(MINT);
   const [answer] = await Promise.all([service.tryMint(fields), cut]);
-  // The client sends it again over the next connection; what it had done the first time is answered.
+  // The client sends it again over the next connection, and gets the answer of the first time.
   expect(answer.status).toBe(201);
   expect(await service.list(fields.subject)).toHaveLength(1);
   await service.verify((answer.body as IssuedSession).cookie.value);
@@ -124,7 +124,7 @@ describe('without the store', () => {
     const cookie = { Cookie: `baton=${session.cookie.value}` };
     expectProblem(await request(broker, { path: '/forward-auth', headers: cookie }), 'store_unavailable');
     expect(Date.now() - startedAt).toBeLessThan(14_000);
-    // Keys are in memory: whoever has to check a token can go on.
+    // Keys are in memory, so services that check tokens can go on.
     expect((await request(broker, { path: '/.well-known/jwks.json' })).status).toBe(200);
     await redis.start();
     await eventually('the session is known again', async () => {

@@ -25,7 +25,7 @@ const ask = (headers: Record<string, string | string[]>, path = '/forward-auth',
 const withCookie = (credential: string) => ask({ Cookie: `baton=${credential}` });
 const withToken = (token: string) => ask({ Authorization: `Bearer ${token}` });
 
-/** The identity headers of an answer, in the form in which they came. */
+/** Returns the identity headers of an answer, in the form in which they came. */
 const identityOf = ({ headers }: WireAnswer) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-auth-')));
 
@@ -172,6 +172,6 @@ test('a preflight is let through as nobody, however an edge says so, and no othe
     expect(Object.fromEntries(answer.headers)).toMatchObject(none);
   }
   expect((await askEdge('GET', { 'X-Forwarded-Method': 'POST' })).status).toBe(401);
-  // Whoever shows something is looked at.
+  // A request that shows a credential is checked.
   expect((await askEdge('OPTIONS', { Authorization: 'Bearer nothing' })).status).toBe(401);
 });

@@ -4,7 +4,7 @@ import { until } from '../support/redis/redis-processes.ts';
 import { startBroker, stopBrokers } from './support/brokers.ts';
 import { mintOf, serviceOf } from './support/service.ts';
 
-/* The broker's store has no space left: who is signed in stays so. */
+/* The broker's store has no space left. Signed-in users stay signed in. */
 
 let redis: OwnRedis;
 let toRedis: ReturnType<typeof connectTo>;
@@ -28,7 +28,7 @@ test('at maxmemory sessions are verified, renewed, listed and revoked, and none 
   const [first, second] = [await service.mint(), await service.mint()];
   await toRedis.config('SET', 'maxmemory', '1');
 
-  // Their first use, which the store would note.
+  // This is the first use, which the store would normally note.
   expect(await service.verify(first.cookie.value)).toMatchObject({ session_id: first.session_id });
   const renewed = await service.rotate(first.cookie.value);
   expect(await service.verify(renewed.cookie.value)).toMatchObject({ session_id: first.session_id });

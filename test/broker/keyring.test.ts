@@ -6,7 +6,7 @@ import { request } from '../support/wire.ts';
 import { type BrokerProcess, eventually, startBroker, stopBrokers } from './support/brokers.ts';
 import { type Service, serviceOf } from './support/service.ts';
 
-/** One name for all brokers of a store, as behind one edge: it is the issuer of their tokens. */
+/** All brokers of a store have one name, as behind one edge. It is the issuer of their tokens. */
 const PUBLIC = { BROKER_PUBLIC_URL: 'http://localhost:8090' };
 const [OLD, NEW] = ['an-old-secret-of-the-broker-that-is-long', 'a-new-secret-of-the-broker-that-is-long!'];
 
@@ -79,7 +79,7 @@ test('keys take turns: the next is published before it signs, the last stays pub
 
   await eventually('the second key signs', async () => {
     const signer = await signerOf(broker);
-    // As long as it does not, the first does; and when it does, both are still published.
+    // Until it signs, the first key does. When it does, both are still published.
     if (signer !== second) expect(signer).toBe(first);
     return signer === second ? true : null;
   });
@@ -118,7 +118,7 @@ describe('with BROKER_SECRET', () => {
     const before = await startBroker({ keyPrefix, env: PUBLIC });
     const session = await serviceOf(before).mint({ subject: 'anna' }, 'key-1');
     expect(await stored(keyPrefix)).toContain('plain:');
-    // Two at once, and one that knows of no secret goes on meanwhile.
+    // Two brokers start at the same time, and one that knows of no secret goes on meanwhile.
     const sealing = { keyPrefix, env: { BROKER_SECRET: NEW, ...PUBLIC } };
     const [after, beside] = await Promise.all([startBroker(sealing), startBroker(sealing)]);
     expect(await stored(keyPrefix)).not.toMatch(/plain:|private/);

@@ -220,7 +220,7 @@ describe('a mint over a live session', () => {
         expectProblem(await service.tryVerify(old.cookie.value), 'session_expired');
         expectProblem(await service.tryRotate(old.cookie.value), 'session_expired');
       }
-      // Who held the old ones may be somebody else, and cannot end what they do not hold any more.
+      // The holder of the old credentials may be somebody else, and cannot end a session that it no longer holds.
       const shown = await service.verify((await service.rotate(last.cookie.value)).cookie.value);
       expect(shown).toMatchObject({ scope: last.scope, session_id: last.session_id });
     },

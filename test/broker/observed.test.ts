@@ -6,7 +6,7 @@ import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica, stopReplicas } from '../support/replicas.ts';
 import { eventually, startBroker, stopBrokers, TOKEN } from './support/brokers.ts';
 
-/* The broker as those see it who run it: its admin port, its end, and what a replica says of it. */
+/* The broker as its operators see it: its admin port, its end, and what a replica says about it. */
 
 afterAll(async () => {
   await stopReplicas();

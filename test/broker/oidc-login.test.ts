@@ -12,7 +12,7 @@ let provider: OpenIdProvider;
 let broker: BrokerProcess;
 let service: Service;
 
-/** A broker whose public address is the one under which this test reaches it. */
+/** Starts a broker whose public address is the one that this test uses. */
 async function startWith(issuer: string, env: Record<string, string> = {}): Promise<BrokerProcess> {
   const port = await freePort();
   const started = spawnBroker(
@@ -50,7 +50,7 @@ beforeEach(() => {
 const begin = (browser: Browser, returnTo = `${RETURN}/link?r=1&c=2`) =>
   browser.go(`${broker.url}/login?return_to=${encodeURIComponent(returnTo)}`);
 
-/** From the login to the callback's address, with the provider asked on the way. */
+/** Goes from the login to the callback's address, by way of the provider. */
 async function toCallback(browser: Browser, returnTo?: string): Promise<string> {
   const atProvider = locationOf(await begin(browser, returnTo));
   return locationOf(await request({ url: provider.issuer }, { path: atProvider.slice(provider.issuer.length) }));
@@ -185,7 +185,7 @@ describe('nobody is signed in', () => {
     const [attacker, victim] = [makeBrowser(), makeBrowser()];
     const callback = await toCallback(attacker);
     expectNobody(victim, await victim.go(callback), 400);
-    // Neither when the victim has a login of its own on its way.
+    // Nor does it work when the victim has a login of its own under way.
     await begin(victim);
     expectNobody(victim, await victim.go(callback), 400);
   });
@@ -221,7 +221,7 @@ describe('nobody is signed in', () => {
     await browser.go(callback);
     const credential = browser.jar.get('baton');
     expect((await browser.go(callback)).status).toBe(400);
-    // Not even by a browser that forgets nothing: the provider takes a code once.
+    // It does not even work for a browser that forgets nothing, because the provider accepts a code once.
     const thief = makeBrowser();
     for (const [name, value] of kept) thief.jar.set(name, value);
     expectNobody(thief, await thief.go(callback), 403);
@@ -287,7 +287,7 @@ describe('the provider', () => {
       const fetched = provider.asked['/jwks'] ?? 0;
       await provider.rotate(change);
       for (let i = 0; i < 3; i++) expect((await logIn(makeBrowser())).status).toBe(303);
-      // Once for the new key, and not for each login.
+      // The key set is fetched once for the new key, and not for each login.
       expect(provider.asked['/jwks']).toBe(fetched + 1);
     },
   );

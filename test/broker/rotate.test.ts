@@ -4,12 +4,12 @@ import { expectProblem, type WireAnswer } from '../support/wire.ts';
 import { type BrokerProcess, eventually, OTHER_TOKEN, startBroker, stopBrokers } from './support/brokers.ts';
 import { expectEnded, mintOf, newSubject, type Service, serviceOf } from './support/service.ts';
 
-/** The grace of the contract is a minute; here it is over while somebody waits. */
+/** The grace of the contract is a minute. Here it ends while a test waits. */
 const SHORT_GRACE_SECONDS = 4;
 
 let broker: BrokerProcess;
 let service: Service;
-/** The same, with a grace that is soon over. */
+/** The same service, with a grace that is soon over. */
 let strict: Service;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const credentialOf = (session: IssuedSession): string => session.cookie.value;
 const mint = async (of: Service, fields = {}) => credentialOf(await of.mint(fields));
 const rotate = async (of: Service, credential: string) => credentialOf(await of.rotate(credential));
 
-/** Shows the credential until it is refused: within its grace it works. */
+/** Shows the credential until it is refused. Within its grace it works. */
 const untilRefused = (of: Service, credential: string): Promise<WireAnswer> =>
   eventually('the old secret is refused', async () => {
     const answer = await of.tryVerify(credential);
@@ -125,7 +125,7 @@ describe('the secret before', () => {
   test('works as long as nobody has used the new one', async () => {
     const first = await mint(strict);
     await rotate(strict, first);
-    // The grace of the strict broker is over many times meanwhile; what counts is the first use.
+    // The grace of the strict broker ends several times meanwhile, because only the first use counts.
     const startedAt = Date.now();
     await eventually('twice the grace has passed', async () => {
       expect((await strict.tryVerify(first)).status).toBe(200);
@@ -220,7 +220,7 @@ describe('what is no credential', () => {
     expectEnded(await service.tryRotate(credentialOf(session)), 'session_revoked');
     expectEnded(await service.tryVerify(credentialOf(session)), 'session_revoked');
     expectEnded(await service.tryVerifyToken(session.access_token), 'session_revoked');
-    // Other services do not learn who the session belonged to.
+    // Other services do not learn who had the session.
     const stranger = serviceOf(broker, { app: 'other', token: OTHER_TOKEN });
     for (const answer of [
       await stranger.tryVerify(credentialOf(session)),
@@ -243,6 +243,6 @@ test('rotations, mints and revocations at once leave one session or none', async
   const answers = await Promise.all(acts);
   expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
   expect((await service.list(fields.subject)).length).toBeLessThanOrEqual(1);
-  // Whoever came after the revocation has another session; the revoked one is of no use to anybody.
+  // Anything after the revocation has another session. The revoked one is useless.
   expect((await service.tryVerify(credentialOf(first))).status).toBe(401);
 });

@@ -15,7 +15,7 @@ const IDEMPOTENCY_KEY = 'idempotency-key-of-a-qr-login';
 let provider: OpenIdProvider;
 let broker: BrokerProcess;
 let redis: Redis;
-/** Every text that whoever reads the store or the log must not find. */
+/** Every text that a reader of the store or the log must not find. */
 const secrets: Record<string, string> = {};
 
 const note = (what: string, session: { cookie: { value: string }; access_token: string }): void => {
@@ -25,7 +25,7 @@ const note = (what: string, session: { cookie: { value: string }; access_token: 
   secrets[`${what}: signature`] = session.access_token.split('.')[2] as string;
 };
 
-/** Everything that a broker does, once; at the most talkative level of the log. */
+/** Does everything that a broker does, once, at the most talkative level of the log. */
 beforeAll(async () => {
   provider = await startOpenIdProvider();
   const port = await freePort();

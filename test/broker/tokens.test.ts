@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(stopBrokers);
 
-/** The session's token with other parts, signed by the broker's own key unless told otherwise. */
+/** Returns the session's token with other parts, signed by the broker's own key unless told otherwise. */
 async function forge(
   claims: Record<string, unknown>,
   header: Record<string, unknown> = {},

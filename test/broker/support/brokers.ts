@@ -4,29 +4,29 @@ import { argumentsToStart } from '../../../deploy/local/setup/compiled.mjs';
 import { freePort } from '../../../deploy/local/setup/redis.mjs';
 import { randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 
-/** As of replicas. */
+/** The same as for replicas. */
 const READY_WITHIN_MS = 75_000;
 
 /** One broker as a process of its own. */
 export interface BrokerProcess {
   readonly url: string;
-  /** As it logged it. */
+  /** Its admin URL, as it logged it. */
   readonly adminUrl: string;
   readonly process: ChildProcess;
-  /** Everything it logged. */
+  /** Returns everything that it logged. */
   readonly log: () => string;
   /** Resolves once it answers `/healthz` with 200. */
   ready(): Promise<void>;
-  /** SIGKILL: it says goodbye to nobody. */
+  /** Sends SIGKILL, so the broker ends without a farewell. */
   kill(): Promise<void>;
-  /** SIGTERM. Resolves to its exit code. */
+  /** Sends SIGTERM. Resolves to its exit code. */
   stop(): Promise<number | null>;
 }
 
 export const TOKEN = 'token-of-the-service-that-is-long-enough';
 export const OTHER_TOKEN = 'token-of-another-service-long-enough-too';
 
-/** What a test broker is started with, beside its port and store: two apps, no login. */
+/** The settings of a test broker in addition to its port and store: two apps, no login. */
 const DEFAULTS = {
   BROKER_ADMIN_PORT: '0',
   BROKER_DRAIN_NOTICE_SECONDS: '0',
@@ -36,7 +36,7 @@ const DEFAULTS = {
 
 const started = new Set<BrokerProcess>();
 
-/** Resolves once `look` gives something other than null; what is expected of others comes when it comes. */
+/** Resolves once `look` returns something other than null. Others act in their own time. */
 export async function eventually<T>(what: string, look: () => Promise<T | null>): Promise<T> {
   const deadline = Date.now() + READY_WITHIN_MS;
   while (Date.now() < deadline) {
@@ -47,7 +47,7 @@ export async function eventually<T>(what: string, look: () => Promise<T | null>)
   throw new Error(`Not in ${READY_WITHIN_MS} ms: ${what}`);
 }
 
-/** The shared store as the broker's own user sees it, where it has one. */
+/** Returns the shared store as the broker's own user sees it, if it has one. */
 function asBroker(env: Record<string, string>): Record<string, string> {
   const own = process.env.APP_TEST_BROKER_REDIS_URL;
   return own !== undefined && env['BROKER_REDIS_URL'] === sharedRedisUrl() ? { BROKER_REDIS_URL: own } : {};
@@ -119,7 +119,7 @@ export async function startBroker({ redisUrl, keyPrefix, env }: BrokerOptions = 
   return broker;
 }
 
-/** Ends whatever brokers the file still has; for `afterAll`. */
+/** Ends all brokers that the file still has. For `afterAll`. */
 export async function stopBrokers(): Promise<void> {
   await Promise.all([...started].map((broker) => broker.stop()));
 }

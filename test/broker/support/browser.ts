@@ -7,8 +7,8 @@ interface SetCookie {
 }
 
 /**
- * What a browser does about cookies and redirects, for one host whatever the port, and step by step: nothing is
- * followed by itself.
+ * Handles cookies and redirects as a browser does, for one host whatever the port. It goes step by step, and follows
+ * nothing by itself.
  */
 export function makeBrowser() {
   const jar = new Map<string, string>();
@@ -50,7 +50,7 @@ export function makeBrowser() {
 
 export type Browser = ReturnType<typeof makeBrowser>;
 
-/** Where an answer redirects to; throws when it does not. */
+/** Returns where an answer redirects to. Throws when it does not redirect. */
 export function locationOf(answer: WireAnswer): string {
   const { location } = answer.headers;
   if (location === undefined) throw new Error(`${answer.status} is no redirect: ${answer.text}`);

@@ -34,10 +34,10 @@ export function expectEnded(
 
 let users = 0;
 
-/** A user that no other test has. */
+/** Returns a user that no other test has. */
 export const newSubject = (): string => `user-${process.pid}-${users++}`;
 
-/** A mint that is right in every field. */
+/** Returns a mint that is right in every field. */
 export const mintOf = (fields: Partial<MintSession> = {}): MintSession => ({
   subject: newSubject(),
   meta: 'device-0001',
@@ -52,7 +52,7 @@ export const mintOf = (fields: Partial<MintSession> = {}): MintSession => ({
   ...fields,
 });
 
-/** What a service says to the broker, as the app `baton` unless told otherwise. */
+/** Talks to the broker as a service, as the app `baton` unless told otherwise. */
 export function serviceOf(broker: Target, { app = 'baton', token = TOKEN } = {}) {
   const headers = { Authorization: `Bearer ${token}`, 'X-Broker-App': app };
   const post = (path: string, body: unknown, more: Record<string, string> = {}) =>
