@@ -3,7 +3,7 @@ import type { PushSubscription } from '../../shared/contract/modules/push.ts';
 import type { TestDevice } from '../support/device.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
 
-/* What a replica does about each kind of answer of a push service. */
+/* What a replica does with each kind of answer of a push service. */
 
 let push: PushSite;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => push.stop());
 const listOf = async (device: TestDevice): Promise<PushSubscription[]> =>
   (await device.on(push.site.two).call('listPushSubscriptions')).body.subscriptions;
 
-/** Resolves when it is known that a message of the one to the other has to be pushed again. */
+/** Resolves when the replica has noted that a message of the one device to the other has to be pushed again. */
 async function putOff(laptop: TestDevice, phone: TestDevice): Promise<void> {
   const [key, job] = [`${push.site.prefix}:{${phone.user}}:push`, `j:push:web:message:${phone.id}:${laptop.id}`];
   const attempts = async () => (await push.site.redis.hget(key, job))?.split('\n')[2];
@@ -136,7 +136,7 @@ test('429: tried again when the push service said, and not earlier', async () =>
   await tell(laptop, phone, push.site.one);
   await push.service.received(1, subscription);
   await putOff(laptop, phone);
-  // More of the same does not bring it forward.
+  // More messages of the same kind do not bring it forward.
   await tell(laptop, phone, push.site.two);
   const [first, second, ...more] = await push.service.received(2, subscription);
   expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(5_900);
@@ -171,7 +171,7 @@ test('offers that its sender made since, however many, do not keep an offer from
   const body = { to_device_id: phone.id, files: [{ name: 'a.txt', size: 1 }] };
   const { transfer_id: id } = (await laptop.on(push.site.one).call('initTransfer', { body })).body.transfer;
   await push.service.received(1, subscription);
-  // As ended ones stay in its list for a day.
+  // Ended offers stay in its list for a day.
   const ended = Array.from({ length: 250 }, (_, i) => ['0', `${laptop.id} all ${Date.now() + i}-${randomUUID()}`]);
   await push.site.redis.zadd(`${push.site.prefix}:{${laptop.user}}:offers`, ...ended.flat());
   await push.settled(phone);

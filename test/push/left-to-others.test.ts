@@ -4,8 +4,8 @@ import { until } from '../support/redis/redis-processes.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
 
 /*
- * Pushes that the replica has no settings for, and what counts as a try of them. The tries before are written into the
- * store, because they take a quarter of an hour.
+ * Pushes that the replica has no settings for, and what counts as a try of them. The tests write the earlier tries into
+ * the store, because they take a quarter of an hour.
  */
 
 let push: PushSite;
@@ -18,11 +18,11 @@ afterAll(() => push.stop());
 const storedAt = ({ user }: TestDevice) => `${push.site.prefix}:{${user}}:push`;
 const messageJob = (from: TestDevice, to: TestDevice) => `j:push:web:message:${to.id}:${from.id}`;
 
-/** Writes a push that is due, as if it had been tried so often. */
+/** Writes a due push, as if it had been tried this often. */
 const haveTried = (device: TestDevice, job: string, attempts: string) =>
   push.site.redis.hset(storedAt(device), job, ['before', Date.now(), attempts, 0].join('\n'));
 
-/** Resolves to the fields of the push when its attempts are these. */
+/** Resolves to the fields of the push once its attempts have this value. */
 async function whenTried(device: TestDevice, job: string, attempts: string): Promise<string[]> {
   const stored = async () => (await push.site.redis.hget(storedAt(device), job)) ?? '';
   return (await until(stored, (text) => text.split('\n')[2] === attempts, `attempts ${attempts}`)).split('\n');
@@ -36,7 +36,7 @@ async function makePair() {
   return { laptop, phone, subscription: await push.subscribe(phone), job: messageJob(laptop, phone) };
 }
 
-/** Makes a pair whose phone has subscribed with a key that the replica does not have any more. */
+/** Makes a pair whose phone has subscribed with a key that the replica no longer has. */
 async function makePairOfOldKey() {
   const pair = await makePair();
   const field = `r:web:${pair.phone.id}`;
@@ -51,7 +51,7 @@ describe('a push whose key this replica does not have', () => {
     const { laptop, phone, job } = await makePairOfOldKey();
     await haveTried(phone, job, '12');
     await tell(laptop, phone, push.site.one);
-    // Older replicas read the attempts as a number, and take four fields.
+    // Older replicas read the attempts as a number, and expect four fields.
     expect(await whenTried(phone, job, '13.1')).toHaveLength(4);
     expect(await stateOf(phone)).toBe('active');
   });

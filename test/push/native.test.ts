@@ -70,7 +70,7 @@ test('an application that Apple says is gone is forgotten, unless it has registe
     { device_id: phone.id, state: 'active', last_ok_at: expect.any(Number) },
     { device_id: tablet.id },
   ]);
-  // By the clock of Apple, and not a little earlier than ours.
+  // The time is Apple's. It is a second ahead, so that it does not lie before the registration by the replica's clock.
   apns.script.next(apnsError(410, 'Unregistered', { timestamp: Date.now() + 1_000 }));
   await tell(laptop, tablet, site.one);
   await push.settled(tablet);

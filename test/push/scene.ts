@@ -19,17 +19,20 @@ export interface PushSite {
   readonly fcm: FakeFcm;
   readonly apns: FakeApns;
   readonly env: Record<string, string>;
-  /** A browser of the device subscribes, or sends what it has again. */
+  /** Makes a browser of the device subscribe, or send its subscription again. */
   subscribe(
     device: TestDevice,
     options?: { preview?: Preview; again?: FakeSubscription; on?: ReplicaProcess },
   ): Promise<FakeSubscription>;
-  /** The next push of this subscription is answered so, but not before `answer` is called; `sent`: it has come. */
+  /**
+   * Holds back the answer to the next push of this subscription until `answer` is called. `sent` resolves when the push
+   * has come.
+   */
   hold(
     subscription: FakeSubscription,
     scripted: Exclude<Scripted, number>,
   ): { sent: Promise<unknown>; answer: () => void };
-  /** Resolves when no push is pending for the devices of this one's account any more. */
+  /** Resolves when no push is pending any more for the devices of this device's account. */
   settled(device: TestDevice): Promise<void>;
   stop(): Promise<void>;
 }
@@ -46,7 +49,7 @@ const nativeEnv = (fcm: FakeFcm, { account, url }: FakeApns): Record<string, str
   APP_APNS_URL: url,
 });
 
-/** For `beforeAll`. `native`: also to FCM and APNs. */
+/** Starts the site. For `beforeAll`. `native`: also with FCM and APNs. */
 export async function startPushSite(
   env: Record<string, string> = {},
   { alone = false, native = false } = {},

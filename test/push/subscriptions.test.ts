@@ -104,7 +104,7 @@ describe('a subscription', () => {
     const account = `${site.prefix}:{${phone.user}}:push`;
     const stale = await site.redis.hgetall(account);
     await push.subscribe(tablet, { again: subscription });
-    // As if only the first of the two writes had been made.
+    // The state is as if only the first of the two writes had happened.
     await site.redis.hset(account, stale);
     expect(await listOf(laptop)).toHaveLength(1);
     await tell(laptop, phone, site.one);
@@ -244,7 +244,7 @@ describe('subscribing', () => {
 });
 
 describe('a rotated key', () => {
-  /** An installation of its own, whose replicas have these keys, with three devices of one account. */
+  /** Makes an installation of its own, whose replicas have these keys, with three devices of one account. */
   async function makeScene() {
     const keyPrefix = randomPrefix();
     const user = randomUser();
@@ -274,7 +274,7 @@ describe('a rotated key', () => {
     const { vapid_public_key } = (await tablet.on(rotated).call('getPushConfig')).body;
     expect(vapid_public_key).toBe(after.publicKey);
     const newer = await push.subscribe(tablet, { on: rotated });
-    // The same browser comes again, with what it subscribed to then.
+    // The same browser comes back with its earlier subscription.
     await push.subscribe(phone, { again: subscription, on: rotated });
     await tell(laptop, phone, rotated);
     await tell(laptop, tablet, rotated);
@@ -287,7 +287,7 @@ describe('a rotated key', () => {
     const { before, after, start, old, laptop, tablet } = await makeScene();
     const rotated = await start([after, before]);
     const newer = await push.subscribe(tablet, { on: rotated });
-    // Only the old one serves, so it takes the push.
+    // Only the old replica serves, so it takes the push.
     await rotated.stop();
     const { message_id: id } = await tell(laptop, tablet, old);
     const metrics = async () => (await fetch(`${old.adminUrl}/metrics`)).text();

@@ -2,7 +2,7 @@ import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 import { startReplica } from '../support/replicas.ts';
 import { type PushSite, startPushSite, tell } from './scene.ts';
 
-/* Pushes that wait, while something else happens: one at a time here. */
+/* Pushes that wait while something else happens. Replicas send one at a time here. */
 
 let push: PushSite;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterEach(() => push.site.closeStreams());
 afterAll(() => push.stop());
 
-/** A push to another account, which keeps the replica busy until `release` is called. */
+/** Starts a push to another account, which keeps the replica busy until `release` is called. */
 async function occupy(): Promise<{ release: () => void }> {
   const [laptop, phone] = await push.site.enrol('Laptop', 'Phone');
   const { sent, answer } = push.hold(await push.subscribe(phone), { status: 201 });
@@ -94,6 +94,6 @@ test('a replica that is killed between accepting a message and sending its push 
   const { message_id: id } = await tell(laptop, phone, doomed);
   await doomed.kill();
   expect(await service.received(1, subscription)).toMatchObject([{ payload: { count: 1, id }, status: 201 }]);
-  // Nor the one that was under way, once its lease is over.
+  // The push that was under way is not lost either: it comes once its lease is over.
   expect((await service.received(2, silent))[1]).toMatchObject({ status: 201 });
 });

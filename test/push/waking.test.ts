@@ -21,7 +21,7 @@ describe('a device without a stream', () => {
     const [got, ...more] = await service.received(1, subscription);
     expect(more).toEqual([]);
     expect(got?.payload).toEqual({ v: 1, type: 'message', count: 1, id: accepted.message_id });
-    // Neither as a device with a stream is, nor when what is due is looked for.
+    // It waits neither as for a device with a stream, nor for the next search for due pushes.
     expect((got?.atMs ?? 0) - sentAt).toBeLessThan(8_000);
     expect(got).toMatchObject({ urgency: 'high', topic: expect.stringMatching(/^[\w-]{32}$/) });
     expect(got?.ttl).toBeGreaterThan(86_000);
@@ -139,7 +139,7 @@ describe('a device with a live stream', () => {
     expect(got?.payload).toEqual({ v: 1, type: 'message', count: 1, id });
     expect((got?.atMs ?? 0) - sentAt).toBeGreaterThanOrEqual(15_000);
     expect((got?.atMs ?? 0) - sentAt).toBeLessThan(25_000);
-    // All became due together, and the other one was sent nothing.
+    // All became due together, and nothing was sent to the other one.
     await push.settled(phone);
     expect(service.pushes.filter(({ subscriptionId }) => subscriptionId === quick.id)).toEqual([]);
   });

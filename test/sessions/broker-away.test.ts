@@ -7,12 +7,12 @@ import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign
 import { expectProblem } from '../support/wire.ts';
 
 /*
- * Signing devices out while the auth broker is away. Nobody's access token was shown to a replica before: what proves it is
- * the broker's keys, which the replicas fetched when they started.
+ * Devices are signed out while the auth broker is away. No replica has seen their access tokens before. The replicas check the
+ * tokens with the broker's keys, which they fetched at their start.
  */
 
 let site: SignInSite;
-/** A replica of another installation, which never met the broker. */
+/** A replica of another installation, which never reached the broker. */
 let stranger: ReplicaProcess;
 const user = randomUser();
 const device = (device_name: string, more: object = {}) => site.signIn(user, { device_name, ...more });
@@ -47,7 +47,7 @@ const remove = (by: SignedIn, { deviceId }: SignedIn, { path = '/api/auth/sessio
 test('a cookie, which only the broker can vouch for, signs nothing out', async () => {
   const { laptop, phone } = devices;
   const byCookie = { method: 'DELETE', path: `/api/devices/${phone.deviceId}` };
-  // What was believed of it is over after ten seconds; the device was never shown here.
+  // What was believed about it expires after ten seconds, and the device was never shown here.
   expectProblem(await devices.late.ask(site.two, byCookie), 'broker_unavailable');
   expectProblem(
     await laptop.ask(site.two, { path: '/api/me', headers: { Cookie: devices.late.cookie } }),
@@ -95,7 +95,7 @@ test('a replica that never had the keys of the broker cannot tell whose token it
 test("a full device's token does nothing to a device of another account", async () => {
   const { laptop, foreign } = devices;
   expect((await remove(laptop, foreign)).status).toBe(202);
-  // It is not refused as one that was signed out: its own token still ends it.
+  // It is not refused as signed out: its own token can still end it.
   expect((await remove(foreign, foreign)).status).toBe(202);
 });
 

@@ -7,7 +7,7 @@ import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';
 
-/* A broker that answers late, wrongly or not at all: one replica reaches it through a door at which the test stands. */
+/* A broker that answers late, wrongly or not at all. One replica reaches it through a door that the test controls. */
 
 let site: SignInSite;
 let door: BrokerDoor;
@@ -176,7 +176,7 @@ test('a device that is signed out while it renews itself stays out, and has no s
     const { status, body } = await real();
     return { status, body };
   });
-  // Only the mint itself is held up.
+  // Only the mint itself is delayed.
   const mint = { ...wanted(phone.deviceId), body: { ...wanted(phone.deviceId).body, device_name: 'Phone' } };
   const answer = await phone.ask(behind, mint);
 
@@ -206,7 +206,7 @@ test('a replica that dies between the tombstone and the broker leaves it to the 
   );
   await asked;
   await dying.kill();
-  // Whichever of the others finds it has to get through.
+  // The replica that finds it has to reach the broker.
   door.open();
   expect(await outcome).toBe('cut off');
 

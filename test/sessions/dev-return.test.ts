@@ -5,7 +5,7 @@ import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts'
 import { recordStream } from '../support/stream-recorder.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
-/* A device of the development identity that was removed: it stays out by itself, and comes back when somebody asks for it. */
+/* A removed device of the development identity stays out by itself, and comes back when somebody asks for it. */
 
 let site: SignInSite;
 let alone: ReplicaProcess;
@@ -54,7 +54,7 @@ describe.each([['without an auth broker'], ['with one']])('%s', (kind) => {
     expect((await request(replica, { path: '/api/me', headers })).body).toMatchObject({ device: back });
     const { devices } = (await request(replica, { path: '/api/devices', headers })).body as { devices: object[] };
     expect(devices).toMatchObject([{ device_id: back?.device_id, name: 'Laptop' }]);
-    // The one before stays out.
+    // The earlier device stays out.
     expectProblem(await request(replica, { path: '/api/me', headers: device.headers }), 'session_revoked');
   });
 

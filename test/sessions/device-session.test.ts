@@ -117,7 +117,7 @@ test('a device renews itself alone: its own id, the new name, the scope and the 
   const session = answer.body as SessionAnswer;
 
   expect(session).toMatchObject({ scope: 'guest', persist: 'once', device: { name: 'New' } });
-  // Not a minute more than it had.
+  // It does not get a minute more than it had.
   expect(session.session_expires_at).toBeLessThanOrEqual((device.answer?.session_expires_at ?? 0) + 1_500);
   expect((await listener.next('device:renamed')).data.device.name).toBe('New');
   await listener.stop();
@@ -128,7 +128,7 @@ describe('a session that is not renewed', () => {
     let device = await site.signIn(undefined, { persist: 'once' });
     const first = device.answer?.session_expires_at ?? 0;
     for (let time = 0; time < 20; time++) {
-      // What passes between the two looks at the store's clock; one that is renewed would have hours more.
+      // The difference is the time between the two looks at the store's clock. A renewed session would have hours more.
       const answer = await device.ask(time % 2 ? site.one : site.two, wanted({ device_id: device.deviceId }));
       const session = answer.body as SessionAnswer;
       expect(session.session_expires_at).toBeLessThanOrEqual(first + 1_500);

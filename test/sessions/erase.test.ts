@@ -10,7 +10,9 @@ import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign
 import { keysHolding } from '../support/redis/stored.ts';
 import type { WireAnswer } from '../support/wire.ts';
 
-/* Everything that is kept of an account goes at its word: files on their way too, and sessions that nobody has used do not stay. */
+/*
+ * Everything that is kept of an account goes at its request, even files on their way and sessions that nobody has used.
+ */
 
 const MIB = 1024 * 1024;
 const ERASE = { method: 'DELETE', path: '/api/me/data' };
@@ -41,7 +43,7 @@ const offer = async (laptop: SignedIn, name: string, size = 64 * MIB): Promise<s
     }),
   );
 
-/** A sender in the middle of a file. */
+/** Starts a sender in the middle of a file. */
 async function startUpload({ cookie }: SignedIn, transferId: string): Promise<ClientRequest> {
   const { hostname, port } = new URL(site.two.url);
   const sent = httpRequest({
@@ -76,10 +78,10 @@ test('files on their way go from the relay, whoever sends them is stopped, and t
   expect(await keysHolding(redis, site.prefix, 'private-plan')).toEqual([]);
   const { data } = await stream.next('transfer:updated', ({ data: { transfer } }) => transfer.state === 'CANCELLED');
   expect(data.transfer.error).toEqual({ code: 'erased', detail: null, by_device_id: null });
-  // It is stopped without having sent any more: its transfer is cancelled, and a moment later there is none.
+  // The upload stops without having sent more: its transfer is cancelled, and is gone a moment later.
   const [response] = await answered;
   expect([404, 409]).toContain(response.statusCode);
-  // What it goes on sending finds nothing to be added to.
+  // What it goes on sending has nowhere to go.
   upload.on('error', () => undefined).write(Buffer.alloc(MIB));
   response.resume();
   upload.destroy();
@@ -100,7 +102,7 @@ test('what is made anew of an account that was erased, and that nobody uses agai
 test('who is signed in stays the kind of device that it is', async () => {
   const laptop = await site.signIn(undefined, { device_type: 'linux' });
   const phone = await site.signIn(laptop.user, { device_name: 'Phone', device_type: 'ios' });
-  // Streams put their rows back too, and know of no type.
+  // Streams put their rows back too, without a type.
   const streams = [laptop.listen(site.two), phone.listen(site.one)];
   for (const stream of streams) await stream.next('ready');
   expect((await laptop.ask(site.one, ERASE)).status).toBe(204);
@@ -133,7 +135,7 @@ test('a session by a code that nobody has used yet still ends when its two minut
   const { device } = (await poll(site.two, asked)).body as SessionAnswer;
   expect((await laptop.ask(site.one, ERASE)).status).toBe(204);
 
-  // The two minutes are over, as the store sees it.
+  // By the store's clock the two minutes are over.
   const due = `${site.prefix}:{${laptop.user}}:due`;
   expect(await redis.zadd(due, 'XX', 'CH', 1, `claim:${device?.device_id}`)).toBe(1);
   for (let shard = 0; shard < 16; shard++) await redis.zadd(`${site.prefix}:due:{${shard}}`, 'XX', 1, laptop.user);

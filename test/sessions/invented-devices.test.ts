@@ -5,7 +5,9 @@ import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
-/* Removing devices that never were, while the auth broker cannot say so: every replica remembers each for a day. */
+/*
+ * Devices that never existed are removed while the auth broker cannot say so. Every replica remembers each for a day.
+ */
 
 const SECRET = 'an-edge-secret-of-at-least-32-characters';
 
@@ -39,7 +41,7 @@ test('one account cannot fill the list of the signed out with devices that it in
   const members = await redis.zrange(`${site.prefix}:{sys}:revoked`, '0', '-1');
   redis.disconnect();
   expect(members.filter((member) => member.startsWith(`${laptop.user} `))).toHaveLength(LIMITS.devicesPerAccount);
-  // Nobody else is refused, nor its own devices, which have rows.
+  // No other user is refused, nor are its own devices, which have rows.
   expect([202, 204]).toContain((await remove('lost-device-01', other)).status);
   expect([202, 204]).toContain((await remove(laptop.deviceId)).status);
   door.open();

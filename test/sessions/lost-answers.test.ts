@@ -9,7 +9,7 @@ import { keysHolding } from '../support/redis/stored.ts';
 import { startTcpProxy, type TcpProxy } from '../support/redis/tcp-proxy.ts';
 import { expectProblem } from '../support/wire.ts';
 
-/* The store did what it was asked, and the connection was cut before it could say so: it is asked again. */
+/* The store did what it was asked, and the connection was cut before the answer. The request comes again. */
 
 let own: OwnRedis;
 let proxy: TcpProxy;
@@ -37,7 +37,7 @@ const approved = async () => {
 };
 
 test('a sign-in by a code that was ended in the store reaches the device all the same', async () => {
-  // The scripts are known to the store from then on, and take effect at the first try.
+  // From then on the store knows the scripts, and they take effect at the first try.
   expect((await poll(site.two, (await approved()).asked)).status).toBe(200);
   const { laptop, asked } = await approved();
   await untilBeat(site.two, redis, site.prefix);
@@ -59,7 +59,7 @@ test('an account that was erased in the store leaves no transfers behind', async
   const files = [{ name: 'private.txt', size: 3 }];
   await laptop.ask(site.one, { method: 'POST', path: '/api/transfer/init', body: { to: 'Phone', files } });
   await untilBeat(site.two, redis, site.prefix);
-  // The one key that nothing else of this request touches.
+  // This is the only key that nothing else of this request touches.
   const wasCut = proxy.cutBeforeAnswerTo(`{${laptop.user}}:clipboard`);
   const [answer] = await Promise.all([laptop.ask(site.two, ERASE), wasCut]);
 

@@ -4,7 +4,7 @@ import { serviceOf } from '../broker/support/service.ts';
 import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';
 
-/* A log-in that takes over the device id of a live session, on two replicas that have just believed the old secrets. */
+/* A log-in takes over the device id of a live session, on two replicas that have just believed the old secrets. */
 
 let site: SignInSite;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** Far less than the ten seconds for which answers of the broker are believed. */
+/** Far less than the ten seconds for which replicas believe an answer of the broker. */
 const AT_ONCE_MS = 4_000;
 
 const ME = { path: '/api/me' };
@@ -20,7 +20,7 @@ const REFRESH = { method: 'POST', path: '/api/auth/refresh' };
 const bearerOf = ({ answer }: SignedIn) => ({ Cookie: '', Authorization: `Bearer ${answer?.access_token}` });
 const scopeOf = ({ body }: WireAnswer) => (body as { scope?: string }).scope;
 
-/** A new log-in of the same user mints this device's id. */
+/** Takes over: a new log-in of the same user mints this device's id. */
 async function takeOver({ user, deviceId }: SignedIn, wanted: object, replica = site.one): Promise<SignedIn> {
   const login = await site.logIn(user);
   const body = { device_id: deviceId, device_name: 'Laptop', device_type: 'browser', ...wanted };
@@ -29,7 +29,7 @@ async function takeOver({ user, deviceId }: SignedIn, wanted: object, replica = 
   return signedIn(user, cookieOf(answer), answer.body as SessionAnswer);
 }
 
-/** Asks the replicas by what was shown before, until it is refused; meanwhile nothing but the old scope may be told. */
+/** Asks the replicas with the old secrets until they are refused. Until then an answer may only show the old scope. */
 async function untilRefused(
   old: SignedIn,
   headers: Record<string, string>,

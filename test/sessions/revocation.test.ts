@@ -132,7 +132,7 @@ test('the id of a removed device is never given again', async () => {
 });
 
 test('all others go, those without device too where that is not the caller’s own', async () => {
-  // Each of them was a session without device first, which lives on for some minutes.
+  // Each of them was first a session without a device, which lives on for some minutes.
   const { laptop, phone } = await pair();
   const [login, other] = [await site.logIn(laptop.user), await site.logIn(laptop.user)];
   for (const replica of [site.one, site.two]) expect((await other.ask(replica, ME)).status).toBe(200);
@@ -141,7 +141,7 @@ test('all others go, those without device too where that is not the caller’s o
   expect(answer).toMatchObject({ status: 200, body: { revoked: 5 } });
   for (const replica of [site.one, site.two]) {
     for (const gone of [laptop, phone, other]) {
-      // The other replica hears of it a moment later.
+      // The other replica learns of it a moment later.
       const refusal = await eventually('a refusal', async () => {
         const said = await gone.ask(replica, ME);
         return said.status === 200 ? null : said;
@@ -196,7 +196,8 @@ test('with the broker away a device is out all the same, and the broker is told 
   const stream = phone.listen(site.two);
   await stream.next('ready');
   const bearer = { Cookie: '', Authorization: `Bearer ${phone.answer?.access_token}` };
-  // Both are known to both replicas; what the broker said is believed for ten seconds. The phone's token is not.
+  // Both replicas know both devices, and believe what the broker said for ten seconds. They do not know the phone's
+  // token.
   for (const replica of [site.one, site.two]) {
     for (const device of [laptop, phone]) expect((await device.ask(replica, ME)).status).toBe(200);
     const keysAreKnown = { Cookie: '', Authorization: `Bearer ${laptop.answer?.access_token}` };
@@ -241,7 +242,7 @@ test('a revocation outlives the store’s memory of it: replicas that know of it
 });
 
 describe('a broker that has lost the word and holds what was signed out', () => {
-  /** What the broker has then: a live session of a device that was removed. */
+  /** Makes what the broker has then: a live session of a removed device. */
   const comeBack = async () => {
     const { laptop, phone } = await pair();
     await laptop.ask(site.one, remove(phone.deviceId));

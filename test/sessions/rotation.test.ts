@@ -5,7 +5,7 @@ import type { ReplicaProcess } from '../support/replicas.ts';
 import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, type WireAnswer } from '../support/wire.ts';
 
-/* Renewing a session on two replicas. The grace of the contract is a minute; here it is over while somebody waits. */
+/* Renewing a session on two replicas. The grace of the contract is a minute. Here it ends while a test waits. */
 
 let site: SignInSite;
 let longer: ReplicaProcess;
@@ -66,16 +66,17 @@ test('an old secret that is used after its time ends the streams of the session 
   );
 
   for (const { data } of ends) expect(data).toEqual({ reason: 'expired' });
-  // Without waiting until what the broker said before is forgotten.
+  // They refuse without waiting until the earlier answer of the broker is forgotten.
   for (const replica of [site.one, site.two]) expectProblem(await tab.ask(replica, ME), 'session_revoked');
   await Promise.all([here.stop(), there.stop()]);
 
-  // It was not signed out: its owner comes back under the same id, and what is left of the old session is no harm.
+  // The device was not signed out. Its owner comes back under the same id, and what is left of the old session does no
+  // harm.
   const again = await site.signIn(old.user, { device_id: old.deviceId });
   expect(again.deviceId).toBe(old.deviceId);
   const stream = again.listen(site.two);
   await stream.next('ready');
-  // A replica that has not heard of it yet.
+  // This replica has not learned of it yet.
   const fresh = await site.startReplica();
   for (const left of [old, tab]) expectProblem(await refresh(left, fresh), 'reuse_detected');
   expectProblem(await tab.ask(site.two, ME), 'session_revoked');
@@ -102,7 +103,7 @@ test.each(['full', 'guest'] as const)('a once session of scope %s is never longe
   const endsAt = device.answer?.session_expires_at ?? 0;
   const renewed = await refresh(device, site.two);
   const tab = tabOf(device, renewed);
-  // Where new ones would last longer.
+  // New sessions would last longer on this replica.
   const reminted = await tab.ask(longer, {
     ...{ method: 'POST', path: '/api/auth/device-session' },
     body: { device_id: device.deviceId, device_name: 'Laptop', device_type: 'browser', persist: 'persist' },
@@ -111,7 +112,7 @@ test.each(['full', 'guest'] as const)('a once session of scope %s is never longe
   for (const { body, headers } of [renewed, reminted]) {
     const { persist, scope: given, session_expires_at: end } = body as SessionAnswer;
     expect({ persist, given }).toEqual({ persist: 'once', given: scope });
-    // The end is given to the broker in whole seconds from now.
+    // The broker gets the end in whole seconds from now.
     expect(end).toBeLessThanOrEqual(endsAt + 1_500);
     expect(String(headers['set-cookie'])).not.toContain('Max-Age');
   }

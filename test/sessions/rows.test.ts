@@ -5,7 +5,7 @@ import type { ReplicaProcess } from '../support/replicas.ts';
 import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request } from '../support/wire.ts';
 
-/* Device rows are a cache of the broker's sessions: what is lost comes back, what is over goes. */
+/* Device rows are a cache of the broker's sessions. Lost rows come back, and rows of ended sessions go. */
 
 const SECRET = 'a-secret-of-the-edge-that-is-long-enough';
 
@@ -107,7 +107,7 @@ test('the listing removes rows of sessions that the broker has no more, but no y
   expect((body as { sessions: { name: string }[] }).sessions.map((each) => each.name)).toEqual(['Laptop']);
   expect((await listening.next('device:removed')).data).toEqual({ device_id: phone.deviceId, reason: 'expired' });
   expect(namesOf(await laptop.ask(site.two, { path: '/api/devices' }))).toEqual(['Fresh', 'Laptop']);
-  // All that it took part in ends with it.
+  // Everything that the device took part in ends with it.
   expect((await onPhone.next('session:revoked')).data).toEqual({ reason: 'expired' });
   expect((await listening.next('transfer:updated')).data.transfer).toMatchObject({ state: 'CANCELLED' });
   expectProblem(await phone.ask(site.two, ICE), 'session_revoked');

@@ -2,7 +2,7 @@ import { startOwnRedis, type OwnRedis } from '../support/redis/own-redis.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import type { WireAnswer } from '../support/wire.ts';
 
-/* The auth broker and the replicas share one store, as `npm start` has it: the broker is asked first. */
+/* The auth broker and the replicas share one store, as with `npm start`. The broker is asked first. */
 
 let redis: OwnRedis;
 let site: SignInSite;
@@ -20,12 +20,12 @@ const codeOf = ({ body }: WireAnswer): string => String((body as { code?: unknow
 
 test('while the store stands still nobody is told that the sign-in service is away', async () => {
   const device = await site.signIn();
-  // Its session was not looked at yet, and so each request asks the broker first.
+  // The session was not checked yet, so each request asks the broker first.
   const ask = async () => codeOf(await device.ask(site.one, { path: '/api/devices' }));
   const codes: string[] = [];
   redis.pause();
   try {
-    // Until the replica has noticed, the broker is all that it has heard of.
+    // Until the replica notices that the store is away, it only knows that the broker does not answer.
     while (codes.at(-1) !== 'store_unavailable' && codes.length < 20) codes.push(await ask());
     for (let i = 0; i < 8; i++) codes.push(await ask());
   } finally {

@@ -5,7 +5,10 @@ import { recordStream } from '../support/stream-recorder.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, ask, poll } from '../signin/parties.ts';
 
-/* Sessions without a device: what a login leaves. They have no id by which they could be refused, but they end all the same. */
+/*
+ * Sessions without a device, which a login leaves. They have no id by which they could be refused, but they end all the
+ * same.
+ */
 
 const SECRET = 'a-secret-of-the-edge-that-is-long-enough';
 const ORIGIN = 'http://localhost:8080';
@@ -24,7 +27,7 @@ afterAll(() => site.stop());
 const listen = ({ cookie }: SignedIn, { url }: ReplicaProcess, name: string) =>
   recordStream({ baseUrl: url, headers: { Cookie: cookie, Origin: ORIGIN }, query: { name } });
 
-/** What the edge says of such a session, beside its cookie. */
+/** Returns what the edge says about such a session, beside its cookie. */
 const throughEdge = ({ user, cookie }: SignedIn) => ({
   ...{ 'X-Edge-Secret': SECRET, 'X-Auth-Subject': user, 'X-Auth-Scope': 'full' },
   ...{ Cookie: cookie, Origin: ORIGIN },
@@ -36,7 +39,7 @@ test('log-out ends the session everywhere at once, with its streams, and no othe
   const [here, there] = [listen(login, site.one, 'Here'), listen(login, site.two, 'There')];
   const others = [listen(other, site.one, 'Other'), listen(other, site.two, 'Other')];
   await Promise.all([here, there, ...others].map((stream) => stream.next('ready')));
-  // What the broker said of both is believed on both replicas.
+  // Both replicas believe what the broker said about both.
   for (const replica of [site.one, site.two]) {
     for (const session of [login, other]) expect((await session.ask(replica, ME)).status).toBe(200);
   }
