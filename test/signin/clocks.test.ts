@@ -7,11 +7,14 @@ import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts'
 import { expectProblem } from '../support/wire.ts';
 import { approval, ask, denial, poll } from './parties.ts';
 
-/* Two replicas whose clocks are an hour wrong, one ahead and one behind: when a request is over the store says alone. */
+/*
+ * Two replicas have clocks that are an hour wrong, one ahead and one behind. Only the store decides when a request is
+ * over.
+ */
 
 const HOUR_MS = 3_600_000;
 const SECONDS = 8;
-/** So many messages go to a stream until one was delivered to it live. */
+/** The most messages that go to a stream until one was delivered to it live. */
 const MOST_SENT = 50;
 
 let site: SignInSite;
@@ -19,7 +22,7 @@ let ahead: ReplicaProcess;
 let behind: ReplicaProcess;
 let redis: Redis;
 
-/** Runs before the replica's own code. */
+/** Makes the clock wrong by code that runs before the replica's own. */
 const isWrongBy = (ms: number) => {
   const source = `const right = Date.now; Date.now = () => right() + ${ms};`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(source)}` };
@@ -40,7 +43,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-/** When the replica thinks that it is, by what it logged last. */
+/** Returns the time by the replica's clock, from its last log line. */
 const timeOf = ({ log }: ReplicaProcess): number => Number(/.*"time":(\d+)/s.exec(log())?.[1]);
 
 const both = (): [string, ReplicaProcess, ReplicaProcess][] => [
@@ -69,7 +72,7 @@ test('a request is open on both until the store says that its time is over, and 
     expect(age).toBeLessThanOrEqual(SECONDS);
 
     const waiting = poll(second, asked, 25_000);
-    // Whoever answers: not a moment early.
+    // Whichever replica answers, it does not answer too early.
     expectProblem(await waiting, 'login_expired');
     expect(await storeNowMs()).toBeGreaterThanOrEqual(endsAt);
     for (const replica of [first, second]) {
@@ -98,7 +101,7 @@ test('one that is approved and not fetched is over when the store says so, too',
   const endsAt = await redis.hget(key, 'expires');
   await laptop.ask(behind, approval(asked));
   expect(await redis.hget(key, 'expires')).toBe(endsAt);
-  // Its time is over at once.
+  // The time of the request ends at once.
   await redis.hset(key, 'expires', await storeNowMs());
   for (const replica of [ahead, behind]) {
     expectProblem(await poll(replica, asked), 'login_expired');

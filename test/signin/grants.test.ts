@@ -28,7 +28,7 @@ afterAll(async () => {
   await door.stop();
 });
 
-/** A device of the user whose session is not renewed and ends so soon. */
+/** Makes a device of the user whose session is not renewed and ends this soon. */
 async function endingDevice(user: string, seconds: number): Promise<SignedIn & { endsAt: number }> {
   const { cookie, expires_at: endsAt } = await serviceOf(site.broker).mint({
     ...{ subject: user, meta: crypto.randomUUID(), persist: 'once', ttl_seconds: seconds, sliding: false },
@@ -50,7 +50,7 @@ const formOf = ({ requestId, code }: Asked, fields: Record<string, string>) => (
   form: { request_id: requestId, approval_code: code, decision: 'approve', scope: 'full', ...fields },
 });
 
-/** What an edge says about a device, and nothing more. */
+/** Returns what an edge says about a device, and nothing more. */
 const byEdge = ({ user, deviceId }: SignedIn) => ({
   'X-Edge-Secret': SECRET,
   'X-Auth-Subject': user,

@@ -4,7 +4,7 @@ import { expectProblem, request } from '../support/wire.ts';
 import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { approval, ask, denial, poll } from './parties.ts';
 
-/* The other direction of signing in by a code: the device that is signed in shows it, and the new one scans it. */
+/* The other direction of signing in by a code: the signed-in device shows it, and the new one scans it. */
 
 let site: SignInSite;
 beforeAll(async () => {
@@ -72,7 +72,7 @@ test('a request that waits is told again to each stream of the inviting device, 
     expect((await stream.next('signin:requested')).data).toMatchObject({ request_id: asked.requestId });
     await stream.stop();
   }
-  // Decided by another device of the account.
+  // Another device of the account decides.
   await tablet.ask(site.one, denial(asked));
   const [later, other] = [laptop.listen(site.two), tablet.listen(site.two)];
   for (const stream of [later, other]) {

@@ -6,7 +6,7 @@ import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts'
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, type Asked, ask, denial, poll } from './parties.ts';
 
-/* A replica that goes while somebody waits there, and some where nobody can be signed in by a code. */
+/* A replica leaves while a poll waits there. Other replicas have sign-in by a code switched off. */
 
 let site: SignInSite;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.stop());
 
-/** Once a poll of the request is held on the replica. */
+/** Waits until a poll of the request is held on the replica. */
 async function held({ requestId }: Asked): Promise<void> {
   const redis = connectTo(sharedRedisUrl());
   await eventually('the poll is held', () => redis.hget(`${site.prefix}:login:{${requestId}}`, 'waiter'));
@@ -63,7 +63,7 @@ describe('switched off', () => {
       await guest.ask(off, denial(asked)),
       await laptop.ask(off, link),
       await laptop.ask(off, { method: 'POST', path: '/link', form }),
-      // Whatever else is wrong with it.
+      // These requests have other faults too.
       await request(off, { method: 'POST', path: '/api/auth/qr/start', body: {} }),
       await request(off, { path: '/api/auth/qr/status' }),
       await request(off, { method: 'POST', path: '/api/auth/qr/approve', body: {} }),
@@ -74,7 +74,7 @@ describe('switched off', () => {
     const featuresOn = async (replica: ReplicaProcess) =>
       ((await laptop.ask(replica, { path: '/api/me' })).body as { features: { qr: boolean } }).features.qr;
     expect([await featuresOn(off), await featuresOn(site.one)]).toEqual([false, true]);
-    // The request is what it was.
+    // The request is unchanged.
     expect((await poll(site.two, asked)).status).toBe(202);
   });
 });

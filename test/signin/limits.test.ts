@@ -3,21 +3,23 @@ import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 
-/* How often one client may begin, with the limits as they ship: on both replicas together, from whatever address it says. */
+/*
+ * How often one client may begin, with the default limits: on both replicas together, from any address that it claims.
+ */
 
 const BEGINNINGS = 10;
 
 let site: SignInSite;
 let behindProxy: readonly [ReplicaProcess, ReplicaProcess];
 beforeAll(async () => {
-  // To these two the test is a client like any other; to the others it is the edge.
+  // To these two replicas the test is a client like any other. To the others it is the edge.
   site = await startSignInSite({ APP_RATE_LIMIT_SCALE: '1' });
   const start = () => site.startReplica({ APP_TRUSTED_PROXIES: '127.0.0.0/8' });
   behindProxy = await Promise.all([start(), start()]);
 });
 afterAll(() => site.stop());
 
-/** So many beginnings, on both replicas in turn. */
+/** Begins this many times, on both replicas in turn. */
 async function begin(
   replicas: readonly [ReplicaProcess, ReplicaProcess],
   times: number,
@@ -35,13 +37,13 @@ async function begin(
 const statusesOf = (answers: WireAnswer[]): number[] => answers.map(({ status }) => status);
 const TEN = Array.from({ length: BEGINNINGS }, () => 201);
 
-/** The eleventh and twelfth: one on each replica. */
+/** The eleventh and the twelfth are refused, one on each replica. */
 function expectOnlyTen(answers: WireAnswer[]): void {
   expect(statusesOf(answers)).toEqual([...TEN, 429, 429]);
   for (const refused of answers.slice(BEGINNINGS)) {
     expectProblem(refused, 'rate_limited');
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    // The narrower one of the two that count here.
+    // Of the two limits that count here, the narrower one is shown.
     expect(refused.headers.ratelimit).toMatch(/"qr_start"; r=0\b/);
     expect(refused.headers['ratelimit-policy']).toMatch(/"qr_start"; q=10; w=60\b/);
   }
@@ -80,7 +82,7 @@ test('a customer with a whole IPv6 /56 has no more than one with a single addres
 test('a hundred of one address wait; one more is answered at once, and told when to ask again', async () => {
   const [unlimited, leaving] = [await site.startReplica({ APP_RATE_LIMIT_SCALE: '0' }), new AbortController()];
   const waiting = await Promise.all(Array.from({ length: 100 }, () => ask(unlimited)));
-  // As clients do: a poll that ends, for whatever reason, is asked again. A busy machine ends some early.
+  // Like a client, this repeats a poll that ends, for whatever reason. A busy machine ends some early.
   const keepPolling = async ({ requestId, secret }: Asked): Promise<void> => {
     const url = `${unlimited.url}/api/auth/qr/status?request_id=${requestId}`;
     while (!leaving.signal.aborted) {

@@ -2,7 +2,7 @@ import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { approval, type Asked, ask, poll } from './parties.ts';
 
-/* The page that asks without script, where something is not as it should be. */
+/* The page that asks without script, in cases where something is wrong. */
 
 const ORIGIN = 'http://localhost:8080';
 /** What browsers send with a navigation. */

@@ -7,7 +7,7 @@ import { cookieOf, type SignedIn, type SignInSite, signedIn, startSignInSite } f
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, ask, type Asked, poll } from './parties.ts';
 
-/* Keys of devices on their way through a sign-in, which the service passes on and cannot use. */
+/* Keys of devices during a sign-in. The service passes them on and cannot use them. */
 
 let site: SignInSite;
 let redis: ReturnType<typeof connectTo>;
@@ -49,7 +49,7 @@ describe('keys of a new device', () => {
     const answer = await poll(site.two, asked, 5_000);
     expect(answer.body).toMatchObject({ status: 'approved', sealed: SEALED, scope: 'full' });
     expectProblem(await poll(site.one, asked), 'login_consumed');
-    // It is nowhere any more, and neither are the keys.
+    // Neither the sealed content nor the keys are stored anywhere any more.
     for (const text of [SEALED, keys.enc]) expect(await keysHolding(redis, site.prefix, text)).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe('a device that is signed in', () => {
     const keys = someKeys();
     const asked = await relink(phone, keys);
     expect((await look(laptop, asked)).body).toMatchObject({ keys, device_id: phone.deviceId, relink: true });
-    // What the approver names is not what counts.
+    // The approver's choice of scope and persistence does not count.
     const wanted = { scope: 'guest', persist: 'once', sealed: SEALED };
     expect((await laptop.ask(site.two, approval(asked, wanted))).status).toBe(200);
     const answer = await poll(site.two, asked, 5_000);
@@ -124,7 +124,7 @@ describe('a device that is signed in', () => {
         .map(({ session_id, scope, persist, name }) => ({ session_id, scope, persist, name }));
     const { body: after } = await again.ask(site.one, { path: '/api/auth/sessions' });
     expect(of(after)).toEqual(of(before));
-    // The secrets before are over.
+    // The earlier secrets no longer work.
     expectProblem(await phone.ask(site.two, { path: '/api/me' }), 'unauthenticated');
     expect((await again.ask(site.two, { path: '/api/me' })).status).toBe(200);
   });

@@ -2,7 +2,7 @@ import { request, type WireAnswer } from '../support/wire.ts';
 
 type Target = { url: string };
 
-/** What a new device shows and keeps. */
+/** The secrets that a new device shows and keeps. */
 export interface Asked {
   requestId: string;
   code: string;
@@ -44,7 +44,7 @@ export const denial = ({ requestId, code }: Asked) => ({
   body: { request_id: requestId, approval_code: code },
 });
 
-/** An answer without what differs from request to request. */
+/** Returns an answer without the parts that differ from request to request. */
 export const shapeOf = ({ status, headers, body }: WireAnswer) => ({
   status,
   type: headers['content-type'],

@@ -10,7 +10,7 @@ import { cookieOf, type SignInSite, signedIn, startSignInSite } from '../support
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, type Asked, ask, poll } from './parties.ts';
 
-/* Sign-in by a code when something fails in the middle of it: each leaves exactly one session, or none. */
+/* Something fails in the middle of a sign-in by a code. Each case leaves exactly one session, or none. */
 
 let site: SignInSite;
 let door: BrokerDoor;
@@ -35,7 +35,7 @@ const approved = async () => {
 const phonesOf = async (user: string) =>
   (await serviceOf(site.broker).list(user)).filter(({ label }) => label === 'Phone');
 
-/** The request as it is stored. */
+/** Returns the request as it is stored. */
 async function stored({ requestId }: Asked): Promise<Record<string, string>> {
   const redis = connectTo(sharedRedisUrl());
   const fields = await redis.hgetall(`${site.prefix}:login:{${requestId}}`);
@@ -43,7 +43,7 @@ async function stored({ requestId }: Asked): Promise<Record<string, string>> {
   return fields;
 }
 
-/** From now on the broker mints, and its answer gets lost. Resolves to what it minted. */
+/** From now on the broker mints, and its answers get lost. Resolves to the session that it minted. */
 function losingMints(): Promise<IssuedSession> {
   return new Promise((resolve) => {
     door.answer('POST /v1/sessions', async (real) => {

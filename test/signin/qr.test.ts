@@ -107,7 +107,7 @@ test('a newer poll ends the older one, which is told that nothing happened yet',
   const startedAt = performance.now();
   const older = poll(site.one, asked, 25_000);
   const look = connectTo(sharedRedisUrl());
-  // Sent at once, either could have come first, and the one that is to end then lasts its time.
+  // If both were sent at the same time, either could come first, and the one that should end might last its whole time.
   await until(
     () => look.hget(`${site.prefix}:login:{${asked.requestId}}`, 'waiter'),
     (waiter) => waiter !== null,
@@ -192,7 +192,7 @@ test('with the broker away the approval waits, and works once it is back', async
   expectProblem(await poll(site.one, asked), 'broker_unavailable');
   await site.restartBroker();
   let answer = await poll(site.two, asked);
-  // The breaker of the one replica may still be open; the other has not asked yet.
+  // The breaker of the one replica may still be open. The other one has not asked yet.
   for (let i = 0; i < 20 && answer.status === 503; i++) answer = await poll(site.two, asked, 500);
   expect(answer.body).toMatchObject({ status: 'approved', user: { user_id: laptop.user } });
   expect(await sessionsOf(laptop.user)).toHaveLength(2);
@@ -204,7 +204,7 @@ test('a replica killed while it asks the broker leaves one session, which the ne
   const doomed = await site.startReplica();
   const asked = await ask(site.one);
   await laptop.ask(site.one, approval(asked));
-  // Stopped, the broker takes the connection and says nothing.
+  // A stopped broker takes the connection and says nothing.
   site.broker.process.kill('SIGSTOP');
   const lost = poll(doomed, asked).catch(() => null);
   const redis = connectTo(sharedRedisUrl());
@@ -265,11 +265,11 @@ test('a session that nobody uses within two minutes ends; one that is used, or r
     if (use) expect((await phone.ask(site.two, use)).status).toBe(200);
     ids.push(phone.deviceId);
   }
-  // The two minutes are over, as the store sees it.
+  // By the store's clock the two minutes are over.
   const redis = connectTo(sharedRedisUrl());
   const account = encodeURIComponent(laptop.user);
   const due = `${site.prefix}:{${account}}:due`;
-  // Those of the others have gone with their first request, or go now.
+  // The claims of the other devices went with their first request, or go now.
   const jobs = await eventually('the claims of those that were used to be settled', async () => {
     const claims = (await redis.zrange(due, '0', '-1')).filter((job) => job.startsWith('claim:'));
     return claims.length === 1 ? claims : null;

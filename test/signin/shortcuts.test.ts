@@ -3,11 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
 import { request, type WireAnswer } from '../support/wire.ts';
 
-/* Runs the requests of the page about iOS Shortcuts as they stand there, with a cookie store as a phone has one. */
+/*
+ * Runs the requests of the page about iOS Shortcuts as they are written there, with a cookie store like that of a
+ * phone.
+ */
 
 const PAGE = fileURLToPath(new URL('../../services/cli/ios-shortcuts.md', import.meta.url));
 
-/** The origin of the replicas, in the place of that on the page. */
+/** The origin of the replicas, which replaces that of the page. */
 const ORIGIN = 'http://localhost:8080';
 
 interface Step {
@@ -34,7 +37,7 @@ function stepsOf(page: string): Step[] {
   return steps;
 }
 
-/** A phone: it fills in the values of earlier responses, and keeps cookies. */
+/** Makes a phone, which fills in the values of earlier responses and keeps cookies. */
 function makePhone(url: string, known: Record<string, string>) {
   const cookies = new Map<string, string>();
   const filled = (text: string): string =>

@@ -3,7 +3,10 @@ import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign
 import { expectProblem } from '../support/wire.ts';
 import { approval, type Asked, ask, denial, poll } from './parties.ts';
 
-/* Wrong approval codes: whom they are counted for, and that they cost nobody else anything (CONTRACT.md, "Signing in by a code"). */
+/*
+ * Wrong approval codes: who they are counted for, and that they cost nobody else anything (CONTRACT.md, "Signing in by
+ * a code").
+ */
 
 let site: SignInSite;
 beforeAll(async () => {
@@ -19,11 +22,11 @@ const viewOf = ({ requestId, code }: Asked) => ({
   path: `/api/auth/qr/request?request_id=${requestId}&approval_code=${code}`,
 });
 
-/** Where the wrong codes of an account for a request are counted. */
+/** Returns the key that counts the wrong codes of an account for a request. */
 const countedAt = ({ user }: SignedIn, { requestId }: Asked): string =>
   `${site.prefix}:login:{${requestId}}:wrong:${encodeURIComponent(user)}`;
 
-/** As many wrong codes as are answered, on both replicas in turn. */
+/** Sends as many wrong codes as are answered, on both replicas in turn. */
 async function guess(by: SignedIn, asked: Asked, times = MOST): Promise<void> {
   for (let i = 0; i < times; i++) {
     expectProblem(await by.ask(i % 2 ? site.one : site.two, approval(guessed(asked))), 'not_found');
@@ -114,7 +117,7 @@ test('what was counted goes with the time of the request, which then says that i
   const login = `${site.prefix}:login:{${asked.requestId}}`;
   const expiresAt = Number(await redis.hget(login, 'expires'));
   expect(await redis.pexpiretime(countedAt(guesser, asked))).toBe(expiresAt);
-  // The time is over, as the store sees it.
+  // By the store's clock the time is over.
   await redis.hset(login, 'expires', 1);
   redis.disconnect();
   expectProblem(await guesser.ask(site.two, approval(asked)), 'login_expired');
