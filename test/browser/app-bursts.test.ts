@@ -17,7 +17,7 @@ withChromium.describe('many messages at once in an open thread', () => {
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => Promise.all([site.stop(), browser.close()]));
 
-  /** The app as Desktop in the thread of Robot, which has said so much already. */
+  /** Opens the app as Desktop in the thread of Robot, which has already said this much. */
   async function open(before: number): Promise<{ app: AppPage; robot: TestDevice }> {
     const user = randomUser();
     const robot = makeDevice({ user, name: 'Robot' });
@@ -32,7 +32,7 @@ withChromium.describe('many messages at once in an open thread', () => {
     return { app, robot };
   }
 
-  /** Messages `from` to before `end`, in their order, as fast as the service takes them. */
+  /** Sends messages `from` up to `end`, excluding `end`, in their order and as fast as the service takes them. */
   async function burst(robot: TestDevice, from: number, end: number): Promise<void> {
     for (let i = from; i < end; i += 1) {
       await robot.on(site.one).call('sendMessage', { body: { to: 'Desktop', content: `number ${i}.` } });
@@ -58,7 +58,7 @@ withChromium.describe('many messages at once in an open thread', () => {
       .locator('.item .bubble')
       .evaluateAll((all) => all.map((one) => Number(/number (\d+)\./.exec(one.textContent ?? '')?.[1])));
 
-  /** Everything has come, and the newest is shown. */
+  /** Waits until everything has come and the newest message is shown. */
   async function settled(page: Page, count: number): Promise<void> {
     await inThread(page)
       .getByText(`number ${count - 1}.`, { exact: true })
@@ -72,7 +72,7 @@ withChromium.describe('many messages at once in an open thread', () => {
 
   const row = (from: number, end: number): number[] => Array.from({ length: end - from }, (_, i) => from + i);
 
-  /** What is shown is a row without a hole, and "Show older" fills it to the first. */
+  /** Expects that the shown rows have no hole, and that "Show older" fills them up to the first. */
   async function expectWhole(page: Page, count: number): Promise<void> {
     const older = page.getByRole('button', { name: 'Show older' });
     for (;;) {
@@ -114,7 +114,7 @@ withChromium.describe('many messages at once in an open thread', () => {
       .waitFor({ ...SHOWN_WITHIN, state: 'attached' });
     expect(await top()).toBe(before);
     await page.getByRole('button', { name: '130 new' }).click();
-    // Whoever is at the newest stays there when something grows, as a picture that has come.
+    // A reader at the newest message stays there when something grows, like a picture that has loaded.
     const isAtEnd = () => {
       const box = document.querySelector('.items-box');
       return box !== null && box.scrollHeight - box.scrollTop - box.clientHeight < 2;

@@ -4,7 +4,10 @@ import { chooseFiles, DESKTOP, deviceRow, inThread, openApp, PHONE, signInAnew }
 import { type AppSite, startAppSite } from './app-site.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
-/* The walk of services/web/README.md, counted: each press of a mouse or a finger. Its table has these numbers. */
+/*
+ * The walk of services/web/README.md, with each press of a mouse or a finger counted. The table there has these
+ * numbers.
+ */
 
 /** The click in the picker of the system, which a test cannot make. */
 const IN_PICKER = 1;
@@ -56,7 +59,7 @@ withChromium.describe('the walk of a new user, in clicks', () => {
     return page.evaluate(() => navigator.clipboard.readText());
   }
 
-  /** Links a new phone: a scan, a name, six digits, and these clicks. */
+  /** Links a new phone: a scan, a name, six digits, and the clicks in between. */
   async function link(desktop: Page, phone: Page): Promise<void> {
     await desktop.getByRole('link', { name: 'Add a device' }).first().click();
     await phone.goto(await scanned(desktop));

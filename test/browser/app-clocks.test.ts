@@ -7,12 +7,12 @@ import { launchChromium, withChromium } from './chromium.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The device's clock is wrong by so much. */
+/** Makes the device's clock wrong by this much. */
 const setClock = (context: BrowserContext, byMs: number): Promise<unknown> =>
   context.addInitScript((offset) => {
     const True = Date;
     const now = () => True.now() + offset;
-    // As the platform's own, which is a constructor with functions.
+    // Like the platform's own, it is a constructor with functions.
     class Wrong extends True {
       constructor(...given: []) {
         if (given.length === 0) super(now());
@@ -23,7 +23,7 @@ const setClock = (context: BrowserContext, byMs: number): Promise<unknown> =>
     globalThis.Date = Wrong as DateConstructor;
   }, byMs);
 
-/** Requests of this path, from now on. */
+/** Counts requests of this path from now on. */
 function countRequests(page: Page, path: string): { count: number } {
   const counted = { count: 0 };
   page.on('request', (request) => {
@@ -64,7 +64,7 @@ withChromium.describe('the app on a device with a wrong clock', () => {
       (from) => Number(/gone in (\d+) s/.exec(document.body.textContent ?? '')?.[1]) <= from - 4,
       first,
     );
-    // The service says that there is a new text, and the page may read that; it does not ask with each second.
+    // The service says that there is a new text, and the page may read it once. It does not ask every second.
     expect(counted.count).toBeLessThanOrEqual(1);
     const before = counted.count;
     await page.getByText('The clipboard is empty').waitFor({ timeout: 90_000 });

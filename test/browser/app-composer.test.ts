@@ -6,7 +6,7 @@ import { launchChromium, withChromium } from './chromium.ts';
 
 const field = (page: Page) => page.locator('.composer textarea');
 
-/** As a browser tells a page of it: what is in the clipboard, in several forms at once. */
+/** Pastes as a browser tells a page: with the content of the clipboard in several forms at once. */
 const paste = (page: Page, forms: Record<string, string>, files: readonly string[]) =>
   field(page).evaluate(
     (area, given) => {
@@ -39,7 +39,7 @@ withChromium.describe('the field that messages are written in', () => {
         const event = new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...given });
         return area.dispatchEvent(event);
       }, init);
-    // Safari: the composition has ended before. Others: it has not.
+    // In Safari the composition has already ended. In other browsers it has not.
     expect(await press({ keyCode: 229 })).toBe(true);
     expect(await press({ isComposing: true })).toBe(true);
     expect(await press({ shiftKey: true, keyCode: 13 })).toBe(true);
@@ -83,7 +83,7 @@ withChromium.describe('the field that messages are written in', () => {
     const paths = { 'text/plain': 'file:///home/ann/one%20picture.png\r\n/home/ann/two.png' };
     expect(await paste(page, paths, ['one picture.png', 'two.png'])).toBe(true);
     await page.locator('.bubble.files').nth(2).waitFor();
-    // Outside of a thread too.
+    // This works outside a thread too.
     await page.getByRole('link', { name: 'Clipboard' }).click();
     await page.getByLabel('Or type a text').evaluate((area) => {
       const data = new DataTransfer();
@@ -111,7 +111,7 @@ withChromium.describe('the field that messages are written in', () => {
     await page.reload();
     await page.locator('.mine').waitFor();
     expect(await field(page).inputValue()).toBe('');
-    // Each account has its own, and signing out takes them away.
+    // Each account has its own drafts, and signing out removes them.
     await field(page).fill('of this account');
     const keys = () => page.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('draft')));
     expect((await keys()).every((key) => key.includes(user))).toBe(true);

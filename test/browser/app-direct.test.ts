@@ -7,7 +7,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { accept, type AppPage, chooseFiles, inThread, localUrl, openApp, openThread, PHONE } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
-/** So that further connections open, and some are lost while the file is under way. */
+/** The file is large enough that further connections open, and that some can be lost while it is under way. */
 const BYTES = 60_000_000;
 const LINKS = 4;
 const TAKES_MS = 120_000;
@@ -27,10 +27,10 @@ const connected = (page: Page, count: number) =>
     { timeout: TAKES_MS },
   );
 
-/** How many the page has made, with those of attempts that are over. */
+/** Returns how many connections the page has made, including those of attempts that are over. */
 const madeIn = (page: Page): Promise<number> => page.evaluate(() => (globalThis as Kept).connections.length);
 
-/** Closes one of those that are open, in the order in which they were made. */
+/** Closes one of the open connections, which are numbered in the order in which they were made. */
 const closeOpen = (page: Page, index: number): Promise<void> =>
   page.evaluate((at) => {
     const open = (globalThis as Kept).connections.filter(({ connectionState }) => connectionState === 'connected');
@@ -53,7 +53,7 @@ withChromium.describe('a file over several connections between two browsers with
     rmSync(folder, { recursive: true });
   });
 
-  /** A phone and a desktop, each looking at the other's thread; what they ask of the relay. */
+  /** Opens a phone and a desktop, each looking at the other's thread. Also collects what they ask of the relay. */
   async function pair(prepare: (context: BrowserContext) => Promise<unknown> = async () => {}) {
     const user = `user-${randomBytes(4).toString('hex')}`;
     const relayed: string[] = [];
@@ -93,14 +93,14 @@ withChromium.describe('a file over several connections between two browsers with
     await inThread(phone.page).getByRole('button', { name: 'Pause' }).click();
     await inThread(phone.page).getByRole('button', { name: 'Resume' }).waitFor();
     const made = [await madeIn(phone.page), await madeIn(desktop.page)];
-    // The first one, which the service signalled, and a further one, each closed by another side.
+    // The first connection, which the service signalled, and a further one close, each at another side.
     await closeOpen(phone.page, 0);
     await closeOpen(desktop.page, 2);
     await inThread(phone.page).getByRole('button', { name: 'Resume' }).click();
     await state(desktop.page, 'Received');
     await state(phone.page, 'Sent');
     expect(sha256(await saved(desktop.page))).toBe(sha256(bytes));
-    // Nobody looked for another path.
+    // Neither side looked for another path.
     expect([await madeIn(phone.page), await madeIn(desktop.page)]).toEqual(made);
     expect(relayed).toEqual([]);
     expect([...phone.reports, ...desktop.reports]).toEqual([]);

@@ -8,11 +8,11 @@ import { type Site, startSite } from '../support/site.ts';
 import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
-/** More than is kept for a reload, and than the relay's window holds. */
+/** The file is larger than what is kept for a reload, and than the relay's window. */
 const MIDDLE_BYTES = 40_000_000;
 const ONE_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
-/** For a machine that has much else to do. */
+/** The limit is for a busy machine. */
 const TAKES_MS = 150_000;
 
 async function sha256(path: string): Promise<string> {
@@ -36,7 +36,7 @@ withChromium.describe('files between two browsers with the app', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** A phone on one replica and a desktop on the other, each looking at the other's thread. */
+  /** Opens a phone on one replica and a desktop on the other, each looking at the other's thread. */
   async function pair(): Promise<{ phone: AppPage; desktop: AppPage }> {
     const user = `user-${randomBytes(4).toString('hex')}`;
     const [phone, desktop] = await Promise.all([
@@ -65,7 +65,7 @@ withChromium.describe('files between two browsers with the app', () => {
     await desktop.page.getByText('Paused').waitFor();
     await phone.page.reload();
     await desktop.page.reload();
-    // What is too large to be kept for this is chosen once more.
+    // A file that is too large to be kept for a reload is chosen again.
     const chooser = phone.page.waitForEvent('filechooser');
     await phone.page.getByRole('button', { name: /same files/ }).click();
     await (await chooser).setFiles(middle);
@@ -97,7 +97,7 @@ withChromium.describe('files between two browsers with the app', () => {
     await accept(phone.page);
     await phone.page.getByText('Received', { exact: true }).waitFor();
     await inThread(phone.page).getByText('alone.png').first().waitFor();
-    // It is taken for a picture until it has been tried.
+    // It counts as a picture until the app has tried to show it.
     await inThread(phone.page).locator('.picture').nth(1).waitFor({ state: 'detached' });
     expect(await inThread(phone.page).locator('.picture').count()).toBe(1);
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
@@ -105,7 +105,7 @@ withChromium.describe('files between two browsers with the app', () => {
 
   test('a screen reader is told once that files come, and of a text that no notice says', async () => {
     const { phone, desktop } = await pair();
-    /** How often the live regions say a text. */
+    /** Returns how often the live regions say a text. */
     const said = (text: string) =>
       desktop.page
         .locator('[aria-live=polite], [role=status]')
@@ -123,7 +123,7 @@ withChromium.describe('files between two browsers with the app', () => {
 
   test('who waits for a side that has paused is told for whom', async () => {
     const { phone, desktop } = await pair();
-    // Slow enough to be paused in the middle.
+    // The connection is slow enough for a pause in the middle.
     const session = await phone.context.newCDPSession(phone.page);
     const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 3_000_000 };
     await session.send('Network.emulateNetworkConditions', slow);

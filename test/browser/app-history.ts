@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** As long as names of devices get. */
+/** A name as long as device names get. */
 export const LONG_NAME = 'Wohnzimmer-Familienrechner-Links';
 
 const TEXTS = [
@@ -17,7 +17,10 @@ const NAMES = [
   'invoices/2026/november.csv',
 ];
 
-/** Writes a history of messages and files with a device into this browser, as if it had grown; gives the device's id. */
+/**
+ * Writes a history of messages and files with a device into this browser, as if it had grown there. Returns the
+ * device's id.
+ */
 export function fillHistory(page: Page, user: string, name: string, transfers = 8): Promise<string> {
   return page.evaluate(
     async ({ account, device, texts, states, names, count }) => {
@@ -60,7 +63,7 @@ export function fillHistory(page: Page, user: string, name: string, transfers = 
   );
 }
 
-/** What the leading tab tells the others, as a test wants it to be shown. */
+/** Sends the other tabs a message of the leading tab, so that they show what a test wants. */
 export function tellTabs(page: Page, user: string, message: object): Promise<void> {
   return page.evaluate(
     ({ account, told }) => {

@@ -4,7 +4,7 @@ import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, sa
 import { randomUser, shownTexts } from './app-two.ts';
 import { CHROMIUM_ARGUMENTS, chromiumPath, withChromium } from './chromium.ts';
 
-/** Neither https nor this machine's own name: no secure context. */
+/** The address is neither https nor this machine's own name, so there is no secure context. */
 const ADDRESS = 'http://baton.test';
 
 withChromium.describe('the app over plain http', () => {
@@ -41,7 +41,7 @@ withChromium.describe('the app over plain http', () => {
     await page.locator('.theirs').hover();
     await page.getByRole('button', { name: 'Copy' }).click();
     await page.getByText('Copied', { exact: true }).last().waitFor();
-    // What was copied is pasted as somebody does it.
+    // The copied text is pasted as a person does it.
     await page.locator('.composer textarea').focus();
     await page.keyboard.press('Control+V');
     expect(await page.locator('.composer textarea').inputValue()).toBe(text);

@@ -34,7 +34,8 @@ withChromium.describe('the keys of the app', () => {
     await page.keyboard.press('Enter');
     const field = page.locator('.composer textarea');
     await field.waitFor();
-    // Whoever has opened a thread writes in it. A space scrolls, and keys with a meaning keep it.
+    // After a thread is opened, typed text goes into its field. A space scrolls, and keys with a meaning keep their
+    // meaning.
     await page.keyboard.press(' ');
     await page.keyboard.type('Hi /?');
     expect(await field.inputValue()).toBe('Hi /?');

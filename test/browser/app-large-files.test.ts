@@ -11,15 +11,15 @@ import { type Measured, type MeasuredPage, openMeasuredPage } from './measured-p
 /** 1 GiB takes some minutes: see test/README.md. */
 const BYTES = Number(process.env.APP_TEST_FILE_BYTES ?? 200_000_000);
 const MB = 1_000_000;
-/** For a machine that has much else to do: a fifth of what was seen is enough. */
+/** The limit is for a busy machine: a fifth of the speed that was measured is enough. */
 const TAKES_MS = 60_000 + BYTES / 1_000;
-/** What makes a page stall or fills it, not what a busy machine adds. */
+/** These bounds show what makes a page stall or fills its memory, not what a busy machine adds. */
 const BOUNDS = { pauseMs: 1_000, grownBytes: 150 * MB };
 
 const said = ({ pauseMs, grownBytes }: Measured): string =>
   `longest pause ${pauseMs.toFixed(0)} ms, memory ${(grownBytes / MB).toFixed(0)} MB above idle`;
 
-/** Returns the page and its figures, where they are beyond the bounds. */
+/** Returns the page and its figures if they exceed the bounds. */
 const beyond = (page: string, measured: Measured): string[] =>
   measured.pauseMs < BOUNDS.pauseMs && measured.grownBytes < BOUNDS.grownBytes ? [] : [`${page}: ${said(measured)}`];
 
@@ -42,7 +42,7 @@ withChromium.describe('a large file between two browsers with the app', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** A phone on one replica and a desktop on the other, each looking at the other's thread. */
+  /** Opens a phone on one replica and a desktop on the other, each looking at the other's thread. */
   async function pair(direct: boolean): Promise<{ phone: MeasuredPage; desktop: MeasuredPage }> {
     const user = `user-${randomBytes(4).toString('hex')}`;
     const [phone, desktop] = await Promise.all([

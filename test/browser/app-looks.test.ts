@@ -12,7 +12,7 @@ import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { isTooWide, LANGUAGES, useLanguage } from './too-wide.ts';
 
-/* Every state of the app, looked at by axe-core, and kept as pictures for people in dist/screenshots. */
+/* axe-core checks every state of the app, and pictures of each state are kept for people in dist/screenshots. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PICTURES = join(ROOT, 'dist/screenshots');
@@ -42,7 +42,7 @@ withChromium.describe('how the app looks', () => {
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
   afterAll(() => Promise.all([site.stop(), browser.close()]));
 
-  /** One state in both colour schemes. What moves has come to rest. */
+  /** Looks at one state in both colour schemes, once everything that moves has come to rest. */
   async function look(page: Page, width: number, state: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

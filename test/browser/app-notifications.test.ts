@@ -29,13 +29,14 @@ withChromium.describe('notifications', () => {
   }
   const push = (app: AppPage, payload: object | null) => deliverPush(app, localUrl(site.one), payload);
 
-  /** What is shown, once it is so many and one of them says this. */
+  /** Resolves to the shown notifications, once there are this many and one of them says this. */
   const shown = ({ page }: AppPage, count: number, body?: string): Promise<Shown[]> =>
     page.evaluate(
       async ([wanted, newest]) => {
         const registration = await navigator.serviceWorker.ready;
         for (;;) {
-          // In turn with the worker, as the app: Chromium forgets a notification whose list is asked for while it is made.
+          // The test takes turns with the worker, as the app does: Chromium forgets a notification whose list is asked
+          // for while it is made.
           const all = await navigator.locks.request('baton-notifications', () => registration.getNotifications());
           if (all.length === wanted && (newest === null || all.some((one) => one.body === newest))) {
             return all.map((one) => {
@@ -49,7 +50,7 @@ withChromium.describe('notifications', () => {
       [count, body ?? null] as const,
     );
 
-  /** Waits until these are shown, and nothing else: what is shown for a moment does not count. */
+  /** Waits until exactly these are shown. What is shown only for a moment does not count. */
   const untilShown = async ({ page }: AppPage, tags: readonly string[]): Promise<void> => {
     await page.evaluate(async (wanted) => {
       const registration = await navigator.serviceWorker.ready;
@@ -67,7 +68,7 @@ withChromium.describe('notifications', () => {
     return first;
   };
 
-  /** Clicks the one notification as the browser does; gives what the worker brought to the front or opened. */
+  /** Clicks the one notification as the browser does. Returns what the worker brought to the front or opened. */
   const click = (app: AppPage): Promise<{ focused: string[]; opened: string[] }> =>
     worker(app).evaluate(async () => {
       const scope = self as unknown as {
@@ -77,7 +78,7 @@ withChromium.describe('notifications', () => {
         NotificationEvent: new (name: string, given: object) => Event;
       };
       const [focused, opened]: [string[], string[]] = [[], []];
-      // Both need a click of a person.
+      // Both need a click by a person.
       scope.WindowClient.prototype.focus = async function focus() {
         focused.push(new URL(this.url).pathname);
         return this;
@@ -86,7 +87,7 @@ withChromium.describe('notifications', () => {
         opened.push(url);
         return null;
       };
-      // A push is taken before what it brings is shown. In turn, as above.
+      // A push is accepted before its notification is shown. The test takes turns, as above.
       let notification: Notification | undefined;
       while (notification === undefined) {
         [notification] = await navigator.locks.request('baton-notifications', () =>
@@ -204,7 +205,7 @@ withChromium.describe('notifications', () => {
     await one.page.getByText('from the phone').last().waitFor();
     expect(await shown(one, 1)).toMatchObject([{ title: 'Tablet' }]);
 
-    // What comes late, of a message that is on the screen, does not stay.
+    // A late push of a message that is on the screen does not stay.
     await push(one, { v: 1, type: 'message', count: 1, id: refs[0], from: 'Phone' });
     await push(one, { v: 1, type: 'device', count: 1, id: 'd' });
     await untilShown(one, ['device', 'message Tablet']);

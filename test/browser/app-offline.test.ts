@@ -22,11 +22,11 @@ import { launchChromium, withChromium } from './chromium.ts';
 import { startFaultyWay } from './faulty-way.ts';
 import { untilWorker } from './service-worker.ts';
 
-/** Beside those of the states. */
+/** These pictures lie beside those of the states. */
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const WITHIN = { timeout: 60_000 };
 const OFFLINE = 'Waits until you are online.';
-/** More than is copied for a reload. */
+/** The file is larger than what is copied for a reload. */
 const LARGE_BYTES = 33 * 1024 * 1024;
 
 const fileOf = (name: string, bytes = 20) => ({ name, mimeType: 'text/plain', buffer: randomBytes(bytes) });
@@ -50,7 +50,7 @@ withChromium.describe('the app without network', () => {
     return { ...app, user, phone };
   }
 
-  /** Names of what is offered to this device, oldest first. */
+  /** Returns the names of what is offered to this device, oldest first. */
   const offered = async (phone: TestDevice): Promise<string[]> => {
     const { transfers } = (await phone.on(site.one).call('listTransfers', { query: {} })).body;
     return transfers
@@ -73,7 +73,7 @@ withChromium.describe('the app without network', () => {
     await inThread(page).getByText('kept here').waitFor();
     await page.getByText('You are offline').waitFor();
     await page.locator('.composer textarea').waitFor();
-    // One that nothing was ever said to is known as well.
+    // A device that was never written to is known as well.
     await openThread(page, 'Tablet');
     await say(page, 'the first words');
     await page.getByText(OFFLINE).waitFor();
@@ -83,7 +83,7 @@ withChromium.describe('the app without network', () => {
     await page.locator('.mark.sent').waitFor(WITHIN);
     const { messages } = (await tablet.on(site.one).call('listMessages')).body;
     expect(messages.map(({ content }) => content)).toEqual(['the first words']);
-    // Only the service says that one is gone.
+    // Only the service says that a device is gone.
     await tablet.on(site.one).call('removeDevice', { params: { device_id: phone.id } });
     await page.getByText('Former devices').waitFor(WITHIN);
     await context.setOffline(true);
@@ -107,7 +107,7 @@ withChromium.describe('the app without network', () => {
 
   test('a list that could not be read after a change is read again', async () => {
     const { page, context, user } = await scene();
-    // As often as one reading asks.
+    // One reading asks this often.
     let refusals = 3;
     await context.route('**/api/devices', (route) => {
       refusals -= 1;
@@ -120,7 +120,7 @@ withChromium.describe('the app without network', () => {
 
   test('files chosen without network wait, survive a reload, and are offered once, in their order', async () => {
     const { page, context, phone } = await scene();
-    // A browser that takes its time: what is said to wait is kept by then.
+    // The browser takes its time. When the page says that the files wait, they must already be kept.
     await page.evaluate(() => {
       const answer = { quota: 1e9, usage: 0 };
       navigator.storage.estimate = () => new Promise((resolve) => setTimeout(resolve, 1_500, answer));
@@ -149,7 +149,7 @@ withChromium.describe('the app without network', () => {
     await page.reload();
     await page.getByText('Waits: this browser no longer has the files.').waitFor();
     await context.setOffline(false);
-    // It holds up nothing.
+    // That holds up nothing else.
     await chooseFiles(page, fileOf('small.txt'));
     await leaveOffer(page);
     const chooser = page.waitForEvent('filechooser');
@@ -162,7 +162,7 @@ withChromium.describe('the app without network', () => {
 
   test('a large file that was dropped is read by its handle after a reload, once somebody lets it be', async () => {
     const { page, context, phone } = await scene();
-    // A permission to read ends with the page; the browser's own question cannot be answered by a test.
+    // A permission to read ends with the page, and a test cannot answer the browser's own question.
     await context.addInitScript(() => {
       let isAllowed = false;
       Object.assign(FileSystemFileHandle.prototype, {
@@ -212,7 +212,7 @@ withChromium.describe('the app without network', () => {
 
   test('a tab that is closed while it prepares a file leaves it to the next one', async () => {
     const { page, context, phone } = await scene();
-    // Digests are made by a worker; this one never ends.
+    // A worker makes the digests, and this one never ends.
     await page.evaluate(() => {
       Worker.prototype.postMessage = () => {};
     });
@@ -285,7 +285,7 @@ withChromium.describe('the app without network', () => {
     await page.keyboard.press('Enter');
     await order(['three.txt', 'one.txt', 'two.txt']);
     await page.getByText(/three\.txt.*: place 1 of 3/).waitFor({ state: 'attached' });
-    // Nothing is above the first. The focus stays where it is.
+    // Nothing is above the first file, so the focus stays where it is.
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Move up: three.txt');
     await page.setViewportSize(PHONE);
@@ -315,7 +315,7 @@ withChromium.describe('the app without network', () => {
 
   test('nor what is on its way while somebody else signs in', async () => {
     const { page, phone } = await scene();
-    // An attempt fails, so that the next one asks the service first, and is kept waiting for the answer.
+    // One attempt fails, so that the next one first asks the service, which lets it wait for the answer.
     await page.route('**/api/message', (route) => route.abort(), { times: 1 });
     const sent: string[] = [];
     page.on('request', (request) => sent.push(new URL(request.url()).pathname));

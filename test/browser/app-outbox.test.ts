@@ -11,7 +11,7 @@ import { untilWorker } from './service-worker.ts';
 const MESSAGE = '/api/message';
 const WITHIN = { timeout: 60_000 };
 
-/** Puts the first attempt of everything that waits so far into the past. */
+/** Moves the first attempt of everything that waits this far into the past. */
 const age = (page: Page, user: string, ms: number): Promise<void> =>
   page.evaluate(
     async ([account, by]) => {
@@ -51,7 +51,10 @@ withChromium.describe('what is written in the app waits until the service takes 
     await redis.stop();
   });
 
-  /** The app with the thread of a phone that takes nothing from its mailbox, so that all that came lies there. */
+  /**
+   * Opens the app with the thread of a phone that takes nothing from its mailbox, so that everything that came lies
+   * there.
+   */
   async function scene(url = localUrl(one)): Promise<AppPage & { user: string; phone: TestDevice }> {
     const user = randomUser();
     const phone = makeDevice({ user, name: 'Phone' });
@@ -127,7 +130,7 @@ withChromium.describe('what is written in the app waits until the service takes 
     const way = await startFaultyWay(one);
     try {
       const { page, phone } = await scene(way.url);
-      // More often than the library repeats a call by itself.
+      // That is more often than the library repeats a call by itself.
       let losses = 4;
       way.fail(MESSAGE, 'lost', () => {
         losses -= 1;
@@ -202,7 +205,7 @@ withChromium.describe('what is written in the app waits until the service takes 
     await context.setOffline(false);
     await sent(page, 1);
     expect(await arrived(tablet)).toEqual(['to the tablet']);
-    // The group is closed, and says it all the same.
+    // The group shows it even while it is closed.
     await page.locator('summary', { hasText: 'Former devices' }).getByText('Not sent').waitFor(WITHIN);
     await page.getByText('Former devices').click();
     await deviceRow(page, 'Phone').getByText('Not sent').waitFor();

@@ -5,25 +5,25 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 export interface AppPage {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What must never happen: uncaught errors, and what the content policy or Trusted Types refused. */
+  /** What must never happen: uncaught errors, and refusals by the content policy or Trusted Types. */
   readonly reports: readonly string[];
 }
 
 interface Opening extends BrowserContextOptions {
   url: string;
-  /** The account, where the service believes anybody. Without it nobody is signed in. */
+  /** The account, if the service believes anybody. Without it nobody is signed in. */
   user?: string;
   name?: string;
-  /** Where in the app, behind the `#`. */
+  /** The place in the app, as the part after the `#`. */
   at?: string;
-  /** Whether files may go from device to device; else the browser has no peer connections. */
+  /** Whether files may go from device to device. Otherwise the browser has no peer connections. */
   direct?: boolean;
 }
 
 export const DESKTOP = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
-/** Collects what a page must never say. */
+/** Collects everything that a page must never report. */
 function listenForReports(page: Page, reports: string[]): void {
   page.on('pageerror', (error) => reports.push(String(error.stack ?? error)));
   page.on('console', (entry) => {
@@ -54,7 +54,7 @@ export async function openApp(browser: Browser, opening: Opening): Promise<AppPa
   });
   if (!direct) await context.addInitScript(() => Object.assign(globalThis, { RTCPeerConnection: undefined }));
   else {
-    // A test can close them, as a network that is gone does.
+    // A test can close the connections, like a network that is lost.
     await context.addInitScript(() => {
       const [connections, Own] = [[] as RTCPeerConnection[], RTCPeerConnection];
       class Kept extends Own {
@@ -70,14 +70,14 @@ export async function openApp(browser: Browser, opening: Opening): Promise<AppPa
   context.on('page', (page) => listenForReports(page, reports));
   if (user !== undefined) {
     const identity = { user, name, deviceId: randomBytes(9).toString('base64url') };
-    // Once: a reload is the same device, and one that was signed out stays so.
+    // This happens only once: after a reload it is the same device, and a signed-out one stays signed out.
     await context.addInitScript((text) => {
       if (location.protocol === 'about:' || localStorage.getItem('baton-language') !== null) return;
       localStorage.setItem('baton-language', 'en');
       localStorage.setItem('baton-development', text);
     }, JSON.stringify(identity));
   }
-  // Where a browser asks for a place, a test cannot answer: what is saved goes to the downloads.
+  // A test cannot answer when a browser asks for a place, so saved files go to the downloads.
   await context.addInitScript(() => {
     Object.assign(window, { showSaveFilePicker: undefined, showDirectoryPicker: undefined });
   });
@@ -96,20 +96,20 @@ export async function openApp(browser: Browser, opening: Opening): Promise<AppPa
   return { page, context, reports };
 }
 
-/** The address of a replica as people have it. */
+/** Returns the address of a replica as people use it. */
 export const localUrl = ({ url }: { url: string }): string => url.replace('127.0.0.1', 'localhost');
 
 export const deviceRow = (page: Page, name: string): Locator =>
   page.locator('.device', { has: page.locator('.device-name', { hasText: name }) });
 
-/** A stranger asks to be let in under the proposed name, and shows the code for it. */
+/** Asks to be let in as a stranger, under the proposed name, and shows the code for that. */
 export async function askForCode(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Use another device' }).click();
   await page.getByLabel('Device name').waitFor();
   await page.keyboard.press('Enter');
 }
 
-/** Signs in as a user whom the service has not met, and names this browser, which is then the only device. */
+/** Signs in as a user who is new to the service, and names this browser, which is then the only device. */
 export async function signInAnew(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: /^Sign in/ }).click();
   await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
@@ -119,10 +119,12 @@ export async function signInAnew(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { name: 'Only this device so far' }).waitFor();
 }
 
-/** What is read in a thread; the list beside it says its last words too. */
+/** Returns what is shown in a thread. The list beside it shows the last words too. */
 export const inThread = (page: Page): Locator => page.locator('.main');
 
-/** Goes from the thread of the device that let this browser in, where it begins, to the list beside or before it. */
+/**
+ * Goes from the thread of the device that let this browser in, where the app begins, to the list beside or before it.
+ */
 export async function leaveFirstThread(page: Page): Promise<void> {
   await page.locator('.pane.thread').waitFor();
   await page.evaluate(() => {
@@ -131,7 +133,7 @@ export async function leaveFirstThread(page: Page): Promise<void> {
   await page.locator('.device').first().waitFor();
 }
 
-/** Opens the thread of a device. Until it is there, the composer is that of the thread before it. */
+/** Opens the thread of a device, and waits for its composer: until then the page has that of the previous thread. */
 export async function openThread(page: Page, name: string): Promise<void> {
   await deviceRow(page, name).click();
   await page.locator('.pane.thread h1', { hasText: name }).waitFor();

@@ -7,10 +7,10 @@ import { type Site, startSite } from '../support/site.ts';
 import { accept, chooseFiles, deviceRow, inThread, localUrl, openApp, openThread, say } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
-/* The pictures with which README.md begins. Real devices send each other what is in them. */
+/* The pictures at the top of README.md. Real devices send each other what is in them. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The committed ones are made anew only when that is asked for. */
+/** The committed pictures are only made anew on request. */
 const FOLDER = process.env.APP_TEST_README === undefined ? join(ROOT, 'dist/screenshots') : join(ROOT, 'services/web');
 const MOST_BYTES = 200_000;
 
@@ -21,7 +21,7 @@ const COLOURS = [
   ['#7d93b8', '#2b3a55'],
 ] as const;
 
-/** Draws a picture that is worth looking at, as a file of a camera. */
+/** Draws a picture that is worth looking at, in the form of a camera's file. */
 function drawn(page: Page, [light, dark]: readonly [string, string]): Promise<string> {
   return page.evaluate(
     ([from, to]) => {
@@ -48,7 +48,7 @@ withChromium.describe('the pictures of the README', () => {
   afterAll(() => Promise.all([site.stop(), browser.close()]));
 
   async function keep(page: Page, name: string): Promise<void> {
-    // Notices and toasts have gone.
+    // By now the notices and toasts have gone.
     await page.waitForFunction(() => document.querySelector('.notice') === null);
     await page.mouse.move(640, 5);
     const path = join(FOLDER, `${name}-screenshot.png`);

@@ -25,13 +25,13 @@ withChromium.describe('notifications that have come apart', () => {
     return app;
   }
 
-  /** Starts the app anew, as somebody does the next day. */
+  /** Starts the app again, as a user does the next day. */
   async function restart({ page }: AtSettings): Promise<void> {
     await page.goto('about:blank');
     await page.goto(`${localUrl(push.site.one)}/#/settings`);
   }
 
-  /** The one subscription of the service is the browser's: what is pushed arrives there. */
+  /** Expects that the service's only subscription is the browser's, so that pushes arrive there. */
   async function expectThatPushesArrive(app: AtSettings): Promise<void> {
     await isOn(app.page).waitFor();
     expect(await listed(push, app)).toMatchObject([{ device_id: app.id, platform: 'web', state: 'active' }]);

@@ -32,7 +32,7 @@ withChromium.describe('notifications of the app', () => {
     const [first] = app.subscriptions;
     const [test] = await push.service.received(1, first);
     expect(test?.payload).toMatchObject({ type: 'test' });
-    // From here on it is the browser's push service that hands it to the worker.
+    // From here on the browser's push service would hand it to the worker, which the test does instead.
     await deliverPush(app, localUrl(push.site.one), test?.payload ?? {});
     expect(await shownNotification(page)).toEqual({ title: 'Baton', body: 'Notifications work.', path: '/#/settings' });
 
@@ -55,7 +55,7 @@ withChromium.describe('notifications of the app', () => {
     expect(app.reports).toEqual([]);
   });
 
-  /** The browser replaces its subscription while no page is open, and says so to the worker. */
+  /** Makes the browser replace its subscription while no page is open, and tell the worker. */
   async function replaceInWorker(app: AtSettings, made: FakeSubscription): Promise<void> {
     const [worker] = app.context.serviceWorkers();
     await worker?.evaluate(
@@ -81,7 +81,7 @@ withChromium.describe('notifications of the app', () => {
     await app.page.getByLabel('Who sent it', { exact: true }).check();
     await turnOn(app.page);
     await app.page.getByText('Notifications are on.').waitFor();
-    // The worker lives with the page: a page of the address that has no app in it.
+    // The worker needs a page to live, so this opens one of its address without the app.
     await app.page.goto(`${localUrl(push.site.one)}/api/docs`);
     const key = (await app.phone.on(push.site.one).call('getPushConfig')).body.vapid_public_key ?? '';
     const made = { ...push.service.subscribe(key), key };
@@ -91,7 +91,7 @@ withChromium.describe('notifications of the app', () => {
     const [message] = await push.service.received(1, made);
     expect(message?.payload).toMatchObject({ type: 'message', from: 'Phone' });
     expect(await listed(push, app)).toHaveLength(1);
-    // The next start finds that both have the same.
+    // At the next start the app finds that browser and service have the same subscription.
     await app.page.goto(`${localUrl(push.site.one)}/#/settings`);
     await app.page.getByText('Notifications are on.').waitFor();
     expect(app.browserHas.now).toBe(made);

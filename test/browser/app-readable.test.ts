@@ -5,7 +5,7 @@ import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, PH
 import { randomUser } from './app-two.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 
-/* Small and enlarged windows, and names of every kind: everything can be read and reached. */
+/* In small and enlarged windows, and with names of every kind, everything can be read and reached. */
 
 withChromium.describe('what can be read and reached', () => {
   let site: Site;
@@ -28,7 +28,7 @@ withChromium.describe('what can be read and reached', () => {
 
   const isCut = (what: Locator): Promise<boolean> =>
     what.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
-  /** Whether a click in its middle would meet it. */
+  /** Tells whether a click in the middle of the element would reach it. */
   const isUncovered = (what: Locator): Promise<boolean> =>
     what.evaluate((element) => {
       const { x, y, width, height } = element.getBoundingClientRect();
@@ -48,7 +48,7 @@ withChromium.describe('what can be read and reached', () => {
     const notice = page.locator('.notice');
     await notice.getByText('Sent under another name').waitFor();
     expect(await notice.textContent()).toContain('\u2068photo\ufffdgpj.exe\u2069 → \u2068photo_gpj.exe\u2069');
-    // Where the system chooses the colours, a background alone would not set it off.
+    // If the system chooses the colours, a background alone would not set the notice off.
     expect(await notice.evaluate((element) => getComputedStyle(element).borderTopStyle)).toBe('solid');
     const name = page.locator(`.file-name[title="${long}"]`);
     await name.waitFor();

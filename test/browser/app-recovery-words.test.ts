@@ -12,7 +12,7 @@ import { launchChromium, withChromium } from './chromium.ts';
 import type { KeyedDevice } from './keyed-device.ts';
 import { type KeyedSite, startKeyedSite } from './keyed-site.ts';
 
-/* Recovery words in the app: made on a device with the key of the account, and used on one that has lost it. */
+/* Recovery words in the app. A device with the key of the account makes them, and one that has lost it uses them. */
 
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const LANGUAGES = ['en', 'de', 'es', 'fr', 'it', 'nl', 'pl', 'pt-BR', 'ja', 'zh-Hans'];
@@ -41,7 +41,7 @@ withChromium.describe('recovery words in the app', () => {
   const hasWords = async (laptop: KeyedDevice): Promise<boolean> =>
     (await laptop.ring()).ring.body.members.some(({ kind }) => kind === 'words');
 
-  /** One state in both colour schemes, at both sizes, and mirrored. */
+  /** Looks at one state in both colour schemes, at both sizes, and mirrored. */
   async function look(page: Page, name: string): Promise<void> {
     const before = page.viewportSize() ?? DESKTOP;
     for (const viewport of [DESKTOP, PHONE]) {
@@ -70,7 +70,7 @@ withChromium.describe('recovery words in the app', () => {
     }, `#/${place}`);
   }
 
-  /** Begins to make words; gives those that are shown. */
+  /** Begins to make words, and returns the shown ones. */
   async function showWords(page: Page, begin = MAKE): Promise<string[]> {
     await at(page, 'words');
     await page.getByRole('button', begin).click();
@@ -95,7 +95,7 @@ withChromium.describe('recovery words in the app', () => {
     return words;
   }
 
-  /** Everything that this browser keeps, and the page, as one text. */
+  /** Returns everything that this browser keeps, and the page, as one text. */
   const everything = (page: Page): Promise<string> =>
     page.evaluate(async () => {
       const parts: unknown[] = [document.documentElement.outerHTML, history.state, location.href];
@@ -135,7 +135,7 @@ withChromium.describe('recovery words in the app', () => {
     await encryption(page).getByText('The keys of this browser are gone.').waitFor();
   }
 
-  /** Words whose checksum does not fit, because two have changed places. */
+  /** Returns words with a wrong checksum, because two have changed places. */
   async function swapped(words: readonly string[]): Promise<string> {
     for (let index = 1; index < words.length; index += 1) {
       const other = words.with(0, words[index] ?? '').with(index, words[0] ?? '');
@@ -169,7 +169,7 @@ withChromium.describe('recovery words in the app', () => {
     expect(await one.page.locator('.word-list').isVisible()).toBe(true);
     await one.page.emulateMedia({ media: 'screen', colorScheme: 'light' });
 
-    // Two of them are asked for, and a wrong one is named. From here on by the keyboard.
+    // The app asks for two of them, and names a wrong one. From here on the test uses the keyboard.
     await typeTwo(
       one.page,
       words.with(0, 'zebra').map(() => 'zebra'),
@@ -225,7 +225,7 @@ withChromium.describe('recovery words in the app', () => {
     await two.page.locator('.theirs .lock.is-sealed').waitFor();
     const { members, epoch } = (await laptop.ring()).ring.body;
     expect(members.map(({ kind }) => kind).sort()).toEqual(['cli', 'web', 'web', 'words']);
-    // The keys that the tablet had before are out.
+    // The tablet's earlier keys are out.
     expect(epoch).toBe(2);
     expect(await dumpsHolding(redis, site.prefix, words.join(' '))).toEqual([]);
     expect([...one.reports, ...two.reports]).toEqual([]);
@@ -243,7 +243,7 @@ withChromium.describe('recovery words in the app', () => {
 
     const words = await showWords(page);
     await typeTwo(page, words);
-    // The service takes them, and its response does not come.
+    // The service takes the words, and its response does not come.
     await page.route('**/api/keys', async (route) => {
       if (route.request().method() === 'PUT') await route.fetch();
     });
@@ -291,13 +291,13 @@ withChromium.describe('recovery words in the app', () => {
     expect(holds(await everything(tab), ofTab)).toBe(false);
     await look(tab, 'moved');
 
-    // Both tabs of a browser without keys use the words at once.
+    // Both tabs of a browser without keys use the words at the same time.
     await loseKeys(page);
     for (const each of [page, tab]) {
       await each.goto(`${site.url}/#/words`);
       await field(each).fill(words.join(' '));
     }
-    // Each is found first, because the form of one tab goes when the other one has the key.
+    // Both buttons are found first, because the form of one tab goes when the other tab has the key.
     const buttons = await Promise.all([page, tab].map((each) => each.getByRole('button', GET).elementHandle()));
     await Promise.all(buttons.map((button) => button?.evaluate((element) => (element as HTMLElement).click())));
     for (const each of [page, tab]) await encryption(each).locator('.fingerprint').nth(2).waitFor();
@@ -312,7 +312,7 @@ withChromium.describe('recovery words in the app', () => {
   test('words that are due for renewal are renewed by typing them', async () => {
     const laptop = await site.account();
     const words = await laptop.sealing().recovery.makeWords();
-    // More than half of the rings that a service keeps.
+    // That is more than half of the rings that a service keeps.
     await laptop.lengthenChain(520);
     const { page, reports } = await site.open(browser, laptop, { name: 'Desktop' });
     await at(page, 'settings');

@@ -15,13 +15,13 @@ import { launchChromium, withChromium } from './chromium.ts';
 
 interface Sender {
   offer: (files: Record<string, string>) => Promise<OutgoingTransfer>;
-  /** Until they are received. */
+  /** Sends files, and resolves when they are received. */
   send: (files: Record<string, string>) => Promise<void>;
 }
 
 const LONG = 'x'.repeat(230);
 
-/** What is in the folder that the page's picker gives, by its paths. */
+/** Returns what is in the folder of the page's picker, by path. */
 function inPicked(page: Page): Promise<Record<string, string>> {
   return page.evaluate(async () => {
     const found: Record<string, string> = {};
@@ -39,7 +39,7 @@ function inPicked(page: Page): Promise<Record<string, string>> {
   });
 }
 
-/** The names of what this browser keeps of transfers. */
+/** Returns the names of what this browser keeps of transfers. */
 function copies(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     type Listed = { entries(): AsyncIterable<[string, FileSystemDirectoryHandle]> };
@@ -94,7 +94,7 @@ withChromium.describe('saving what was received', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** A browser, and a program that sends it files of any names. */
+  /** Opens a browser, and a program that sends it files of any names. */
   async function withSender(options = {}): Promise<AppPage & Sender> {
     const { headers } = makeDevice({ user, name: 'Sender' });
     const client = makeBatonClient({ baseUrl: site.two.url, headers, sha256 });
@@ -183,7 +183,7 @@ withChromium.describe('saving what was received', () => {
     const { page, send } = await withSender();
     await withPickers(page);
     await send({ one: '1', 'sub/two': '2', three: '3' });
-    // The second file: half of it, then the stick is pulled out.
+    // Half of the second file is written, and then the stick is pulled out.
     await page.evaluate(() => {
       const { createWritable } = FileSystemFileHandle.prototype;
       let turn = 0;
@@ -299,7 +299,7 @@ withChromium.describe('saving what was received', () => {
     expect((await copies(page)).length).toBe(33);
     await page.getByRole('button', { name: 'Remove copies' }).click();
     await page.getByRole('button', { name: 'Save again' }).waitFor({ state: 'detached' });
-    // The history says so first; the files go one after the other.
+    // The history says so first. The files go one after the other.
     for (let left = 1; left > 0; ) left = (await copies(page)).length;
     expect(reports).toEqual([]);
   });
@@ -380,7 +380,7 @@ withChromium.describe('saving what was received', () => {
 
   test('a large file that is read before it is offered has a bar', async () => {
     const { page } = await withSender();
-    // A chosen file that takes its time to be read, as one from a network drive.
+    // The chosen file takes its time to be read, like one from a network drive.
     const path = join(folder, 'large.bin');
     writeFileSync(path, Buffer.alloc(64_000_000));
     const seen = page.evaluate(

@@ -25,7 +25,9 @@ import { openFirefoxPage } from './firefox-page.ts';
 import { moved as movedIn } from './found.ts';
 import { type KeyedSite, showCode, startKeyedSite } from './keyed-site.ts';
 
-/* Files between browsers with keys: what the service sees of them, and what becomes of a file on an interrupted way. */
+/*
+ * Files between browsers with keys: what the service sees of them, and what becomes of a file whose way is interrupted.
+ */
 
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const RECORD = 256 * 1024;
@@ -54,7 +56,7 @@ async function slowDown({ context, page }: AppPage, bytesPerSecond: number): Pro
   await session.send('Network.emulateNetworkConditions', conditions);
 }
 
-/** Presses a button that hands a file to the downloads; its bytes. */
+/** Presses a button that hands a file to the downloads, and returns the file's bytes. */
 async function saved(page: Page, label: string): Promise<Buffer> {
   const download = page.waitForEvent('download');
   await inThread(page).getByRole('button', { name: label, exact: true }).first().click();
@@ -82,7 +84,7 @@ withChromium.describe('encrypted files in the app', () => {
 
   const relayKeys = () => keysUnder(redis, site.prefix, ':relay:*');
 
-  /** Resolves when the service holds bytes of files that it did not hold before. */
+  /** Resolves when the service holds bytes of files that it did not hold earlier. */
   async function uploaded(before: readonly string[] = []): Promise<void> {
     for (const until = Date.now() + 30_000; Date.now() < until; ) {
       const added = (await relayKeys()).filter((key) => !before.includes(key));
@@ -92,7 +94,7 @@ withChromium.describe('encrypted files in the app', () => {
     throw new Error('Nothing was uploaded');
   }
 
-  /** Changes one byte of a file that the service holds, and did not hold before; gives how many. */
+  /** Changes one byte of a file that the service did not hold earlier. Returns how many bytes it changed. */
   async function changeByte(before: readonly string[]): Promise<number> {
     let changed = 0;
     for (const key of (await relayKeys()).filter((each) => !before.includes(each))) {
@@ -111,7 +113,7 @@ withChromium.describe('encrypted files in the app', () => {
     return changed;
   }
 
-  /** A desktop and a phone of one account, each looking at the thread of the other. */
+  /** Opens a desktop and a phone of one account, each looking at the thread of the other. */
   async function pair(direct = false) {
     const laptop = await site.account();
     const permissions = direct ? ['microphone'] : [];
@@ -148,7 +150,7 @@ withChromium.describe('encrypted files in the app', () => {
     await look(desktop.page, 'sealed-files');
     await look(phone.page, 'sealed-files-phone');
 
-    // A text that is too long for a message goes as a file, and is read in the thread.
+    // A text that is too long for a message goes as a file, and can be read in the thread.
     await phone.page.locator('.composer textarea').fill(`${text} `.repeat(400));
     await phone.page.getByRole('button', { name: 'Send as file' }).click();
     await inThread(desktop.page).getByText('message.txt').waitFor();
@@ -157,7 +159,7 @@ withChromium.describe('encrypted files in the app', () => {
     await accept(desktop.page);
     await inThread(desktop.page).locator('.long-text').getByText(text).waitFor();
 
-    // It is sent on, refused, and sent again.
+    // The text is forwarded, refused, and sent again.
     await inThread(desktop.page).locator('.theirs').getByRole('button', { name: 'More' }).click();
     await desktop.page.getByRole('button', { name: 'Forward' }).click();
     await desktop.page.getByRole('checkbox', { name: 'Phone' }).check();
@@ -234,7 +236,7 @@ withChromium.describe('encrypted files in the app', () => {
     await state(phone.page, 'Received').waitFor({ timeout: 90_000 });
     expect(sha256(await saved(phone.page, 'Save'))).toBe(sha256(bytes));
     const all = signals.map((text) => JSON.parse(text) as { transfer_id?: string | null; payload: object });
-    // Files that take a second to read are announced before there is a transfer, by their number and size.
+    // Files that take a second to read are announced by their number and size before there is a transfer.
     const ofTransfer = all.filter(({ transfer_id }) => typeof transfer_id === 'string');
     const kinds = ofTransfer.map(({ payload }) => Object.keys(payload));
     expect(kinds.length).toBeGreaterThan(3);
@@ -281,7 +283,7 @@ withChromium.describe('encrypted files in the app', () => {
     await desktop.page.getByRole('button', { name: 'Choose the same files to continue' }).click();
     await (await chooser).setFiles(path);
     for (const { page } of [desktop, phone]) {
-      // The bytes do not fit within a record, or not with the digest of the whole.
+      // Either the bytes do not fit in a record, or they do not fit the digest of the whole.
       const words = inThread(page)
         .locator('.item-error')
         .getByText(/A part of the files was changed|What arrived is not/);
@@ -325,7 +327,7 @@ withChromium.describe('encrypted files in the app', () => {
     await desktop.page.getByRole('button', { name: 'Send unencrypted' }).click();
     await inThread(tablet.page).getByText(name).waitFor();
     await uploaded();
-    // The words are found where they are not encrypted.
+    // Unencrypted words are found.
     for (const each of [name, content]) expect(await holding([each])).not.toEqual([]);
     await accept(tablet.page);
     await inThread(desktop.page).locator('.files .lock').getByText('the service can read this').waitFor();

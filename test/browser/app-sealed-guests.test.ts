@@ -24,7 +24,9 @@ import { launchChromium, withChromium } from './chromium.ts';
 import type { KeyedDevice } from './keyed-device.ts';
 import { type KeyedSite, showCode, startKeyedSite } from './keyed-site.ts';
 
-/* A browser that is let in as a guest, or for an hour, with keys of its own: what is sent to it is sealed for it alone. */
+/*
+ * A browser that is let in as a guest, or for an hour, has keys of its own. What is sent to it is sealed for it alone.
+ */
 
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const NO_KEY = 'Encrypted. This browser has no key for it.';
@@ -63,12 +65,12 @@ withChromium.describe('guests with keys in the app', () => {
     }, `#/${place}`);
   }
 
-  /** The device of that name, as the service lists it. */
+  /** Returns the id of the device of that name, as the service lists it. */
   async function idOf(laptop: KeyedDevice, name: string): Promise<string> {
     return (await laptop.client.devices.list()).find((each) => each.name === name)?.device_id ?? '';
   }
 
-  /** Lets in the browser that shows this link, in the app; gives the digits that both show. */
+  /** Lets in the browser that shows this link, by the app. Returns the digits that both show. */
   async function approveAs(page: Page, link: string, kind: string, picture?: string): Promise<string> {
     await at(page, 'add');
     const field = page.getByLabel(/paste the link/);
@@ -160,7 +162,7 @@ withChromium.describe('guests with keys in the app', () => {
     expect(await holding([asked, answered, file])).toEqual([]);
     await look(visitor.page, 'guest-thread-phone');
 
-    // The clipboard of the account is for its members, and a guest does not write it either.
+    // The clipboard of the account belongs to its members, and a guest cannot write it either.
     await laptop.sealing().texts.setClipboard(await laptop.ring(), copied);
     await at(visitor.page, '');
     const card = visitor.page.locator('.clipboard-card');
@@ -179,7 +181,7 @@ withChromium.describe('guests with keys in the app', () => {
     await encryption(visitor.page).scrollIntoViewIfNeeded();
     await look(visitor.page, 'guest-settings-phone');
 
-    // What it has is kept over a reload, and gone once it was removed.
+    // What the guest has survives a reload, and is gone once the guest is removed.
     await visitor.page.reload();
     await encryption(visitor.page).getByText('This browser is a guest.').waitFor();
     await at(desktop.page, 'settings');
@@ -216,7 +218,7 @@ withChromium.describe('guests with keys in the app', () => {
     const digits = await letInAs(phone.page, 'My device, for an hour', 'guest-approval-phone');
     await compare(visitor.page, digits, 'guest-question');
     expect((await laptop.ring()).ring.body).toMatchObject({ epoch: 1, members: { length: 3 } });
-    // Its keys end with its session: until that is known they have two minutes more.
+    // The guest's keys end with its session. Until the end is known, they last two minutes longer.
     await until(
       async () => (await laptop.ring()).guests.map((guest) => guest.until - Date.now()),
       ([ms = 0]) => ms < 3_610_000,
@@ -237,7 +239,7 @@ withChromium.describe('guests with keys in the app', () => {
     await encryption(visitor.page).getByText('This browser is a guest.').waitFor();
     await look(visitor.page, 'guest-settings');
 
-    // It may sign devices out. A member replaces the key then, because it cannot.
+    // A guest may sign devices out. It cannot replace the key, so a member does.
     await visitor.page.getByRole('button', { name: 'Sign out: Tablet' }).click();
     await visitor.page.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
     await until(
@@ -281,7 +283,7 @@ withChromium.describe('guests with keys in the app', () => {
     const question = visitor.page.getByRole('dialog', { name: 'Are the digits the same?' });
     await question.getByText(checkCode).waitFor();
     await rowOf(second, 'Visitor').locator('.fingerprint').waitFor();
-    // The number of the ring was told with the first guest, and is the same for the next one.
+    // The tabs learned the number of the ring with the first guest, and it is the same for the next one.
     const joining = await site.device().askToJoin('Tablet');
     await laptop.letIn(joining.link, { scope: 'full', persist: 'once' });
     await joining.digits;
@@ -289,7 +291,7 @@ withChromium.describe('guests with keys in the app', () => {
     await openThread(desktop.page, 'Visitor');
     await desktop.page.locator('.pane-head .lock.is-sealed').waitFor();
 
-    // Whoever says that the digits differ is signed out, keeps no key, and loses its place.
+    // A device whose user says that the digits differ is signed out, keeps no key, and loses its place.
     await question.getByRole('button', { name: 'They differ: sign out' }).click();
     await visitor.page.getByRole('button', { name: 'Use another device' }).waitFor();
     expect(await keptKeys(visitor)).toEqual({ keys: [], state: null });

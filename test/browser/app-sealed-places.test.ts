@@ -28,7 +28,7 @@ withChromium.describe('a device that asks for keys again', () => {
     const hex = Buffer.from(await fingerprintOfKeys(keys)).toString('hex');
     await laptop.loseKeys();
 
-    /** Asks for keys, and opens the approval of that. */
+    /** Asks for keys, and opens the page that approves that. */
     const ask = async () => {
       const asked = await laptop.sealing().linking.askForKeys();
       await page.goto(`${site.url}/#/add`);

@@ -54,7 +54,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await page.screenshot({ path: `${PICTURES}${name}.png` });
   }
 
-  /** A laptop with the key, and a browser that got it from the laptop. */
+  /** Makes a laptop with the key, and a browser that got it from the laptop. */
   async function makePair(viewport = DESKTOP, by = browser) {
     const laptop = makeKeyedDevice(site, url);
     await laptop.signIn('Laptop');
@@ -71,7 +71,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await leaveFirstThread(page);
   }
 
-  /** Gets the key again by the settings. */
+  /** Gets the key again from the settings. */
   async function getKey(laptop: KeyedDevice, page: Page): Promise<void> {
     await encryption(page).getByRole('button', { name: 'Get the key' }).click();
     await encryption(page).locator('.qr').waitFor();
@@ -80,7 +80,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await encryption(page).locator('.fingerprint').first().waitFor();
   }
 
-  /** What the browser does that clears storage and keeps cookies. */
+  /** Does what a browser does that clears storage and keeps cookies. */
   const clearStorage = (page: Page): Promise<void> =>
     page.evaluate(async () => {
       for (const { name } of await indexedDB.databases()) indexedDB.deleteDatabase(name ?? '');
@@ -91,7 +91,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
       localStorage.setItem('baton-logging-in', 'yes');
     });
 
-  /** A browser that is the only device of a new account, and has no keys. */
+  /** Opens a browser that is the only device of a new account, and has no keys. */
   async function onlyBrowser() {
     const login = await site.logIn();
     const app = await open();
@@ -153,7 +153,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     expect(asked.filter((path) => path === '/api/keys')).toEqual([]);
   }, 120_000);
 
-  /** A tab of a version that knows no keys, as far as other tabs see it. */
+  /** Opens a page that looks to other tabs like a tab of a version that knows no keys. */
   async function openOlderTab(context: BrowserContext, account: string): Promise<Page> {
     const older = await context.newPage();
     await older.goto(`${url}/api/docs`);
@@ -178,7 +178,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await until(heard, (found) => found.length > 0, 'the older tab is told');
     expect(await heard()).toEqual([{ type: 'signed-out', reason: 'expired' }]);
 
-    /** Moves the line to where the older version has it. */
+    /** Moves the queue to the place where the older version has it. */
     const lines = (isMoved: boolean) =>
       page.evaluate(
         async ([name, isOld]) => {
@@ -224,7 +224,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     const id = devices.find(({ name }) => name === 'Tablet')?.device_id ?? '';
     const { user_id } = await laptop.client.me();
     await serviceOf(site.broker).tryRevoke({ subject: user_id, meta: id, reason: 'elsewhere' });
-    // The list of sessions shows the service that the session is over.
+    // By the list of sessions the service notices that the session is over.
     await laptop.client.sessions.list();
     await deviceRow(page, 'Tablet').waitFor({ state: 'detached' });
     const text = word('expired');
@@ -235,7 +235,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await page.goto(`${url}/#/settings`);
     await encryption(page).getByText('keeps its key for 90 days').waitFor();
     expect((await laptop.ring()).ring.body).toMatchObject({ epoch: 1, members: { length: 3 } });
-    // One that was removed leaves, also where nobody took it out of the ring before.
+    // A removed device leaves, even if nobody took it out of the ring before.
     await laptop.client.devices.remove(
       (await laptop.client.devices.list()).find((d) => d.name === 'Laptop')?.device_id ?? '',
     );
@@ -276,7 +276,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
       });
       return [shown.title, shown.body];
     };
-    // A page without the app, which would show and acknowledge the message.
+    // This page has no app, which would show and acknowledge the message.
     await page.goto(`${url}/api/docs`);
     await choose('full', true);
     const devices = await laptop.client.devices.list();
@@ -289,7 +289,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await choose('none', true);
     expect(await bodyOf(id)).toEqual(['Baton', 'A new message']);
     await choose('full', true);
-    // A guest that came while no page was open, and with no further ring.
+    // A guest came while no page was open, without a further ring.
     const visitor = makeKeyedDevice(site, url);
     const joining = await visitor.askToJoin('Visitor');
     await laptop.letIn(joining.link, { scope: 'full', persist: 'once' });
@@ -304,7 +304,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
 
   test('each problem with keys offers the one thing to do', async () => {
     const { laptop, page } = await makePair();
-    // Another device starts anew.
+    // Another device starts over.
     await laptop.sealing().deletions.removeKeys();
     await page.goto(`${url}/#/settings`);
     await encryption(page).getByText('The service has no keys of this account any more.').waitFor();
@@ -336,7 +336,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await laptop.sealing().rings.create({ kind: 'cli' });
     let refusals = 0;
     await context.route(/\/qr\/status/, async (route) => {
-      // By itself: a fetch of the route would put the new cookie into the browser.
+      // This does not use the route's fetch, which would put the new cookie into the browser.
       const response = await fetch(route.request().url(), { headers: await route.request().allHeaders() });
       const body = await response.text();
       if (response.status === 200) {
@@ -384,7 +384,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await page.locator('dialog').getByText('until you link them again').waitFor();
     await page.locator('dialog').getByRole('button', { name: 'Remove all keys' }).click();
     await encryption(page).locator('.fingerprint').nth(1).waitFor({ state: 'detached' });
-    // The page may have read the keys in the moment without any.
+    // The page may have read the keys in the moment when there were none.
     await encryption(page).locator('.fingerprint').waitFor();
     expect(await encryption(page).getByText('No key.').count()).toBe(2);
     await page.goto(`${url}/#/`);
@@ -408,7 +408,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await makeKeyedDevice(site, url).signIn('Plain', second.user);
     await deviceRow(second.page, 'Plain').waitFor();
     const asking = makeKeyedDevice(site, url);
-    // In a tab that does not lead.
+    // This tab does not lead.
     const tab = await second.context.newPage();
     await tab.goto(`${url}/`);
     await deviceRow(tab, 'Plain').waitFor();
@@ -419,7 +419,8 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await tab.getByText('These have no keys until you link them: Plain.').waitFor();
     await look(tab, 'keys-first-asked');
     await choice.check();
-    // The leading tab tells a further one everything anew, and the service is asked again whether the account is encrypted.
+    // The leading tab tells a further one everything again, and asks the service again whether the account is
+    // encrypted.
     const isAsked = tab.waitForResponse((answer) => answer.url().includes('/api/keys'));
     await (await second.context.newPage()).goto(`${url}/`);
     await isAsked;
@@ -464,7 +465,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
     await say(page, text);
     await page.getByText('Waits: the keys of this browser are gone.').waitFor();
 
-    // The grant has come, and the ring has not.
+    // The grant has come, but the ring has not.
     await page.goto(`${url}/#/settings`);
     await encryption(page).getByRole('button', { name: 'Get the key' }).click();
     await encryption(page).locator('.qr').waitFor();

@@ -27,7 +27,7 @@ import { launchChromium, withChromium } from './chromium.ts';
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const NO_KEY = 'Encrypted. This browser has no key for it.';
 
-/** What devices seal, as far as the service and a browser without a key can tell. */
+/** Makes something sealed, as far as the service and a browser without a key can tell. */
 const envelope = (): string => Buffer.concat([Buffer.of(1, 0, 0, 0, 1), randomBytes(60)]).toString('base64url');
 
 async function look(page: Page, name: string): Promise<void> {
@@ -77,7 +77,7 @@ withChromium.describe('encrypted content in the app', () => {
     await inThread(page).getByText(NO_KEY).waitFor();
     await look(page, `sealed-clipboard-${size}`);
 
-    // A new stream hands the message over again, because nobody has acknowledged it. It is one item all the same.
+    // A new stream delivers the message again, because nobody has acknowledged it. It is still one item.
     await page.goto(`${localUrl(site.one)}/#/`);
     await page.reload();
     await openThread(page, 'Laptop');
@@ -86,14 +86,14 @@ withChromium.describe('encrypted content in the app', () => {
     expect(await waiting()).toHaveLength(1);
     expect((await calls.call('getClipboard')).body).toMatchObject({ sealed });
 
-    // Whoever removes it gives it up.
+    // Removing the item gives the message up.
     await inThread(page).locator('.item').getByRole('button', { name: 'More' }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
     await page.locator('dialog').getByRole('button', { name: 'Remove' }).click();
     await inThread(page).locator('.item').waitFor({ state: 'detached' });
     expect(await waiting()).toEqual([]);
 
-    // Files of which there would be only ciphertext are not taken, and their sender is told.
+    // The app does not accept files that it would only have as ciphertext, and their sender is told.
     const offered = await calls.call('initTransfer', {
       body: { to_device_id: id, files: [{ name: '0.bin', size: 1 }], sealed: envelope() },
     });
@@ -101,7 +101,7 @@ withChromium.describe('encrypted content in the app', () => {
     await inThread(page).locator('.item').getByText('no key that opens these encrypted files').waitFor();
     expect(await inThread(page).getByRole('button', { name: 'Accept' }).count()).toBe(0);
     const ended = async () => (await calls.call('getTransfer', { params: { transfer_id } })).body.transfer;
-    // The page says it before its request has arrived.
+    // The page shows it before its request has arrived.
     while ((await ended()).state === 'PENDING');
     expect(await ended()).toMatchObject({
       ...{ state: 'CANCELLED', error: { code: 'cannot_open', by_device_id: id } },
@@ -118,7 +118,7 @@ withChromium.describe('keys of the app', () => {
   let browser: Browser;
   beforeAll(async () => {
     redis = connectTo(sharedRedisUrl());
-    // A page signs in at the public address alone.
+    // A page can sign in at the public address only.
     const port = await freePort();
     url = `http://localhost:${port}`;
     [site, browser] = await Promise.all([
@@ -139,7 +139,7 @@ withChromium.describe('keys of the app', () => {
   const holding = (words: readonly string[]) => dumpsHolding(redis, site.prefix, ...words);
   const open = (viewport = DESKTOP) => openApp(browser, { url, locale: 'en', permissions, viewport });
 
-  /** A browser that shows its code, and the device that lets it in with its keys. */
+  /** Opens a browser that shows its code, and lets it in with its keys by another device. */
   async function letInBy(laptop: KeyedDevice, page: Page): Promise<string> {
     await askForCode(page);
     return laptop.letIn(String(await page.locator('a.link-text').getAttribute('href')));
@@ -260,7 +260,7 @@ withChromium.describe('keys of the app', () => {
     await encryption.scrollIntoViewIfNeeded();
     await look(page, 'keys-settings-phone');
 
-    // Nothing goes unencrypted to a device without keys before somebody has said so.
+    // Nothing goes unencrypted to a device without keys before the user allows it.
     await page.goto(`${url}/#/`);
     await openThread(page, 'Phone');
     await page.locator('.pane-head').getByText('Not encrypted').waitFor();
@@ -275,7 +275,7 @@ withChromium.describe('keys of the app', () => {
     expect(await phone.client.messages.list()).toMatchObject([{ content: first }]);
     await phone.client.messages.acknowledge((await phone.client.messages.list()).map(({ message_id: id }) => id));
 
-    // The device that is signed in asks for the key.
+    // The signed-in device asks for the key.
     const asked = await phone.sealing().linking.askForKeys();
     await approve(page, asked.link);
     await page.getByRole('button', { name: 'Let it in' }).click();
@@ -352,7 +352,7 @@ withChromium.describe('keys of the app', () => {
     await deviceRow(one.page, 'Pocket').getByText(text).waitFor();
     expect(await holding([text])).toEqual([]);
 
-    // Who says that the digits differ is signed out, and keeps no key.
+    // A device whose user says that the digits differ is signed out, and keeps no key.
     const three = await open(PHONE);
     await letInBy(laptop, three.page);
     await three.page.getByRole('button', { name: 'They differ: sign out' }).click();

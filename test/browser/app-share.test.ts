@@ -12,11 +12,11 @@ interface Handed {
   text: string;
   files?: string[];
   bytes?: number;
-  /** The page asks the browser not to say where the form comes from. */
+  /** The page asks the browser not to say which page the form comes from. */
   isHidden?: boolean;
 }
 
-/** The page that is open sends a form, as a share sheet and any web page do. */
+/** Sends a form from the open page, like a share sheet or any web page. */
 const handOver = (page: Page, url: string, handed: Handed): Promise<void> =>
   page.evaluate(
     ([action, { text, files = [], bytes = 10, isHidden = false }]) => {
@@ -66,7 +66,7 @@ withChromium.describe('what is shared with the app', () => {
     return app;
   }
 
-  /** The texts of what is kept. */
+  /** Returns the texts of what is kept. */
   const kept = (page: Page): Promise<string[]> =>
     page.evaluate(
       () =>

@@ -5,7 +5,7 @@ import { type AppPage, deviceRow, localUrl, openApp, openThread, say, inThread }
 import { launchWholeChromium, withChromium } from './chromium.ts';
 import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
 
-/** So many bytes, compressed, may come before somebody sees the app. */
+/** The compressed bytes that may come before the user sees the app. */
 const FIRST_LOAD_BYTES = 85_000;
 
 withChromium.describe('the shell of the app', () => {
@@ -61,7 +61,7 @@ withChromium.describe('the shell of the app', () => {
     await deliverPush(one, localUrl(site.one), data);
     const notification = { title: 'Phone', body: 'look here', path: `/#/item/${item}` };
     expect(await shownNotification(one.page)).toEqual(notification);
-    // What the worker tells the page when it is clicked.
+    // This is what the worker tells the page when the notification is clicked.
     await one.page.evaluate((path) => {
       navigator.serviceWorker.dispatchEvent(new MessageEvent('message', { data: { type: 'open', path } }));
     }, `/#/item/${item}`);
@@ -75,7 +75,7 @@ withChromium.describe('the shell of the app', () => {
     await deviceRow(one.page, 'Phone').waitFor();
     await untilWorker(one.page);
     await one.page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-    // As the share sheet does it: the browser sends a form.
+    // The browser sends a form, as with a share sheet.
     await one.page.evaluate(() => {
       const form = Object.assign(document.createElement('form'), { action: '/share', method: 'POST' });
       form.enctype = 'multipart/form-data';

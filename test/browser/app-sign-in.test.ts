@@ -22,10 +22,10 @@ import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { isTooWide, LANGUAGES, useLanguage } from './too-wide.ts';
 
-/** Beside those of the states that need no broker. */
+/** These pictures lie beside those of the states that need no broker. */
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 
-/** All that this browser keeps in a database of one store. */
+/** Returns everything that this browser keeps in a database with one store. */
 const recordsOf = (page: Page, name: string, store: string): Promise<unknown[]> =>
   page.evaluate(
     ([from = '', of = '']) =>
@@ -53,7 +53,7 @@ withChromium.describe('signing in with the app', () => {
 
   const stranger = (viewport = DESKTOP) => openApp(browser, { url: site.url, locale: 'en', viewport });
 
-  /** The phone shows its code, the desktop is given its link and says yes. */
+  /** The phone shows its code. The desktop is given its link and says yes. */
   async function letIn(desktop: Page, phone: Page, as: string): Promise<void> {
     await askForCode(phone);
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
@@ -63,7 +63,7 @@ withChromium.describe('signing in with the app', () => {
     await desktop.getByRole('radio', { name: as }).check();
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByText('is let in').waitFor();
-    // Where it can talk to the device that let it in.
+    // There the phone can talk to the device that let it in.
     await phone.getByRole('heading', { name: 'Desktop' }).waitFor({ state: 'attached' });
     await phone.locator('.composer textarea').waitFor();
   }
@@ -117,7 +117,7 @@ withChromium.describe('signing in with the app', () => {
     await signInAnew(desktop, 'Desktop');
     await letIn(desktop, phone, 'until you sign it out');
     await deviceRow(desktop, 'Chrome').getByText('Online').waitFor();
-    // Both have keys then, because there was no other device.
+    // Both have keys by then, because there was no other device.
     await phone.getByRole('button', { name: 'Desktop shows these' }).click();
     await say(phone, 'it is me');
     await desktop.getByRole('link', { name: 'Open the thread' }).click();
@@ -144,7 +144,8 @@ withChromium.describe('signing in with the app', () => {
     await desktop.getByRole('button', { name: 'Sign out: Pocket' }).click();
     await desktop.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
     await again.getByText('This device was signed out by another one').waitFor();
-    // The history is gone. Two that belong to no account stay: who is here (nobody), and what was shared (nothing).
+    // The history is gone. Two databases that belong to no account stay: who is here (nobody), and what was shared
+    // (nothing).
     const left = await again.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));
     expect(left.sort()).toEqual(['baton-here', 'baton-shares']);
     expect(await recordsOf(again, 'baton-shares', 'shares')).toEqual([]);
@@ -173,7 +174,7 @@ withChromium.describe('signing in with the app', () => {
     expect([...one.reports, ...two.reports]).toEqual([]);
   }, 120_000);
 
-  /** The link of the code that a device shows to invite another one. */
+  /** Returns the link of the code that a device shows to invite another one. */
   async function inviteOf({ page, context }: Awaited<ReturnType<typeof stranger>>): Promise<string> {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('link', { name: 'Add a device' }).first().click();
@@ -203,7 +204,7 @@ withChromium.describe('signing in with the app', () => {
     expect(digits).toMatch(/^\d{6}$/);
     await phone.screenshot({ path: join(PICTURES, 'join-digits-390-light.png') });
 
-    // Whoever has a picture of the code is too late.
+    // It is too late for anybody with a picture of the code.
     await three.page.goto(link);
     await three.page.getByLabel('Device name').press('Enter');
     await three.page.getByText('This code was used already').waitFor();
@@ -229,11 +230,11 @@ withChromium.describe('signing in with the app', () => {
     expect([...one.reports, ...two.reports]).toEqual([]);
   }, 120_000);
 
-  /** The link of a code, with the part that no server may see. */
+  /** Returns the link of a code, with the part that no server may see. */
   async function linkOf(phone: Page): Promise<string> {
     await askForCode(phone);
     const link = String(await phone.locator('a.link-text').getAttribute('href'));
-    // What is for the approver alone: the keys of the browser that asks.
+    // That part is for the approver alone: the keys of the browser that asks.
     expect(link).toMatch(/#k=1\.[\w-]{43}$/);
     return link;
   }
@@ -273,7 +274,7 @@ withChromium.describe('signing in with the app', () => {
     expect(refused).toEqual([]);
   }
 
-  /** Looks at every place that shows a device for what it says of a guest: that it is one, and for how long. */
+  /** Looks at every place that shows a device, and expects that it shows a guest as one, and for how long. */
   async function seeGuest(desktop: Page): Promise<void> {
     await deviceRow(desktop, 'Chrome')
       .getByText(/^Guest · (1 h|\d\d min)$/)
@@ -318,7 +319,7 @@ withChromium.describe('signing in with the app', () => {
     await desktop.keyboard.press('Enter');
     await desktop.getByRole('heading', { name: 'Is this your new device?' }).waitFor();
     await desktop.locator('.asking').waitFor();
-    // The code went to the service alone, and what no server may see to nobody.
+    // The code went only to the service, and nobody got the part that no server may see.
     const code = String(new URL(link).searchParams.get('c'));
     const told = asked.filter((url) => url.includes(code)).map((url) => new URL(url).pathname);
     expect([...new Set(told)].sort()).toEqual(['/api/auth/qr/request', '/link']);
@@ -423,11 +424,11 @@ withChromium.describe('signing in with the app', () => {
     await desktop.screenshot({ path: join(PICTURES, 'approve-390-dark.png') });
     await phone.screenshot({ path: join(PICTURES, 'code-390-light.png') });
     expect(await desktop.locator('.pane-body .button').allInnerTexts()).toEqual(['Not mine', 'Let it in']);
-    // Without a choice nothing is decided.
+    // Without a choice, nothing is decided.
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByRole('button', { name: 'Not mine' }).click();
     await desktop.getByRole('heading', { name: 'The other device was refused' }).waitFor();
-    // The question is over, and its heading with it.
+    // The question is gone, and its heading with it.
     expect(await desktop.getByRole('heading', { level: 1 }).allInnerTexts()).toEqual(['Add a device']);
     await phone.getByText('The other device refused').waitFor();
     await phone.setViewportSize({ width: 320, height: 568 });

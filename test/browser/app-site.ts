@@ -11,19 +11,22 @@ import { randomPrefix, sharedRedisUrl } from '../support/redis/redis.ts';
 
 const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url));
 
-/** Two replicas and a broker with its development login behind one https address, as `npm start -- --lan` gives it. */
+/** Two replicas and a broker with its development login behind one https address, as with `npm start -- --lan`. */
 export interface AppSite {
   readonly url: string;
-  /** SIGKILL for one of the replicas; it is not started again. */
+  /** Sends SIGKILL to one of the replicas, which is not started again. */
   killReplica(): void;
   stop(): Promise<void>;
 }
 
-/** Two free ports in a row, beside those of `freePort`: replicas take the one that is named and the next. */
+/**
+ * Returns the first of two free ports in a row, apart from those of `freePort`. Replicas take the named port and the
+ * next one.
+ */
 async function freeRow(): Promise<number> {
   for (;;) {
     const first = await pickPort({ first: 20_000, count: 6_000, offsets: [0, 1] });
-    // An even one: no two rows have a port in common.
+    // The port is even, so that no two rows share a port.
     if (first % 2 === 0) return first;
   }
 }

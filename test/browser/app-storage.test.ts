@@ -6,7 +6,7 @@ import { launchChromium, withChromium } from './chromium.ts';
 
 const SENTENCE = 'This browser stores nothing for Baton';
 
-/** What a browser takes away from pages, each as it does it. Runs before anything of the app. */
+/** What a browser takes away from pages, in the way that browsers do it. This runs before any code of the app. */
 const BLOCKS = {
   'localStorage that throws': () =>
     Object.defineProperty(window, 'localStorage', {
@@ -26,7 +26,7 @@ const BLOCKS = {
     };
   },
   'IndexedDB that is missing': () => Object.defineProperty(window, 'indexedDB', { value: undefined }),
-  /** It has another one of this name, which is newer. */
+  /** The browser has a newer database of this name. */
   'IndexedDB that refuses': () => {
     const open = IDBFactory.prototype.open;
     open.call(indexedDB, 'newer', 9);
@@ -90,7 +90,7 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
     for (const name of names) await context.addInitScript(BLOCKS[name]);
   };
 
-  /** A stranger's page, and the way in by a name: nothing is remembered of anybody. */
+  /** Signs in by a name on a page that remembers nobody. */
   async function signIn({ page }: AppPage, user: string, name: string): Promise<void> {
     await page.getByLabel('User name').fill(user);
     await page.keyboard.press('Enter');
@@ -106,7 +106,7 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
     return app;
   }
 
-  /** Messages go both ways, and what was said is there. */
+  /** Expects that messages go both ways and are shown. */
   async function expectTalk(desktop: AppPage, phone: AppPage): Promise<void> {
     await deviceRow(phone.page, 'Desktop').waitFor();
     await Promise.all([openThread(desktop.page, 'Phone'), openThread(phone.page, 'Desktop')]);

@@ -9,7 +9,7 @@ import { launchChromium, withChromium } from './chromium.ts';
 
 const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 
-/** What somebody sends who means no good. */
+/** A text from a sender who means harm. */
 const HOSTILE = '<img src=x onerror=alert(1)> \u202etxt.exe javascript:alert(2) https://example.org/a?b=<c> `code`';
 
 /** Moves a finger over the middle of an element. */
@@ -64,7 +64,7 @@ withChromium.describe('threads in the app', () => {
     const dialog = page.getByRole('dialog');
     await bubble.waitFor();
 
-    // Too short, and not to the side: nothing happens, and the item is where it was.
+    // The swipe is too short or not sideways: nothing happens, and the item stays where it was.
     await swipe(page, bubble, [50, 0]);
     await swipe(page, bubble, [90, 120]);
     expect([await copied(), await dialog.count()]).toEqual(['', 0]);
@@ -113,7 +113,7 @@ withChromium.describe('threads in the app', () => {
     await desktop.page.getByRole('button', { name: 'Remove' }).click();
     await desktop.page.locator('.mine').waitFor({ state: 'detached' });
     await desktop.page.locator('.theirs').waitFor();
-    // Marked with nothing and read: no count is left.
+    // The item has no mark and is read, so no count is left.
     expect(await phone.page.locator('.count').count()).toBe(0);
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   });
@@ -174,7 +174,7 @@ withChromium.describe('threads in the app', () => {
     await desktop.page.getByRole('link', { name: 'Clipboard' }).click();
     await desktop.page.getByRole('button', { name: 'Paste from this device' }).click();
     await phone.page.getByRole('link', { name: 'Clipboard' }).click();
-    // Hidden until it is touched, on every view.
+    // The text is hidden until it is touched, in every view.
     const words = inThread(phone.page).getByText('copied on the desktop');
     await inThread(phone.page).getByRole('button', { name: 'show' }).waitFor();
     expect(await words.count()).toBe(0);
@@ -204,7 +204,7 @@ withChromium.describe('threads in the app', () => {
     second.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await second.goto(localUrl(site.two));
     await deviceRow(second, 'Phone').getByText('Online').waitFor();
-    // Others are held for a moment, as that of an outbox which is looked at.
+    // Other locks are held for a moment, such as that of an outbox that is being read.
     const leading = await second.evaluate(async () => {
       const { held = [], pending = [] } = await navigator.locks.query();
       return [held, pending].map((locks) => locks.filter(({ name }) => name?.startsWith('baton-leader-')).length);
@@ -214,7 +214,7 @@ withChromium.describe('threads in the app', () => {
     await say(phone.page, 'one');
     await openThread(second, 'Phone');
     await inThread(second).getByText('one', { exact: true }).waitFor();
-    // Sent by the tab that leads, asked for by the other.
+    // The leading tab sends it, at the request of the other one.
     await say(second, 'from the second tab');
     await inThread(phone.page).getByText('from the second tab').waitFor();
     expect(asked).not.toContain('/api/hub/events');

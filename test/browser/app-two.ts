@@ -23,8 +23,8 @@ export async function openTwo(browser: Browser, site: Site, options: BrowserCont
 }
 
 /**
- * Puts messages of a device into the history of this browser, as if they had come, one a millisecond or all at `at`; gives the
- * id of their thread.
+ * Puts messages of a device into the history of this browser, as if they had come, one a millisecond or all at `at`. Returns
+ * the id of their thread.
  */
 export async function keepMessages(page: Page, user: string, texts: readonly string[], at?: number): Promise<string> {
   await openThread(page, 'Phone');
@@ -37,7 +37,7 @@ export async function keepMessages(page: Page, user: string, texts: readonly str
       const transaction = database.transaction(['items', 'threads'], 'readwrite');
       const from = Date.now() - all.length;
       for (const [i, text] of all.entries()) {
-        // In the order of their ids, as those of the service are.
+        // The keys are in the order of the messages, like the ids of the service.
         const key = `kept-${String(i).padStart(4, '0')}`;
         const item = { id: key, ref: key, thread: id, at: time ?? from + i, isMine: false, kind: 'message' };
         transaction.objectStore('items').put({ ...item, text, state: 'delivered', error: null });
@@ -55,7 +55,7 @@ export async function keepMessages(page: Page, user: string, texts: readonly str
   return thread;
 }
 
-/** What stands in the bubbles of the thread, without what the app says of them; as far as kept. */
+/** Returns the texts in the bubbles of the thread, without what the app adds to them. Only rows that are in the page count. */
 export const shownTexts = (page: Page): Promise<string[]> =>
   page.locator('.item .bubble').evaluateAll((all) =>
     all.map((bubble) => {

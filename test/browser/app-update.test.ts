@@ -7,12 +7,12 @@ import { launchChromium, withChromium } from './chromium.ts';
 import { makeOtherBuild, type OtherBuild } from './other-build.ts';
 import { untilWorker, untilWorkerIsRefused } from './service-worker.ts';
 
-/* Two replicas of which each serves another build of the app, behind one address, as during a rolling update. */
+/* Two replicas behind one address serve different builds of the app, as during a rolling update. */
 
 const SCRIPT = /^\/assets\/index-.+\.js$/;
 const STYLE = /^\/assets\/index-.+\.css$/;
 const MISSES = 3;
-/** The service worker fetches all of the app, of two versions. */
+/** The service worker fetches the whole app in two versions, which takes long. */
 const WORKER_TEST_MS = 240_000;
 
 withChromium.describe('the app while two versions are served', () => {
@@ -48,7 +48,7 @@ withChromium.describe('the app while two versions are served', () => {
   const misses = () => balancer.answered.filter(({ status }) => status === 404).length;
   const allFrom = (replica: ReplicaProcess) => balancer.spread(() => replica);
 
-  /** The app is there, with its style, and nothing is tried any more. */
+  /** Waits until the app is there with its style, and no longer retries anything. */
   async function untilWhole(page: Page): Promise<void> {
     await page.waitForFunction(
       () =>
@@ -73,7 +73,7 @@ withChromium.describe('the app while two versions are served', () => {
     const one = await open();
     await untilWhole(one.page);
     expect(misses()).toBeGreaterThan(0);
-    // It was asked for again: of a replica, or of the service worker, where that is there by then.
+    // The page was asked for again: from a replica, or from the service worker if that exists by then.
     expect(
       await one.page.evaluate(() =>
         performance.getEntriesByType('navigation').map((entry) => (entry as PerformanceNavigationTiming).type),

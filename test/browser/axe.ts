@@ -9,12 +9,12 @@ const ALL = {
   type: 'tag',
   values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 };
-/** The rules of these tags that read colours. The others find the same in every colour scheme. */
+/** The rules of these tags that read colours. The others have the same result in every colour scheme. */
 const COLOURS = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
 
 /**
- * Returns what axe-core finds wrong with a page as it stands, by WCAG 2.2 AA and its best practice. With `colours` it looks only
- * at what another colour scheme changes.
+ * Returns what axe-core finds wrong with a page in its present state, by WCAG 2.2 AA and its best practice. With `colours` it
+ * looks only at what another colour scheme changes.
  */
 export async function violations(page: Page, what: 'all' | 'colours' = 'all'): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeCore.source);

@@ -5,18 +5,18 @@ import type { AddressInfo } from 'node:net';
 /** A request as a balancer sees it. */
 export interface Balanced {
   readonly path: string;
-  /** It is a person's: the page itself is to be shown. */
+  /** A person asks: the page itself is to be shown. */
   readonly isVisit: boolean;
-  /** The service worker asks, or is asked for. */
+  /** The service worker asks, or its script is asked for. */
   readonly isOfWorker: boolean;
 }
 
 /** One address for several replicas. */
 export interface Balancer {
   readonly url: string;
-  /** What was asked, in this order, and what the answer was. */
+  /** The requests in their order, each with the status of its answer. */
   readonly answered: readonly (Balanced & { status: number })[];
-  /** Who gets which request from now on. */
+  /** Sets who gets which request from now on. */
   spread(choose: (asked: Balanced) => { url: string }): void;
   stop(): Promise<void>;
 }

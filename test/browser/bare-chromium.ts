@@ -8,7 +8,7 @@ import { CHROMIUM_ARGUMENTS, chromiumPath } from './chromium.ts';
 import { type Commands, makeCommands } from './commands.ts';
 import { removeProfile } from './remove-profile.ts';
 
-/** Over the pipe of a browser: a NUL is behind each message. */
+/** Speaks over the pipe of a browser, where a NUL follows each message. */
 function speak(to: Writable, from: Readable): Commands {
   const { send, on, take, lose } = makeCommands((text) => void to.write(`${text}\0`));
   let rest = '';
@@ -24,14 +24,15 @@ function speak(to: Writable, from: Readable): Commands {
 
 /** A browser of its own, with its profile on the disk. */
 export interface BareChromium extends Commands {
-  /** Where its profile is; gone with it. */
+  /** The folder of its profile, which goes with it. */
   readonly folder: string;
   stop(): Promise<void>;
 }
 
 /**
- * Chromium, driven by no more than it is asked for here. Playwright has a page tell it of every request, with the whole body:
- * what a page sends then goes through JSON and the pipe of the tools, and a sender is measured at many times what it takes.
+ * Starts a Chromium that is driven only by the commands given here. Playwright lets a page report every request with the whole
+ * body. What a page sends then goes through JSON and the pipe of the tools, so a sender would measure at many times its real
+ * cost.
  */
 export function launchBareChromium(): BareChromium {
   const folder = mkdtempSync(join(tmpdir(), 'baton-chromium-'));

@@ -15,7 +15,7 @@ export const firefoxPath = (process.env.PATH ?? '')
   .flatMap((folder) => NAMES.map((name) => join(folder, name)))
   .find((path) => existsSync(path));
 
-/** It reaches nothing but this machine, and by peer connections that machine's own addresses too. */
+/** Firefox reaches nothing but this machine. Peer connections also use the machine's own addresses. */
 const PREFERENCES = {
   'network.proxy.type': 1,
   'network.proxy.http': '127.0.0.1',
@@ -29,9 +29,9 @@ const PREFERENCES = {
   'intl.accept_languages': 'en',
 };
 
-/** Firefox, driven over WebDriver BiDi by no more than it is asked for here. */
+/** A Firefox that is driven over WebDriver BiDi only by the commands given here. */
 export interface BareFirefox extends Commands {
-  /** Where its profile is, and its downloads go; gone with it. */
+  /** The folder of its profile and its downloads, which goes with it. */
   readonly folder: string;
   stop(): Promise<void>;
 }
@@ -49,8 +49,8 @@ async function connect(url: string): Promise<{ commands: Commands; close: () => 
 }
 
 /**
- * Playwright drives the Firefox of Debian no further than to its start: it sends each new context a command that this version
- * does not know (emulation.setMediaFeaturesOverride).
+ * Playwright cannot drive the Firefox of Debian beyond its start: it sends each new context a command that this version does
+ * not know (emulation.setMediaFeaturesOverride).
  */
 export async function launchBareFirefox(): Promise<BareFirefox> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-firefox-'));

@@ -13,7 +13,10 @@ const find = (name: string): string | undefined =>
     .map((folder) => join(folder, name))
     .find((path) => existsSync(path));
 
-/** The small browser that comes with WebKitGTK; its folder has the processor's name and the version of the interface. */
+/**
+ * Returns the small browser that comes with WebKitGTK. Its folder has the processor's name and the version of the
+ * interface.
+ */
 function findMiniBrowser(): string | undefined {
   const folders = existsSync('/usr/lib') ? readdirSync('/usr/lib').filter((name) => name.includes('-linux-')) : [];
   return folders
@@ -26,16 +29,16 @@ const screenPath = find('Xvfb');
 const browserPath = findMiniBrowser();
 export const hasWebKit = [driverPath, screenPath, browserPath].every((path) => path !== undefined);
 
-/** WebKitGTK, driven over WebDriver. */
+/** A WebKitGTK that is driven over WebDriver. */
 export interface BareWebKit {
-  /** Where its profile is, and its downloads go; gone with it. */
+  /** The folder of its profile and its downloads, which goes with it. */
   readonly folder: string;
   /** Sends a command of the session: `POST`, or `GET` without a body. */
   send(path: string, body?: object): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** A screen that nobody sees. It chooses its number itself, and says it. */
+/** Starts a screen that nobody sees. It chooses its number itself, and prints it. */
 async function startScreen(): Promise<{ child: ChildProcess; display: string }> {
   const child = spawn(screenPath as string, ['-displayfd', '3', '-screen', '0', '1280x900x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
@@ -62,7 +65,7 @@ async function command(url: string, body?: object): Promise<unknown> {
   return value;
 }
 
-/** The driver says nothing when it listens. */
+/** Waits for the driver, which does not say when it listens. */
 async function untilDriven(url: string, driver: ChildProcess): Promise<void> {
   while (driver.exitCode === null) {
     const isReady = await command(`${url}/status`).then(
@@ -85,7 +88,7 @@ export async function launchBareWebKit(): Promise<BareWebKit> {
     env: {
       ...{ PATH: process.env.PATH, HOME: folder, XDG_RUNTIME_DIR: folder, DISPLAY: display },
       ...{ LANG: 'C.UTF-8', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' },
-      // It reaches nothing but this machine.
+      // The browser reaches nothing but this machine.
       ...{ http_proxy: 'http://127.0.0.1:9', https_proxy: 'http://127.0.0.1:9', no_proxy: 'localhost,127.0.0.1' },
     },
   });

@@ -16,32 +16,36 @@ const shellPath = find(['chromium-headless-shell']);
 
 export const withChromium = skipUnless(chromiumPath !== undefined, 'needs Chromium');
 
-/** Headless; it reaches nothing but this machine. */
+/** Chromium runs headless, and reaches nothing but this machine. */
 const ARGUMENTS = [
-  // For root, as whom containers run.
+  // Containers run as root, which needs this.
   '--no-sandbox',
   '--disable-gpu',
   '--disable-background-networking',
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1',
   '--allow-loopback-in-peer-connection',
-  // Also for service workers, which a context's own setting does not reach.
+  // This also covers service workers, which a context's own setting does not reach.
   '--ignore-certificate-errors',
 ];
 
-/** The whole browser needs one argument more to show nothing. */
+/** The whole browser needs one more argument to run without a window. */
 export const CHROMIUM_ARGUMENTS = ['--headless=new', ...ARGUMENTS];
 
-/** The whole browser, with an empty profile: for what needs notifications or pushes, which its engine alone does not have. */
+/**
+ * Starts the whole browser, with an empty profile. Notifications and pushes need it, because its engine alone does not
+ * have them.
+ */
 export const launchWholeChromium = (): Promise<Browser> =>
   chromium.launch({ executablePath: chromiumPath as string, args: CHROMIUM_ARGUMENTS });
 
-/** The engine of the browser alone where it is installed, with an empty profile. */
+/** Starts only the browser's engine if it is installed, with an empty profile. */
 export const launchChromium = (): Promise<Browser> =>
   shellPath === undefined ? launchWholeChromium() : chromium.launch({ executablePath: shellPath, args: ARGUMENTS });
 
 /**
- * A context like a browser of its own. With a microphone allowed, peer connections tell the addresses of all networks,
- * loopback among them, and do not hide them behind mDNS names: there may be no other network, and nobody to ask.
+ * Makes a context like a browser of its own. With a microphone allowed, peer connections tell the addresses of all
+ * networks, including loopback, and do not hide them behind mDNS names. Otherwise there may be no other network, and
+ * nothing that answers mDNS.
  */
 export const newContext = (browser: Browser): Promise<BrowserContext> =>
   browser.newContext({ permissions: ['microphone'] });

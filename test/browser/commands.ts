@@ -7,17 +7,20 @@ interface Message {
   params?: Params;
   result?: Params;
   error?: { message: string } | string;
-  /** The message of an error, where WebDriver BiDi puts it. */
+  /** The message of an error, in the place where WebDriver BiDi puts it. */
   message?: string;
 }
 
-/** Commands of a browser's remote control, DevTools or WebDriver BiDi: both are JSON with a number to answer under. */
+/** Commands of a browser's remote control, DevTools or WebDriver BiDi. Both are JSON with a number for the answer. */
 export interface Commands {
   send(method: string, params?: Params, sessionId?: string): Promise<Params>;
   on(method: string, listener: Listener): void;
 }
 
-/** Commands over a connection that takes texts; what comes back is given to `take`, and `lose` when there is no more. */
+/**
+ * Makes commands over a connection that takes texts. `take` gets what comes back; `lose` is called when nothing more
+ * comes.
+ */
 export function makeCommands(write: (text: string) => void): Commands & { take(text: string): void; lose(): void } {
   const waiting = new Map<number, { resolve: (result: Params) => void; reject: (error: Error) => void }>();
   const listeners = new Map<string, Listener[]>();

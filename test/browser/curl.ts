@@ -3,15 +3,15 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A device that is the program `curl` and a file of cookies. It knows nothing of keys. */
+/** A device that consists of the program `curl` and a file of cookies. It knows nothing of keys. */
 export interface Curl {
-  /** Makes a request; gives its JSON, or null without a body. Throws where the service refuses it. */
+  /** Makes a request. Returns its JSON, or null without a body. Throws if the service refuses it. */
   ask(path: string, ...options: string[]): Promise<unknown>;
   /** Sends this as JSON. */
   send(method: 'POST' | 'PUT', path: string, body: object): Promise<unknown>;
 }
 
-/** Signs a device in with `curl`. `headers`: those of a person who has just logged in. */
+/** Signs a device in with `curl`. `headers` are those of a person who has just logged in. */
 export async function startCurl(
   { url, jar, headers }: { url: string; jar: string; headers: { Cookie: string } },
   name: string,

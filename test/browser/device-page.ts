@@ -7,19 +7,19 @@ import { PAGE_PATH, serveParty } from './served-files.ts';
 export interface DevicePage {
   readonly page: Page;
   readonly evaluate: Page['evaluate'];
-  /** What the browser complained of: uncaught errors, and errors on its console. */
+  /** The complaints of the browser: uncaught errors, and errors on its console. */
   readonly complaints: readonly string[];
   reload(): Promise<void>;
 }
 
-/** What is opened in the browser, as people open it: at `localhost`, which is the replica's public address. */
+/** Returns the address that people open in the browser: `localhost`, which is the replica's public address. */
 export const addressOf = (replica: { url: string }, path: string): string => {
   const url = new URL(path, replica.url);
   url.hostname = 'localhost';
   return url.href;
 };
 
-/** Everything the browser complains of from now on, but for the icon that it asks for by itself. */
+/** Collects everything that the browser complains about from now on, except the icon that it asks for by itself. */
 export function listenForComplaints(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));

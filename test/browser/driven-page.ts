@@ -1,30 +1,30 @@
 import type { Page } from 'playwright-core';
 import { openThread, say } from './app-page.ts';
 
-/** The app in a browser that is not Playwright's. */
+/** The app in a browser that Playwright does not drive. */
 export interface DrivenPage {
-  /** Waits for an element of this selector with this text, or whose label it is. */
+  /** Waits for an element of this selector that has this text or label. */
   shows(selector: string, text: string, withinMs?: number): Promise<void>;
-  /** Clicks it, once it is there. */
+  /** Clicks the element, once it is there. */
   click(selector: string, text: string): Promise<void>;
-  /** Types into the one field of this selector, instead of what is there. */
+  /** Types into the one field of this selector, and replaces its text. */
   type(selector: string, text: string): Promise<void>;
   press(key: 'Enter'): Promise<void>;
   /** Clicks a button that opens the browser's picker, and chooses a file there. */
   choose(selector: string, text: string, path: string): Promise<void>;
-  /** What an expression is in the page, when it has resolved. */
+  /** Returns the value of an expression in the page, once it has resolved. */
   run(expression: string): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-/** Gives the browser a name, as the page asks for one. */
+/** Gives the browser a name when the page asks for one. */
 export async function nameAs(driven: DrivenPage, name: string): Promise<void> {
   await driven.shows('.front h1', 'Name this device');
   await driven.type('.front input', name);
   await driven.press('Enter');
 }
 
-/** Signs in as somebody does who was never here: a name, then one for this browser. */
+/** Signs in as a new user does: a name, then one for this browser. */
 export async function signIn(driven: DrivenPage, { user, name }: { user: string; name: string }): Promise<void> {
   await driven.shows('.front h1', 'Your devices, linked');
   await driven.type('.front input', user);
@@ -32,7 +32,7 @@ export async function signIn(driven: DrivenPage, { user, name }: { user: string;
   await nameAs(driven, name);
 }
 
-/** A message each way, between the driven page and another device, "Desktop". */
+/** Sends a message each way between the driven page and another device, "Desktop". */
 export async function talk(driven: DrivenPage, desktop: Page, name: string): Promise<void> {
   await driven.click('.device-name', 'Desktop');
   await openThread(desktop, name);
@@ -43,7 +43,7 @@ export async function talk(driven: DrivenPage, desktop: Page, name: string): Pro
   await desktop.locator('.theirs', { hasText: `from ${name}` }).waitFor();
 }
 
-/** A text in the clipboard, each way. */
+/** Puts a text in the clipboard, each way. */
 export async function shareClipboard(driven: DrivenPage, desktop: Page): Promise<void> {
   await driven.click('a', 'Clipboard');
   await desktop.getByRole('link', { name: 'Clipboard' }).click();

@@ -9,9 +9,9 @@ import { type KeyedSite, startKeyedSite } from './keyed-site.ts';
 import { type MeasuredPage, openMeasuredPage } from './measured-page.ts';
 import { lookAtEachOther, signInMeasured } from './measured-sign-in.ts';
 
-/* A sealed file whose direct path is slow, at a service that prefers the relay where it is faster. */
+/* A sealed file has a slow direct path, and the service prefers the relay if it is faster. */
 
-/** At a megabyte a second a direct path takes longer than the test has. */
+/** At a megabyte a second, the direct path takes longer than the test may. */
 const BYTES = 80_000_001;
 const TAKES_MS = 120_000;
 

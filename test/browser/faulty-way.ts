@@ -2,17 +2,23 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What becomes of the requests that make something: `lost` reach the service, and what it answers does not come back. */
+/**
+ * What happens to the requests that create something. A `lost` one reaches the service, but the answer does not come
+ * back.
+ */
 type Fate = 'passed' | 'lost' | 'refused';
 
-/** A proxy between a page and a replica that fails as a test says. What is asked otherwise passes. */
+/** A proxy between a page and a replica that fails as a test says. Other requests pass. */
 export interface FaultyWay {
   readonly url: string;
-  /** The requests that make something, with their keys, in this order. */
+  /** The requests that create something, with their keys, in their order. */
   readonly made: readonly { key: string; status: number }[];
-  /** From now on, for requests to this path. `onLost` is called when the service has answered one that is lost. */
+  /**
+   * Decides the fate of requests to this path from now on. `onLost` is called when the service has answered one that
+   * gets lost.
+   */
   fail(path: string, fate: Fate, onLost?: () => void): void;
-  /** Where requests go from now on. */
+  /** Sets where requests go from now on. */
   lead(to: { url: string }): void;
   stop(): Promise<void>;
 }
@@ -38,7 +44,7 @@ export async function startFaultyWay(to: { url: string }): Promise<FaultyWay> {
     const { pathname } = new URL(req.url ?? '', target.url);
     const { fate, onLost } = (req.method === 'POST' && fates.get(pathname)) || { fate: 'passed', onLost: () => {} };
     if (fate === 'refused') return giveUp(req, res);
-    // As if the page were the replica's own: to the replica it would be another site's.
+    // The headers make the page look like the replica's own. Otherwise the replica would take it for another site's.
     const own = new URL(target.url.replace('127.0.0.1', 'localhost'));
     const headers = { ...req.headers, host: own.host, ...(req.headers.origin !== undefined && { origin: own.origin }) };
     const onward = request(

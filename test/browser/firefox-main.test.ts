@@ -13,9 +13,9 @@ import { shareClipboard, signIn, talk } from './driven-page.ts';
 import { type FirefoxPage, openFirefoxPage } from './firefox-page.ts';
 import { type MeasuredPage, openMeasuredPage } from './measured-page.ts';
 
-/** More than a block of the receiver, and no multiple of one. */
+/** The file is larger than a block of the receiver, and not a multiple of one. */
 const BYTES = 5_000_003;
-/** So that its way is seen while it goes. */
+/** The file is large enough that its path can be seen while it moves. */
 const LONG_BYTES = 40_000_001;
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');

@@ -4,14 +4,14 @@ import { found, there } from './found.ts';
 
 /** The app in a Firefox of its own. */
 export interface FirefoxPage extends DrivenPage {
-  /** Uncaught errors, and what the content policy or Trusted Types refused. */
+  /** Uncaught errors, and refusals by the content policy or Trusted Types. */
   readonly reports: readonly string[];
-  /** Clicks a button that hands a file to the downloads; where it is then. */
+  /** Clicks a button that hands a file to the downloads. Resolves to the file's path. */
   save(selector: string, text: string): Promise<string>;
 }
 
 const SHOWN_WITHIN_MS = 30_000;
-/** As WebDriver numbers keys that are no letters. */
+/** The numbers of WebDriver for keys that are not letters. */
 const KEYS = { Enter: '\uE007' };
 
 type Entry = { level?: string; type?: string; text?: string };
@@ -81,7 +81,7 @@ async function openIn(browser: BareFirefox, url: string): Promise<FirefoxPage> {
     },
     press: (key) => keys([KEYS[key]]),
     async choose(selector, text, path) {
-      // Without a screen the picker closes at once, and the app hears that nothing was chosen.
+      // Without a screen the picker closes at once, and the app is told that nothing was chosen.
       await run(`void (globalThis.asked = new Promise((resolve) => {
         HTMLInputElement.prototype.click = resolve;
       }))`);

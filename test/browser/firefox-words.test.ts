@@ -29,7 +29,7 @@ withFirefox.describe('words in the app in Firefox', () => {
       const data = new DataTransfer();
       for (const [type, text] of Object.entries(${JSON.stringify(forms)})) data.setData(type, text);
       for (const name of ${JSON.stringify(files)}) data.items.add(new File(['x'], name, { type: 'image/png' }));
-      // Its constructor knows nothing of files.
+      // Its constructor does not support files.
       const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true });
       Object.defineProperty(event, 'clipboardData', { value: data });
       ${AREA}.dispatchEvent(event);
@@ -48,7 +48,7 @@ withFirefox.describe('words in the app in Firefox', () => {
     await fox.run(`void (globalThis.focusedAtFirst = ${composer}.then(() => document.activeElement.tagName))`);
     await fox.click('.device-name', 'Phone');
     await fox.shows('.composer textarea', 'Message');
-    // The heading has the focus from the beginning, and takes it from nobody who types already.
+    // The heading has the focus from the start, so it cannot take it from a user who is already typing.
     expect(await fox.run('focusedAtFirst')).toBe('H1');
 
     await fox.type('.composer textarea', 'half a word');
@@ -58,7 +58,7 @@ withFirefox.describe('words in the app in Firefox', () => {
     expect([await value(), await items()]).toEqual(['half a word', 0]);
 
     await fox.run('void Object.assign(globalThis, { isBefore: true }), location.reload()');
-    // The page that is left may answer still.
+    // The old page may still answer.
     await until(
       () => fox.run('String(globalThis.isBefore)').catch(() => 'between two pages'),
       (isBefore) => isBefore === 'undefined',

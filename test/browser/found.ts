@@ -1,6 +1,6 @@
 /**
- * An expression for a page: resolves to what `find` returns in it, as soon as that is not undefined. It looks again at each
- * change of the page.
+ * Returns an expression for a page that resolves to what `find` returns, as soon as that is not undefined. It looks again at
+ * each change of the page.
  */
 const awaited = (find: string, withinMs: number): string => `new Promise((resolve, reject) => {
   const find = ${find};
@@ -17,28 +17,28 @@ const awaited = (find: string, withinMs: number): string => `new Promise((resolv
   look();
 })`;
 
-/** Resolves to the element of this selector with this text, or whose label it is, when there is one. */
+/** Resolves to the element of this selector that has this text or label, once there is one. */
 export const found = (selector: string, text: string, withinMs: number): string => {
   const isIt = `[one.textContent?.trim(), one.getAttribute('aria-label')].some((said) => said === ${JSON.stringify(text)})`;
   return awaited(`() => [...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => ${isIt})`, withinMs);
 };
 
-/** Resolves to the element of this selector whose text begins like this, when there is one. */
+/** Resolves to the element of this selector whose text begins like this, once there is one. */
 export const begun = (selector: string, text: string, withinMs: number): string => {
   const isIt = `one.textContent?.trim().startsWith(${JSON.stringify(text)})`;
   return awaited(`() => [...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => ${isIt})`, withinMs);
 };
 
-/** Resolves to the first element of this selector, when there is one. */
+/** Resolves to the first element of this selector, once there is one. */
 export const there = (selector: string, withinMs: number): string =>
   awaited(`() => document.querySelector(${JSON.stringify(selector)}) ?? undefined`, withinMs);
 
-/** Resolves to true when the page has this text somewhere. */
+/** Resolves to true once the page has this text somewhere. */
 export const said = (text: string, withinMs: number): string =>
   awaited(`() => document.body?.innerText.includes(${JSON.stringify(text)}) || undefined`, withinMs);
 
 /**
- * Resolves to the share of the only transfer that has moved, when it is more than this. It is 1 when the transfer is over, or
+ * Resolves to the share of the only transfer that has moved, once it is more than this. It is 1 when the transfer is over or
  * has failed.
  */
 export const moved = (share: number, withinMs: number): string => {

@@ -1,6 +1,6 @@
 import everyTest from '../../jest.config.mjs';
 
-/** Run by `npm run test:browser`. Three files at a time: they wait more than they compute. */
+/** Used by `npm run test:browser`. Three files run at a time, because they wait more than they compute. */
 export default {
   ...everyTest,
   rootDir: '../..',

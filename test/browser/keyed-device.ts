@@ -33,15 +33,15 @@ export interface KeyedDevice {
   loseKeys(): Promise<void>;
   /** Sends a sealed text to the device of that name. */
   send(name: string, text: string): Promise<void>;
-  /** Lets in the device that shows this link; gives the digits that both show. */
+  /** Lets in the device that shows this link. Returns the digits that both show. */
   letIn(link: string, access?: LetInSettings): Promise<string>;
-  /** Opens what waits, and takes it. */
+  /** Opens the waiting messages, and acknowledges them. */
   read(): Promise<(string | null)[]>;
-  /** Puts so many rings in which nothing else changes. */
+  /** Puts this many rings in which nothing else changes. */
   lengthenChain(count: number): Promise<void>;
-  /** Makes another client of this device, whose sealed files may go from device to device. */
+  /** Makes another client of this device, which may send sealed files from device to device. */
   direct(peers: PeerToPeer): { client: BatonClient; sealing: Sealing };
-  /** Asks to be let in under that name; gives the link, and the digits once it was let in. */
+  /** Asks to be let in under that name. Returns the link, and the digits once it was let in. */
   askToJoin(name: string): Promise<{ link: string; digits: Promise<string> }>;
 }
 
@@ -68,7 +68,7 @@ const deviceType: DeviceType = 'linux';
 export function makeKeyedDevice(
   site: SignInSite,
   baseUrl: string,
-  /** The public origin of the service, where a device knows a replica by another address. */
+  /** The public origin of the service, if the device knows a replica by another address. */
   origin = baseUrl,
 ): KeyedDevice & { signIn(name: string, user?: string): Promise<void> } {
   const session = memorySession();
@@ -110,7 +110,7 @@ export function makeKeyedDevice(
     async letIn(text, access) {
       const [found, key] = [readSignInLink(text), readKeyedLink(text)?.key ?? null];
       if (found === null || key === null) throw new Error('The code has no keys');
-      // Its user says yes to whatever the approval asks.
+      // Its user says yes to everything that the approval asks.
       const replaced = await sealing().linking.replaced(await client.signIns.look(found));
       return (await sealing().linking.letIn(found, key, { ...access, replaces: replaced?.sig })).checkCode;
     },

@@ -10,26 +10,26 @@ import { type KeyedDevice, makeKeyedDevice } from './keyed-device.ts';
 export interface KeyedSite {
   readonly url: string;
   readonly prefix: string;
-  /** Signs a device in that makes the key of a new account. */
+  /** Signs in a device that makes the key of a new account. */
   account(): Promise<KeyedDevice>;
-  /** Opens the app in a browser of its own; `laptop` lets it in with its keys. */
+  /** Opens the app in a browser of its own, which `laptop` lets in with its keys. */
   open(
     browser: Browser,
     laptop: KeyedDevice,
     options: { name: string; direct?: boolean } & BrowserContextOptions,
   ): Promise<AppPage>;
-  /** Logs a person in; gives the headers with which a device of that person begins its session. */
+  /** Logs a person in. Returns the headers with which a device of that person begins its session. */
   logIn(user: string): Promise<{ Cookie: string; Origin: string }>;
-  /** A device that is not signed in yet. */
+  /** Makes a device that is not signed in yet. */
   device(): KeyedDevice;
   /** Signs a device in, in a new account whose content is not encrypted. */
   plainAccount(): Promise<KeyedDevice>;
-  /** SIGKILL for the replica of the address; another one takes its place. */
+  /** Kills the replica of the address with SIGKILL, and puts another one in its place. */
   replaceReplica(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Shows the code of a new browser, and answers with the link in it. */
+/** Shows the code of a new browser, and returns the link in it. */
 export async function showCode(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'Use another device' }).click();
   await page.getByLabel('Device name').fill(name);
@@ -78,7 +78,7 @@ function keyedSiteAt(site: SignInSite, address: Address): KeyedSite {
 const startSiteOf = (url: string, env: Record<string, string>): Promise<SignInSite> =>
   startSignInSite({ APP_RATE_LIMIT_SCALE: '0', APP_PUBLIC_URL: url, ...env });
 
-/** `env`: further settings of the replica at the address. */
+/** Starts a site. `env`: further settings of the replica at the address. */
 export async function startKeyedSite(env: Record<string, string> = {}): Promise<KeyedSite> {
   const port = await freePort();
   const url = `http://localhost:${port}`;
@@ -95,7 +95,7 @@ export async function startKeyedSite(env: Record<string, string> = {}): Promise<
   });
 }
 
-/** Starts two replicas, which get requests in turn. Each `replaceReplica` is for the one that is there for longer. */
+/** Starts two replicas, which get requests in turn. Each `replaceReplica` replaces the older one. */
 export async function startBalancedSite(): Promise<KeyedSite> {
   const living: ReplicaProcess[] = [];
   let turn = 0;
@@ -108,7 +108,7 @@ export async function startBalancedSite(): Promise<KeyedSite> {
   return keyedSiteAt(site, {
     url: balancer.url,
     async replaceReplica() {
-      // A balancer learns of a death when it has happened.
+      // A balancer learns of a death after it happened.
       await living[0]?.kill();
       living.shift();
       living.push(await site.startReplica());

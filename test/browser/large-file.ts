@@ -3,7 +3,7 @@ import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
 
 const PART_BYTES = 8_000_000;
 
-/** Writes random bytes, a part at a time; returns their digest. */
+/** Writes random bytes in parts, and returns their digest. */
 export function writeRandom(path: string, bytes: number): string {
   const hash = createHash('sha256');
   const file = openSync(path, 'w');

@@ -6,12 +6,12 @@ import { found } from './found.ts';
 
 interface Opening {
   url: string;
-  /** The account, where the service believes anybody. Without it nobody is signed in. */
+  /** The account, if the service believes anybody. Without it nobody is signed in. */
   user?: string;
   name?: string;
-  /** Whether files may go from device to device; else the browser has no peer connections. */
+  /** Whether files may go from device to device. Otherwise the browser has no peer connections. */
   direct: boolean;
-  /** A script before the app, and the functions that it can call with a text. */
+  /** A script that runs before the app, and the functions that it can call with a text. */
   script?: string;
   functions?: Readonly<Record<string, (text: string) => void>>;
 }
@@ -24,17 +24,17 @@ export interface Measured {
   grownBytes: number;
 }
 
-/** The app in a browser of its own, driven by as little as possible. */
+/** The app in a browser of its own, with as little remote control as possible. */
 export interface MeasuredPage {
-  /** Waits for an element of this selector with this text, or whose label it is. */
+  /** Waits for an element of this selector that has this text or label. */
   shows(selector: string, text: string, withinMs?: number): Promise<void>;
-  /** Clicks it, once it is there. */
+  /** Clicks the element, once it is there. */
   click(selector: string, text: string): Promise<void>;
   /** Clicks a button that opens the browser's picker, and chooses a file there. */
   choose(selector: string, text: string, path: string): Promise<void>;
-  /** Clicks a button that hands a file to the downloads; where it is then. */
+  /** Clicks a button that hands a file to the downloads. Resolves to the file's path. */
   save(selector: string, text: string): Promise<string>;
-  /** From here until the function that it gives is called. */
+  /** Watches the page until the returned function is called. */
   watch(): Promise<() => Promise<Measured>>;
   /** Loads the page again. */
   reload(): Promise<void>;
@@ -45,11 +45,14 @@ export interface MeasuredPage {
 
 const SHOWN_WITHIN_MS = 30_000;
 const BEAT_MS = 10;
-/** Often enough for what is held over several pieces of a file. */
+/** Often enough to see what is held over several pieces of a file. */
 const WEIGH_MS = 100;
 const KIB = 1024;
 
-/** What a process holds that is no file: for itself, and shared with others. Where there is no /proc nothing is measured. */
+/**
+ * Returns the bytes that a process holds apart from files: its own, and those shared with others. Without /proc nothing
+ * is measured.
+ */
 function heldBytes(pid: number): number {
   const path = `/proc/${pid}/status`;
   if (!existsSync(path)) return 0;
@@ -66,7 +69,7 @@ async function rendererBytes(browser: BareChromium): Promise<number> {
   return all.filter(({ type }) => type === 'renderer').reduce((sum, { id }) => sum + heldBytes(id), 0);
 }
 
-/** Samples what renderers hold until it is told to stop; the most that it was above the beginning. */
+/** Samples what renderers hold until it is told to stop. Returns the most above the start. */
 async function weigh(browser: BareChromium): Promise<() => Promise<number>> {
   const idle = await rendererBytes(browser);
   let most = idle;
@@ -84,7 +87,7 @@ async function weigh(browser: BareChromium): Promise<() => Promise<number>> {
   };
 }
 
-/** Before the app: who this is, in which language, and what this browser cannot do. */
+/** Returns the script that runs before the app: who this is, in which language, and what this browser cannot do. */
 const beginning = ({ user, name, direct, script = '' }: Opening): string => {
   const identity = JSON.stringify({ user, name, deviceId: randomBytes(9).toString('base64url') });
   const keep = `localStorage.setItem('baton-development', ${JSON.stringify(identity)});`;
@@ -145,7 +148,7 @@ async function openIn(browser: BareChromium, opening: Opening): Promise<Measured
 
   await send('Page.enable');
   await send('Page.addScriptToEvaluateOnNewDocument', { source: beginning(opening) });
-  // Bindings reach a page only while its contexts are told.
+  // Bindings reach a page only while its contexts are reported.
   if (opening.functions !== undefined) await send('Runtime.enable');
   for (const name of Object.keys(opening.functions ?? {})) await send('Runtime.addBinding', { name });
   browser.on('Runtime.bindingCalled', ({ name, payload }) => opening.functions?.[String(name)]?.(String(payload)));
@@ -153,7 +156,7 @@ async function openIn(browser: BareChromium, opening: Opening): Promise<Measured
   await browser.send('Browser.setDownloadBehavior', {
     ...{ behavior: 'allowAndName', downloadPath: browser.folder, eventsEnabled: true },
   });
-  // As in chromium.ts: with a microphone, addresses are told and not hidden.
+  // As in chromium.ts: with a microphone allowed, addresses are told and not hidden.
   await browser.send('Browser.grantPermissions', { origin: opening.url, permissions: ['audioCapture'] });
   await send('Page.navigate', { url: opening.url });
   return {

@@ -5,7 +5,7 @@ import type { MeasuredPage } from './measured-page.ts';
 /** Whether an account is encrypted. */
 export type Kind = 'sealed' | 'plain';
 
-/** Lets in the device that shows this link, with keys where the account is encrypted. */
+/** Lets in the device that shows this link, with keys if the account is encrypted. */
 export async function letInAs(kind: Kind, laptop: KeyedDevice, link: string): Promise<string | null> {
   if (kind === 'sealed') return laptop.letIn(link);
   const found = readSignInLink(link);
@@ -25,7 +25,7 @@ const first = (selector: string, text = ''): string => `new Promise((resolve) =>
   look();
 })`;
 
-/** Signs a page in as people do, by a code that another device approves. */
+/** Signs a page in as people do: with a code that another device approves. */
 export async function signInMeasured(page: MeasuredPage, laptop: KeyedDevice, kind: Kind = 'sealed'): Promise<void> {
   await page.run(`${first('button', 'Use another device')}.then((button) => button.click())`);
   await page.run(`${first('form input')}.then((field) => field.form.requestSubmit())`);
@@ -34,7 +34,7 @@ export async function signInMeasured(page: MeasuredPage, laptop: KeyedDevice, ki
   if (kind === 'sealed') await page.click('[role=dialog] button, dialog button', 'Laptop shows these');
 }
 
-/** Opens in both pages the thread of the other. They are named after their browser, and the laptop is not. */
+/** Opens the other's thread in both pages. They are named after their browser; the laptop is not. */
 export async function lookAtEachOther(...pages: readonly MeasuredPage[]): Promise<void> {
   for (const page of pages) await page.run(`${first('.device-name', 'Chrome')}.then((name) => name.click())`);
 }

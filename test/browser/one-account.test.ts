@@ -57,7 +57,7 @@ withBoth.describe('the devices of one encrypted account', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Lets a device in that shows this link; gives the digits. */
+  /** Lets in the device that shows this link. Returns the digits. */
   async function letIn(terminal: Terminal, link: string): Promise<string> {
     const { stdout } = await terminal.ok(['approve', link, '--yes']);
     return /Check code: (\d{4})/.exec(stdout)?.[1] ?? '';
@@ -106,7 +106,7 @@ withBoth.describe('the devices of one encrypted account', () => {
   const foxReads = (text: string): Promise<void> => fox.shows('.theirs p', text);
   const textsOf = async (terminal: Terminal) => (await jsonOf(terminal, 'inbox')).map(({ content }) => content);
 
-  /** Messages between all that have keys, while a replica dies. */
+  /** Sends messages between all devices with keys, while a replica dies. */
   async function write(page: Page, terminal: Terminal, visitor: Terminal): Promise<string[]> {
     const words = ['toFox', 'fromFox', 'toAll', 'fromGuest', 'toGuest', 'toTerminal'].map(word);
     const [toFox, fromFox, toAll, fromGuest, toGuest, toTerminal] = words as [
@@ -148,7 +148,7 @@ withBoth.describe('the devices of one encrypted account', () => {
     return words;
   }
 
-  /** `curl` gets what a user has said that it may get, and what it writes is shown as what it is. */
+  /** `curl` gets what the user has allowed. What it writes is shown as unencrypted. */
   async function writeWith(curl: Curl, page: Page, terminal: Terminal): Promise<void> {
     const [allowed, written, read] = [word('allowed'), word('written'), word('read')];
     const inbox = async () => (await curl.ask('/api/message')) as { messages: { content: string }[] };
@@ -171,7 +171,7 @@ withBoth.describe('the devices of one encrypted account', () => {
     );
   }
 
-  /** The clipboard is the members': a guest and `curl` get nothing of it. */
+  /** The clipboard belongs to the members: a guest and `curl` get nothing of it. */
   async function copy(curl: Curl, page: Page, terminal: Terminal, visitor: Terminal): Promise<string[]> {
     const [copied, put] = [word('copied'), word('put')];
     await at(page, 'clipboard');
@@ -195,7 +195,7 @@ withBoth.describe('the devices of one encrypted account', () => {
     return [copied, put];
   }
 
-  /** A file to the terminal and back. A replica dies on each way. */
+  /** Sends a file to the terminal and back. A replica dies on each way. */
   async function sendFile(page: Page, terminal: Terminal): Promise<void> {
     const isUnderWay = async () => expect(await page.evaluate(moved(0.2, 60_000))).toBeLessThan(1);
     await at(page, '');

@@ -7,14 +7,14 @@ const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
 const HASHED = /^(.+-)([\w-]{8})(\.\w+)$/;
 const TEXT = /\.(html|js|css|json|svg|webmanifest)$/;
 
-/** The build as another version would have it: no asset has the name that it has here, and the service worker differs. */
+/** The build in the form of another version: no asset has the same name as here, and the service worker differs. */
 export interface OtherBuild {
-  /** What a replica of it is started from. */
+  /** The file from which a replica of it starts. */
   readonly main: string;
   remove(): void;
 }
 
-/** Gives every asset another name, in all texts that name it. What was compressed is left out. */
+/** Gives every asset another name, in all texts that name it. Compressed files are left out. */
 function renameAssets(web: string): void {
   const assets = join(web, 'assets');
   for (const folder of [web, assets]) {
@@ -34,7 +34,7 @@ function renameAssets(web: string): void {
   }
 }
 
-/** Makes it from the build: a copy whose replicas serve it as they would any. */
+/** Makes a copy of the build, which its replicas serve like any other. */
 export function makeOtherBuild(): OtherBuild {
   const folder = mkdtempSync(join(tmpdir(), 'baton-other-build-'));
   cpSync(DIST, folder, { recursive: true, filter: (path) => !path.endsWith('.map') });

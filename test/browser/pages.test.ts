@@ -98,7 +98,7 @@ withChromium.describe('pages that a replica serves', () => {
     expect(await found.innerText()).toContain('/api/message');
     await page.locator('.operation-filter-input').fill('');
 
-    // Whatever it draws only then: nothing of it is refused by the content policy.
+    // The content policy must not refuse anything that the page draws only then.
     await page.locator('.authorize').first().click();
     await page.locator('.modal-ux .close-modal').click();
     await page.locator('.webhooks .opblock-summary-control').first().click();

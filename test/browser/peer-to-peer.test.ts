@@ -35,7 +35,7 @@ withChromium.describe('two pages on two replicas', () => {
       await party.stream.next('presence', ({ data }) => data.devices.some(isOn));
     }, device.id);
 
-  /** Both ends, from the acceptance on; what is the same in every case is expected here. */
+  /** Watches both ends from the acceptance on, and expects what is the same in every case. */
   async function expectToPass(sender: DevicePage, receiver: DevicePage, id: string, seed: number) {
     const [sent, received, sha256] = await Promise.all([
       sender.evaluate((transferId) => party.send(transferId), id),

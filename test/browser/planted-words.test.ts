@@ -13,9 +13,9 @@ import { giveFake, turnOn } from './push-page.ts';
 import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
 
 /*
- * Words that are nowhere by chance, in everything that a browser sends and gets. What an installation writes down is searched
- * for them. The same search finds each word when the devices have no keys. `cli/planted-words.test.ts` does the same for
- * programs.
+ * Words that occur nowhere by chance are in everything that a browser sends and gets. The test searches everything that an
+ * installation writes down for them. The same search finds each word when the devices have no keys. `cli/planted-words.test.ts`
+ * does the same for programs.
  */
 
 const KINDS = [
@@ -100,7 +100,7 @@ withAll.describe('what a browser sends and gets', () => {
     await page.getByLabel('Who sent it, and the text').check();
     await turnOn(page);
     await page.getByText('Notifications are on.').waitFor();
-    // A page without the app, which would show and acknowledge the message.
+    // This page has no app, which would show and acknowledge the message.
     await page.goto(`${site.url}/api/docs`);
     const before = site.push.pushes.length;
     await laptop.ok(['message', 'Desktop', words['preview'] ?? '']);

@@ -6,13 +6,13 @@ import type { FakePushService, FakeSubscription } from '../support/fake-push/pus
 import { type AppPage, localUrl, openApp } from './app-page.ts';
 import { untilWorker } from './service-worker.ts';
 
-/** A subscription as the browser has it. */
+/** A subscription in the browser. */
 export interface HeldSubscription extends FakeSubscription {
   /** The `applicationServerKey` that it was made for. */
   readonly key: string;
 }
 
-/** The app at its settings. */
+/** The app with its settings open. */
 export interface AtSettings extends AppPage {
   readonly id: string;
   readonly user: string;
@@ -20,9 +20,9 @@ export interface AtSettings extends AppPage {
   readonly phone: TestDevice;
   /** What the page asked its browser for, in order. */
   readonly asked: readonly { userVisibleOnly: boolean; key: string }[];
-  /** All that were made, in order. */
+  /** All subscriptions that were made, in order. */
   readonly subscriptions: readonly HeldSubscription[];
-  /** What the browser has now: a test may lose it, or put another one there. */
+  /** What the browser has now. A test may lose it, or put another one there. */
   readonly browserHas: { now: HeldSubscription | null; isRefusing: boolean };
 }
 
@@ -34,7 +34,10 @@ interface Fake {
   subscribeAtFake(userVisibleOnly: boolean, key: string): Promise<HeldSubscription | string>;
 }
 
-/** In the page: the parts of `PushManager` that the app uses, as the specification has them, with the subscription kept by the test. */
+/**
+ * Fakes, in the page, the parts of `PushManager` that the app uses, by the specification. The test keeps the
+ * subscription.
+ */
 function fakePushManager(): void {
   const fake = window as unknown as Fake;
   const bytesOf = (key: string) =>
@@ -59,7 +62,7 @@ function fakePushManager(): void {
   };
 }
 
-/** Gives a context the fake push service, before a page is opened in it. */
+/** Gives a context the fake push service before a page is opened in it. */
 export async function giveFake(context: BrowserContext, service: Pick<FakePushService, 'subscribe'>, isUsed = true) {
   const [asked, subscriptions]: [AtSettings['asked'][number][], HeldSubscription[]] = [[], []];
   const browserHas: AtSettings['browserHas'] = { now: null, isRefusing: false };
@@ -83,8 +86,8 @@ export async function giveFake(context: BrowserContext, service: Pick<FakePushSe
 }
 
 /**
- * A browser with a push service: the fake one. Chromium has only Google's. In a context it answers `subscribe` with
- * "permission denied", as a test has it, whatever was permitted, and with a profile it waits for Google for good.
+ * Opens a browser with the fake push service. Chromium only has Google's. In a context like that of a test it answers
+ * `subscribe` with "permission denied", whatever was permitted. With a profile it waits for Google for ever.
  */
 export async function openSettings(
   browser: Browser,
@@ -116,6 +119,6 @@ export async function openSettings(
 
 export const turnOn = (page: Page) => page.getByRole('button', { name: 'Turn on' }).click();
 
-/** What the service has for the account. */
+/** Returns what the service has for the account. */
 export const listed = async (push: PushSite, { phone }: Pick<AtSettings, 'phone'>) =>
   (await phone.on(push.site.one).call('listPushSubscriptions')).body.subscriptions;

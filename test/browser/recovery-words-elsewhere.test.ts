@@ -22,7 +22,7 @@ const goTo = (page: DrivenPage, place: string) => page.run(`void (location.hash 
 
 async function reload(page: DrivenPage): Promise<void> {
   await page.run('void Object.assign(globalThis, { isBefore: true }), location.reload()');
-  // The page that is left may answer still.
+  // The old page may still answer.
   await until(
     () => page.run('String(globalThis.isBefore)').catch(() => 'between two pages'),
     (isBefore) => isBefore === 'undefined',
@@ -30,7 +30,7 @@ async function reload(page: DrivenPage): Promise<void> {
   );
 }
 
-/** Empties the storage of keys, as a browser does that clears data which was not used for long. */
+/** Empties the storage of keys, like a browser that clears data that was unused for long. */
 async function loseKeys(page: DrivenPage): Promise<void> {
   await page.run(`(async () => {
     const answer = (request) => new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ async function loseKeys(page: DrivenPage): Promise<void> {
   await reload(page);
 }
 
-/** Types the two words that are asked for. */
+/** Types the two words that the app asks for. */
 async function typeTwo(page: DrivenPage, words: readonly string[]): Promise<void> {
   await page.run(there('.main input', SHOWN_WITHIN_MS));
   const numbers = (await page.run(`[...document.querySelectorAll('.main input')].map((input, index) => {
@@ -112,7 +112,7 @@ function recover(open: (url: string) => Promise<DrivenPage>): void {
     await page.click('.device-name', 'Laptop');
     await page.shows('.theirs p', text);
     await page.run(`${there('.theirs .lock.is-sealed', SHOWN_WITHIN_MS)}.then(() => null)`);
-    // The keys that it had before are out.
+    // Its earlier keys are out.
     expect((await laptop.ring()).ring.body.epoch).toBe(2);
   }, 180_000);
 }

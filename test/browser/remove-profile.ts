@@ -3,8 +3,9 @@ import { rmSync } from 'node:fs';
 const TRIES = 20;
 
 /**
- * Removes the profile of a browser that was killed. Its other processes end a moment after it, and write until then. The
- * retries of `rmSync` only wait for a folder that it has emptied; what was left in it meanwhile takes another removal.
+ * Removes the profile of a browser that was killed. Its other processes end a moment later, and write until then. The
+ * retries of `rmSync` only wait for a folder that it has emptied. Files that were written meanwhile need another
+ * removal.
  */
 export function removeProfile(folder: string): void {
   for (let left = TRIES; ; left--) {

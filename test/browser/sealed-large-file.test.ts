@@ -8,10 +8,10 @@ import { sha256, writeRandom } from './large-file.ts';
 import { type MeasuredPage, openMeasuredPage } from './measured-page.ts';
 import { lookAtEachOther, signInMeasured } from './measured-sign-in.ts';
 
-/* A sealed file that takes both paths, while both pages are loaded again and both replicas die. 1 GiB: see test/README.md. */
+/* A sealed file takes both paths, while both pages are reloaded and both replicas die. For 1 GiB see test/README.md. */
 
 const BYTES = Number(process.env.APP_TEST_FILE_BYTES ?? 150_000_001);
-/** For a machine that has much else to do. */
+/** The limit is for a busy machine. */
 const TAKES_MS = 60_000 + BYTES / 2_000;
 
 /** Keeps the peer connections of a page, so that a test can close them, as a lost network does. */
@@ -61,7 +61,7 @@ withChromium.describe('a large sealed file between two browsers on two replicas'
       await lookAtEachOther(sender, receiver);
       const startedAt = Date.now();
       const said: string[] = [];
-      /** Waits until a side has moved more than this share. What follows happens while the file moves. */
+      /** Waits until a side has moved more than this share. The next steps happen while the file moves. */
       async function at(page: MeasuredPage, share: number, what: string): Promise<void> {
         const done = Number(await page.run(moved(share, TAKES_MS)));
         said.push(`${what} at ${(100 * done).toFixed(0)} %`);

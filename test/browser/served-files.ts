@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { bundle, transform } from '@swc/core';
 import type { BrowserContext, Route } from 'playwright-core';
 
-/** Both are under the replica's own origin, and unknown to it. */
+/** Both paths are under the replica's own origin, and unknown to it. */
 export const PAGE_PATH = '/party';
 const FILES = '/files-of-the-test/';
 
@@ -35,7 +35,7 @@ const TO_SCRIPT = {
 const placeOf = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const readText = (path: string): Promise<string> => readFile(placeOf(path), 'utf8');
 
-/** Made one file of nearly four hundred, each of which costs a page several milliseconds. */
+/** Makes one file of nearly four hundred, each of which costs a page several milliseconds. */
 async function typebox(): Promise<string> {
   const made = await bundle({
     entry: { typebox: placeOf('node_modules/typebox/build/index.mjs') },
@@ -47,7 +47,10 @@ async function typebox(): Promise<string> {
   return (Object.values(made)[0] as { code: string }).code;
 }
 
-/** What the tests have is TypeScript, and imports `.ts`; the service's build is there as it is. */
+/**
+ * Returns a script. The tests' own files are TypeScript and import `.ts`, so they are transformed. The service's build
+ * is used as it is.
+ */
 async function scriptAt(path: string): Promise<string> {
   if (path === 'typebox.js') return typebox();
   if (path.startsWith('shared/')) return readText(`dist/${path}`);
@@ -55,7 +58,7 @@ async function scriptAt(path: string): Promise<string> {
   return (await transform(await readText(path.replace(/\.js$/, '.ts')), TO_SCRIPT)).code;
 }
 
-/** The page has the replica's own headers; its policy lets in one thing more, the import map. */
+/** Serves the page with the replica's own headers. Its policy allows one thing more, the import map. */
 async function servePage(route: Route): Promise<void> {
   const home = await route.fetch({ url: new URL('/api/docs', route.request().url()).href });
   const { 'content-length': _, 'content-security-policy': policy, ...headers } = home.headers();

@@ -2,7 +2,7 @@ import type { CDPSession, Page } from 'playwright-core';
 import { until } from '../support/redis/redis-processes.ts';
 import type { AppPage } from './app-page.ts';
 
-/** The page's service worker takes events: `ready` is said a moment before, while it activates. */
+/** Waits until the page's service worker takes events. `ready` is reported a moment before, while it activates. */
 export const untilWorker = (page: Page): Promise<void> =>
   page.evaluate(async () => {
     const { active } = await navigator.serviceWorker.ready;
@@ -11,7 +11,7 @@ export const untilWorker = (page: Page): Promise<void> =>
     }
   });
 
-/** Resolves when the page's service worker could not be installed, whose installation is still under way now. */
+/** Resolves when the installation of the page's service worker, which is under way now, has failed. */
 export async function untilWorkerIsRefused({ context, page }: AppPage): Promise<void> {
   const session = await context.newCDPSession(page);
   const refused = new Promise<void>((resolve) => {
@@ -23,7 +23,7 @@ export async function untilWorkerIsRefused({ context, page }: AppPage): Promise<
   await refused;
 }
 
-/** The registration of the page's service worker, as the browser's own tools see it. */
+/** Returns the registration of the page's service worker, as the browser's own tools see it. */
 async function registrationOf(session: CDPSession): Promise<string> {
   const found = new Promise<string>((resolve) => {
     session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
@@ -35,19 +35,20 @@ async function registrationOf(session: CDPSession): Promise<string> {
   return found;
 }
 
-/** Hands a payload to the app's service worker, as the browser does with what its push service has. */
+/** Hands a payload to the app's service worker, as the browser does with pushes. */
 export async function deliverPush({ context, page }: AppPage, origin: string, payload: object | null): Promise<void> {
   const session = await context.newCDPSession(page);
   const registrationId = await registrationOf(session);
   await session.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data: JSON.stringify(payload) });
 }
 
-/** The one notification that the app shows, once it does. */
+/** Resolves to the one notification that the app shows, once it does. */
 export async function shownNotification(page: Page): Promise<{ title: string; body: string; path: string }> {
   const look = () =>
     page.evaluate(async () => {
       const registration = await navigator.serviceWorker.ready;
-      // In turn with the worker, as the app: Chromium forgets a notification whose list is asked for while it is made.
+      // The test takes turns with the worker, as the app does: Chromium forgets a notification whose list is asked for
+      // while it is made.
       const all = await navigator.locks.request('baton-notifications', () => registration.getNotifications());
       return all.map(({ title, body, data }) => ({ title, body, path: String(data.path) }))[0];
     });

@@ -9,7 +9,7 @@ export async function useLanguage(page: Page, language: (typeof LANGUAGES)[numbe
   await page.locator(`html[lang="${language}"] .clipboard-card`).waitFor({ state: 'attached' });
 }
 
-/** Nothing is wider than the window, or than the box that it stands in: nobody has to move the page to the side. */
+/** Tells whether anything is wider than the window, or than its box, so that one would have to scroll sideways. */
 export const isTooWide = (page: Page): Promise<boolean> =>
   page.evaluate(() => {
     const boxes = [document.documentElement, ...document.querySelectorAll('.items-box, .pane-body, .card, .front')];

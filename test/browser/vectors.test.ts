@@ -12,7 +12,7 @@ import { launchChromium, withChromium } from './chromium.ts';
 import { openFirefoxPage } from './firefox-page.ts';
 
 /*
- * The vectors of the sealed parts in the browsers, whose cryptography is not that of Node. `test/unit/client/sealed` has the
+ * The vectors of the sealed parts in the browsers, which have other cryptography than Node. `test/unit/client/sealed` has the
  * same checks on Node.
  */
 
@@ -31,7 +31,7 @@ interface Outcome {
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  // Its own process: the bundler takes no objects of the realm in which jest runs a file.
+  // The bundler has a process of its own, because it does not take objects of the realm in which jest runs a file.
   const page = execFileSync(ROLLDOWN, [pathOf('page/vectors.ts'), '--format', 'iife'], { encoding: 'utf8' });
   const files = new Map<string, { type: string; body: string | Buffer }>([
     ['/', { type: 'text/html', body: '<!doctype html><title>Vectors</title><script src="page.js"></script>' }],

@@ -7,7 +7,7 @@ import { hasWebKit } from './bare-webkit.ts';
 import { signIn } from './driven-page.ts';
 import { openWebKitPage, type WebKitPage } from './webkit-page.ts';
 
-/* WebKit keeps a page that is left for the way back, also in the middle of a transaction of its database. */
+/* WebKit keeps a page that the user leaves, for the way back, even in the middle of a transaction of its database. */
 
 const MESSAGES = 150;
 const WITHIN_MS = 60_000;
@@ -31,7 +31,7 @@ skipUnless(hasWebKit, 'needs WebKit').describe('a page of WebKit that is left wh
     }
   }
 
-  /** Waits until the thread has the last message; returns how many the database has. */
+  /** Waits until the thread has the last message. Returns how many the database has. */
   async function stored(count: number): Promise<unknown> {
     await kit.shows('.theirs p', `number ${count - 1}.`, WITHIN_MS);
     return kit.run(`(async () => {

@@ -24,7 +24,7 @@ import { nameAs, shareClipboard, signIn, talk } from './driven-page.ts';
 import { there } from './found.ts';
 import { openWebKitPage, type WebKitPage } from './webkit-page.ts';
 
-/** More than a block of the receiver, and no multiple of one. */
+/** The file is larger than a block of the receiver, and not a multiple of one. */
 const BYTES = 5_000_003;
 
 const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');

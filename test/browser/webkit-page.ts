@@ -4,18 +4,18 @@ import { found, said, there } from './found.ts';
 
 /** The app in a WebKit of its own. */
 export interface WebKitPage extends DrivenPage {
-  /** Returns uncaught errors, and what the content policy or Trusted Types refused, since the page was loaded. */
+  /** Returns uncaught errors, and refusals by the content policy or Trusted Types, since the page was loaded. */
   reports(): Promise<readonly string[]>;
   /** Waits until the page has this text somewhere. */
   says(text: string): Promise<void>;
-  /** Loads the page again, as somebody does who types its address. */
+  /** Loads the page again, like a user who types its address. */
   reload(): Promise<void>;
-  /** Goes back to the page before, as the browser's button does. */
+  /** Goes back to the previous page, as the browser's button does. */
   back(): Promise<void>;
 }
 
 const SHOWN_WITHIN_MS = 30_000;
-/** As WebDriver numbers keys that are no letters. */
+/** The numbers of WebDriver for keys that are not letters. */
 const KEYS = { Enter: '\uE007' };
 /** The name under which WebDriver hands over an element. */
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';

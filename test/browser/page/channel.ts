@@ -1,6 +1,6 @@
-/** Larger messages are not interoperable between browsers (RFC 8831, section 6.6, and what they announce). */
+/** Larger messages do not work between all browsers (RFC 8831, section 6.6, and what browsers announce). */
 const MESSAGE_BYTES = 64 * 1024;
-/** Chromium throws near 16 MB of unsent bytes; this keeps the wire busy and memory small. */
+/** Chromium throws near 16 MB of unsent bytes. This limit keeps the wire busy and memory small. */
 const PAUSE_ABOVE_BYTES = 2 * 1024 * 1024;
 const GO_ON_AT_BYTES = 512 * 1024;
 
@@ -13,11 +13,11 @@ export interface Sent {
 
 export interface Received {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** From the first message to the last one, in milliseconds. */
+  /** The time from the first message to the last one, in milliseconds. */
   readonly tookMs: number;
 }
 
-/** Resolves at the next event of this name; rejects when the channel closes before. */
+/** Resolves at the next event of this name. Rejects when the channel closes before. */
 function nextOn(channel: RTCDataChannel, name: 'bufferedamountlow'): Promise<void> {
   return new Promise((resolve, reject) => {
     const settled = new AbortController();
@@ -35,7 +35,10 @@ function nextOn(channel: RTCDataChannel, name: 'bufferedamountlow'): Promise<voi
   });
 }
 
-/** Hands everything to an open channel, no faster than it takes it. It may still be on its way then. */
+/**
+ * Hands everything to an open channel, no faster than the channel takes it. The bytes may still be on their way
+ * afterwards.
+ */
 export async function sendBytes(channel: RTCDataChannel, bytes: Uint8Array<ArrayBuffer>): Promise<Sent> {
   channel.bufferedAmountLowThreshold = GO_ON_AT_BYTES;
   let mostBufferedBytes = 0;
@@ -51,7 +54,7 @@ export async function sendBytes(channel: RTCDataChannel, bytes: Uint8Array<Array
   return { mostBufferedBytes, pauses };
 }
 
-/** Resolves once `length` bytes came; rejects when more came, or when the channel closes before. */
+/** Resolves once `length` bytes came. Rejects when more came, or when the channel closes before. */
 export function receiveBytes(channel: RTCDataChannel, length: number): Promise<Received> {
   const bytes = new Uint8Array(length);
   let at = 0;

@@ -5,7 +5,7 @@ import { receiveBytes, type Sent, sendBytes } from './channel.ts';
 import { seededBytes, sha256Of } from './content.ts';
 import { openPeerLink, type PeerLink } from './peer-link.ts';
 
-/** As long as a page may live: the browser's longest timer. */
+/** The longest that a page may live: the browser's longest timer. */
 const FOREVER_MS = 2 ** 31 - 1;
 
 interface Ended {
@@ -23,7 +23,7 @@ export interface Party {
   offer(to: string, content: { length: number; seed: number }): Promise<{ transfer: Transfer; online: boolean }>;
   /** Waits until the offer is accepted, and passes the file. Resolves when both ends are done. */
   send(transferId: string): Promise<Ended & Sent>;
-  /** Accepts and stores the file, and completes the transfer when it is what was announced. */
+  /** Accepts and stores the file, and completes the transfer if the file is what was announced. */
   receive(transferId: string): Promise<Ended & { sha256: string; tookMs: number }>;
 }
 

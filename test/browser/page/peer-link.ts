@@ -1,7 +1,7 @@
 import type { EventData } from '../../../shared/contract/events.ts';
 import type { IceServer, SendSignal } from '../../../shared/contract/modules/signal.ts';
 
-/** Below the 30 s after which a client takes the relay. */
+/** The limit is below the 30 s after which a client uses the relay. */
 const OPENS_WITHIN_MS = 25_000;
 
 type Signal = Pick<EventData<'signal'>, 'kind' | 'payload'>;
@@ -9,29 +9,29 @@ type Signal = Pick<EventData<'signal'>, 'kind' | 'payload'>;
 /** A peer connection with one data channel, which both ends make. */
 export interface PeerLink {
   readonly channel: RTCDataChannel;
-  /** Resolves when the channel is open; rejects with what went wrong. */
+  /** Resolves when the channel is open. Rejects with what went wrong. */
   readonly opened: Promise<void>;
-  /** What the other end signalled, in the order in which it did. */
+  /** Takes what the other end signalled, in the order in which it did. */
   take(signal: Signal): void;
-  /** The addresses that the bytes go between. */
+  /** Returns the two addresses between which the bytes go. */
   path(): Promise<{ local: string; remote: string }>;
   close(): void;
 }
 
 interface PeerLinkParts {
   iceServers: IceServer[];
-  /** Exactly one of the two ends offers: offers that meet are rolled back, after which Chromium may gather nothing. */
+  /** Exactly one of the two ends offers. Offers that meet are rolled back, after which Chromium may gather nothing. */
   offering: boolean;
   send: (kind: SendSignal['kind'], payload: unknown) => Promise<unknown>;
 }
 
-/** Candidates trickle; both ends make the channel beforehand, under the same number. */
+/** Candidates trickle. Both ends make the channel beforehand, under the same number. */
 export function openPeerLink({ iceServers, offering, send }: PeerLinkParts): PeerLink {
   const peer = new RTCPeerConnection({ iceServers });
   const channel = peer.createDataChannel('files', { negotiated: true, id: 0 });
   channel.binaryType = 'arraybuffer';
   let fail: (error: Error) => void = () => {};
-  // One signal after the other, or the other end gets them in another order.
+  // Signals go one after the other. Otherwise the other end gets them in another order.
   let sending: Promise<unknown> = Promise.resolve();
 
   const opened = new Promise<void>((resolve, reject) => {
@@ -57,7 +57,7 @@ export function openPeerLink({ iceServers, offering, send }: PeerLinkParts): Pee
     orFail(sending);
   }
 
-  /** An offer, or the answer to one: the browser knows which is due. */
+  /** Signals an offer, or the answer to one. The browser knows which is due. */
   async function describe(): Promise<void> {
     await peer.setLocalDescription();
     const { localDescription } = peer;

@@ -2,7 +2,7 @@ import { type Rfc9180, vectorChecks, type Vectors } from '../../support/sealed/v
 
 const read = async <T>(name: string): Promise<T> => (await (await fetch(name)).json()) as T;
 
-/** Runs all checks; resolves to what each came to, as JSON. */
+/** Runs all checks. Resolves to their results, as JSON. */
 async function checkVectors(): Promise<string> {
   const checks = vectorChecks(await read<Vectors>('sealed.json'), await read<Rfc9180>('rfc9180.json'));
   const outcomes: object[] = [];
