@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => cli.stop());
 
-/** Bytes that no cheat compresses or repeats, the same for the same seed. */
+/** Returns bytes that cannot be compressed by a trick. They are the same for the same seed. */
 function bytesOf(length: number, seed: number): Buffer {
   const bytes = Buffer.allocUnsafe(length);
   let state = seed;
@@ -34,7 +34,7 @@ async function receiving(folder: string, more: string[] = []): Promise<Run> {
   return run;
 }
 
-/** Resolves when so much of a file is stored under the folder. */
+/** Resolves when this much of a file is stored under the folder. */
 async function stored(folder: string, bytes: number): Promise<void> {
   const at = join(phone.folder, folder);
   const sizes = () => {
@@ -78,7 +78,7 @@ test('names that are meant to do harm are written safely', async () => {
   const got = readdirSync(join(phone.folder, 'odd-in'));
   for (const name of got) expect(name).not.toMatch(/[\x00-\x1f\u202e\\]|^con\.|^\.hidden/);
   expect(got.map((name) => readFileSync(join(phone.folder, 'odd-in', name), 'utf8')).sort()).toEqual(names.sort());
-  // Nothing beside it.
+  // Nothing lies beside it.
   expect(readdirSync(phone.folder).sort()).toEqual(['.config', 'in', 'odd-in']);
   run.child.kill('SIGINT');
   expect(await run.status).toBe(130);
@@ -164,7 +164,7 @@ describe('a big file', () => {
   test('ends on both sides when the sender is signed out in the middle', async () => {
     const [one, two] = (await cli.devices('One', 'Two')) as [Terminal, Terminal];
     writeFileSync(join(one.folder, 'big.bin'), bytesOf(SIZE, 9));
-    // Nobody takes it: it stands still when the relay is full.
+    // Nobody receives it, so it stops when the relay is full.
     const sending = one.run(['send', 'big.bin', '--to', 'Two']);
     await sending.says(/is not connected/);
     await two.ok(['remove', 'One']);

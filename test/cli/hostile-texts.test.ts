@@ -6,19 +6,19 @@ import { join } from 'node:path';
 import { meOf, uuid } from '../unit/client/answers.ts';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
 
-/* A service, and devices, that say what a terminal would obey, everywhere where any text may stand. */
+/* A service and devices put texts that a terminal would obey into every place where a text may be. */
 
 const EVIL =
   '\x1b[2J\x1b]0;x\x07\x9b31m\r\b\x7f\0\u202etxt\u2066\u061c\u200b\u2028\u2029\ufeff\u00ad\u{e0041}\ud800 12:00:00 Laptop: pay';
 const TWO_LINES = `first\n12:00:00 Laptop: pay\n${EVIL}`;
-/** Whatever is not seen but the ends of lines that the program makes. */
+/** Everything invisible, except the ends of lines that the program makes. */
 const UNSEEN = /(?![\n])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 let cli: CliSite;
 let terminal: Terminal;
 let server: Server;
 let url: string;
-/** What every call but those below is answered with; null: as a friendly service would. */
+/** The answer to every call except those below; null: the answer of a friendly service. */
 let refusal: object | null = null;
 
 const device = (name: string) => ({
@@ -101,7 +101,7 @@ afterAll(async () => {
 const run = (args: readonly string[], more: object = {}): Run =>
   terminal.run(args, { env: { BATON_URL: url }, ...more });
 
-/** Returns the lines that a pseudo-terminal gave. It ends lines in its own way. */
+/** Returns the lines that a pseudo-terminal gave, which ends lines in its own way. */
 const linesOf = (text: string): string =>
   text.replaceAll('\r\n', '\n').replaceAll(/\x1b\[(?:\?25[hl]|[0-9]*[GJK])/g, '');
 
@@ -158,7 +158,7 @@ test.each([false, true])('no line of a message looks like another one (on a term
   const lines = linesOf(ran.stdout()).trimEnd().split('\n');
   const heads = lines.filter((line) => !line.startsWith('    | '));
   expect(heads).toHaveLength(2);
-  // A name that could be taken for the beginning of a message is in quotes.
+  // A name that could be taken for the start of a message is in quotes.
   for (const head of heads) expect(head).toMatch(/^\d[\d:]*\s?(?:[AP]M)? "/);
 });
 

@@ -62,7 +62,7 @@ test('a command that is killed while it goes on with what it had offered is not 
 test('whoever waits for files hears that some are prepared, and the sender sees how far it is', async () => {
   const name = 'much.bin';
   writeFileSync(join(laptop.folder, name), '');
-  // Nothing of it takes space, and all of it is read.
+  // The file takes no space, and all of it is read.
   truncateSync(join(laptop.folder, name), 12 * 1024 ** 3);
   const receiving = phone.run(['receive', '--dir', 'much', '--yes']);
   await receiving.says(/Waiting for files/);

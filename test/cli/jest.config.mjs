@@ -1,6 +1,9 @@
 import everyTest from '../../jest.config.mjs';
 
-/** Run by `npm run test:cli`: the built program, as people start it. Two files at a time: they move big files. */
+/**
+ * Used by `npm run test:cli`, with the built program as people start it. Two files run at a time, because they move big
+ * files.
+ */
 export default {
   ...everyTest,
   rootDir: '../..',

@@ -14,7 +14,9 @@ const jsonLines = (text: string): Line[] =>
 export const jsonOf = async (terminal: Terminal, ...args: string[]): Promise<Line[]> =>
   jsonLines((await terminal.ok([...args, '--json'])).stdout);
 
-/** Lets a device in whose login, or request for keys, `asking` is; gives the check codes of both, and the link. */
+/**
+ * Lets in a device that `asking` logs in, or that asks for keys by it. Returns the check codes of both, and the link.
+ */
 export async function approve(
   approver: Terminal,
   asking: ReturnType<Terminal['run']>,
@@ -27,7 +29,7 @@ export async function approve(
   return [codeIn(stdout), codeIn(asking.stdout()), link];
 }
 
-/** A new account with these devices: the first has made its keys, and has let the others in. */
+/** Makes a new account with these devices. The first has made its keys, and has let the others in. */
 export async function devicesWithKeys(cli: Terminals, names: readonly string[]): Promise<Terminal[]> {
   const [first] = (await cli.devices(names[0] as string)) as [Terminal];
   await first.ok(['keys', 'create']);

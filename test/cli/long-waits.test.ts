@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
-/* A service, or a proxy in front of it, that asks a terminal to wait for a day. */
+/* A service, or a proxy in front of it, asks a terminal to wait for a day. */
 
 const DAY_SECONDS = 86_400;
 const ASKS = /The service asks to wait 24 h 0 min, until .*\. It is tried again each minute; Ctrl-C ends it\./;

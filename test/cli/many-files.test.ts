@@ -5,7 +5,7 @@ import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
 const FILES = 5_000;
 const FILE_BYTES = 4_000;
-/** On a machine that does a dozen other things at the same time. */
+/** The limit is for a machine that does a dozen other things at the same time. */
 const PATIENCE_MS = 480_000;
 
 let cli: CliSite;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => cli.stop());
 
-/** Milliseconds until all of it is stored on the other side. */
+/** Resolves to the milliseconds until everything is stored on the other side. */
 async function passed(what: string): Promise<number> {
   const run = phone.run(['receive', '--dir', 'in', '--yes']);
   await run.says(/Waiting for/);

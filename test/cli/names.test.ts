@@ -14,7 +14,7 @@ afterAll(() => cli.stop());
 
 async function receiveOnce(folder: string, ...more: string[]): Promise<{ done: () => Promise<string[]> }> {
   const run = phone.run(['receive', '--dir', folder, '--yes', '--once', '--json', ...more]);
-  // With --json nothing says that it waits.
+  // With --json the program does not say that it waits.
   return {
     async done() {
       expect([await run.status, run.stderr()]).toEqual([0, '']);

@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
-/* A session of one service, and an address of another. */
+/* A session belongs to one service, and an address to another. */
 
 let cli: CliSite;
 let laptop: Terminal;
 let other: Server;
 let otherUrl: string;
 const heard: IncomingMessage[] = [];
-/** What the other service answers: it would take the session, and give one of its own. */
+/** The answers of the other service, which would take the session and give one of its own. */
 let answer: { status: number; body: unknown; headers?: Record<string, string> };
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ test.each([
 ])('%s %s sends nothing to another service, says whose the session is, and keeps it', async (...args) => {
   writeFileSync(join(laptop.folder, 'a-file'), 'x');
   const before = keptBy(laptop);
-  // Expired, its credential would go first.
+  // If the session has expired, its credential would be sent first.
   const expired = JSON.stringify({ ...(JSON.parse(before) as object), access_token_expires_at: 1 });
   for (const kept of [before, expired]) {
     writeFileSync(join(laptop.config, 'session.json'), kept);
@@ -87,7 +87,7 @@ test.each([
   expect(await run.status).not.toBe(0);
   expect(run.stderr()).toMatch(/^baton: /);
 
-  // The service did not hear of it.
+  // The service did not learn of it.
   const kept = keptBy(laptop);
   expect(await laptop.run(['logout'], withUrl(url)).status).not.toBe(0);
   expect(keptBy(laptop)).toBe(kept);

@@ -23,8 +23,8 @@ export function secretOf(link: string): Uint8Array {
 }
 
 /**
- * Lets a device in and replaces the key of a new account as a careless program would, which encrypts none of it: the service
- * cannot tell, because it opens nothing.
+ * Lets a device in and replaces the key of a new account like a careless program, which encrypts nothing. The service cannot
+ * tell, because it opens nothing.
  */
 export async function plantCarelessly({ terminal, devices, door }: Terminals): Promise<Secrets> {
   const [careless] = await devices('Careless');
@@ -39,7 +39,7 @@ export async function plantCarelessly({ terminal, devices, door }: Terminals): P
   const members = [{ device_id, kind: 'cli', ...(await publicKeysOf(keys)), since: 1 }];
   const [olderKey, accountKey] = [randomBytes(32), randomBytes(32)];
   const ringOf = async (n: number, key: Uint8Array<ArrayBuffer>, prev_hash: string, older: string) => {
-    // As long as a wrapped key.
+    // This has the length of a wrapped key.
     const wraps = { [device_id]: toBase64url(concat(Uint8Array.of(2), new Uint8Array(65), key, new Uint8Array(16))) };
     const head = { v: 1, service, user_id, n, prev_hash, epoch: n, key_id: await keyIdOf(key) } as const;
     return signRing({ ...head, members, wraps, older }, keys);

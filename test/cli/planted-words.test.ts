@@ -14,8 +14,8 @@ import { plantCarelessly, type Secrets, secretOf } from './planted-keys.ts';
 import { makeTerminals, type Terminal } from './terminal.ts';
 
 /*
- * Words that are nowhere by chance, in every kind of content, of the command line and of the library. What an installation
- * writes down is searched for them. The same search finds each word when the devices have no keys.
+ * Words that occur nowhere by chance are in every kind of content, of the command line and of the library. The test searches
+ * everything that an installation writes down for them. The same search finds each word when the devices have no keys.
  */
 
 let site: WatchedSite;
@@ -29,7 +29,7 @@ const KINDS = [
 type Words = Record<(typeof KINDS)[number], string>;
 const makeWords = (): Words => Object.fromEntries(KINDS.map((kind) => [kind, rareWord(kind.toLowerCase())])) as Words;
 
-/** A path from device to device that sends one signal, and leaves the bytes to the relay. */
+/** Makes a path from device to device that sends one signal, and leaves the bytes to the relay. */
 function speaking(offer: string, answer: string): PeerToPeer {
   const side = { isOpen: false, there() {}, nudge() {}, stored() {}, take() {} };
   const say = ({ caller, run }: Pick<PeerSendingParts, 'caller' | 'run'>, to: string, kind: string, sdp: string) =>
@@ -52,7 +52,7 @@ function speaking(offer: string, answer: string): PeerToPeer {
   return made;
 }
 
-/** The library, as the device of a terminal. */
+/** Makes a client of the library that is the device of a terminal. */
 function libraryOf({ config }: Terminal, words: Words, isKeyed: boolean) {
   const [baseUrl, session] = [site.url, fileSession(join(config, 'session.json'))];
   const sealing = makeSealing({ baseUrl, session, sha256, ...sealingFiles(config) });
@@ -78,7 +78,7 @@ async function plantWithProgram(laptop: Terminal, words: Words): Promise<void> {
   await laptop.ok(['send', '-', '--to', 'Phone', '--leave', '--name', words.cliPipedName], { input: words.cliPiped });
 }
 
-/** Leaves a text and a file for a device that is here for an hour, and one of its own for the phone. */
+/** Leaves a text and a file for a device that is here for an hour, and a text of that device for the phone. */
 async function plantForGuest(laptop: Terminal, guest: Terminal, words: Words): Promise<void> {
   await laptop.ok(['message', 'Visitor', words.guestMessage]);
   mkdirSync(join(laptop.folder, 'guest'));
@@ -115,7 +115,7 @@ async function plantTexts(robot: ReturnType<typeof libraryOf>, words: Words, isK
     const pushed = site.push.pushes.length;
     if (keyring === null) await baton.messages.send(name, text);
     else await sealing.texts.send(keyring, { to, text, devices });
-    // Texts that wait for their push together become one push, without the words of each.
+    // Texts that wait together for their push become one push, without any of their words.
     await site.push.received(pushed + 1);
   }
   if (keyring === null) await baton.clipboard.set(words.libClipboard);
@@ -178,7 +178,7 @@ async function plant([laptop, phone, robot, visitor]: readonly Terminal[], isKey
   return words;
 }
 
-/** Lets a device in and removes it, so that the key of the account is replaced. Returns what was secret. */
+/** Lets a device in and removes it, so that the key of the account is replaced. Returns the secrets. */
 async function replaceKey(laptop: Terminal): Promise<Secrets> {
   const library = libraryOf(laptop, makeWords(), true);
   const [, , link] = await approve(laptop, terminals.terminal().run(['login', site.url, '--name', 'Spare']));
@@ -188,7 +188,7 @@ async function replaceKey(laptop: Terminal): Promise<Secrets> {
   return { accountKey: now.key, olderKey: before.key, linkSecret: secretOf(link) };
 }
 
-/** Returns where each secret is found, in whatever form. */
+/** Returns where each secret is found, in any form. */
 const findSecrets = (secrets: Secrets, places: Parameters<typeof findWords>[1]): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(secrets).map(([kind, bytes]) => [

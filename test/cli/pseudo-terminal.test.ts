@@ -8,7 +8,7 @@ const SHOW_CURSOR = '\x1b[?25h';
 const ERASE_LINE = '\x1b[2K';
 /** The width of the terminal that the programs run on. */
 const COLUMNS = 80;
-/** So that a terminal would begin a line with what looks like another one, wherever the text begins. */
+/** Repeats the line at every offset, so that one copy begins a line of the terminal, wherever the text begins. */
 const fake = (line: string): string => Array.from({ length: COLUMNS }, (_, at) => ' '.repeat(at) + line).join('');
 
 let cli: CliSite;
@@ -22,7 +22,7 @@ afterAll(() => cli.stop());
 
 test('a line moves while a file is sent, and Ctrl-C leaves the terminal as it was and says how to go on', async () => {
   writeFileSync(join(laptop.folder, 'big.bin'), Buffer.alloc(64 * 1024 * 1024, 7));
-  // Nobody takes it: it stands still when the relay is full.
+  // Nobody receives it, so it stops when the relay is full.
   const run = laptop.run(['send', 'big.bin', '--to', 'Phone'], { onTerminal: true });
   await run.says(/ % {2}[\d.]+ MiB of 64\.0 MiB/);
   expect(run.stdout()).toContain(HIDE_CURSOR);
@@ -52,7 +52,7 @@ test('the line of a receiver says for whom it waits', async () => {
   expect(await run.status).toBe(130);
 });
 
-/** The link that is shown, at the address where these programs reach the service. */
+/** Returns the shown link, with the address at which these programs reach the service. */
 async function inviteOf(inviting: ReturnType<Terminal['run']>): Promise<string> {
   const [link] = await inviting.says(/http:\/\/localhost:8080\/join\?i=[\w-]{22}#s=[\w-]{22}/);
   return link.replace('http://localhost:8080', cli.door.url);

@@ -15,7 +15,7 @@ let tablet: Terminal;
 beforeAll(async () => {
   cli = await startCliSite();
   [laptop, phone, tablet] = (await cli.devices('Laptop', 'Phone', 'Tablet')) as [Terminal, Terminal, Terminal];
-  // A device that makes no request after it was let in is signed out again.
+  // Without a request after it was let in, the device would be signed out again.
   await tablet.ok(['status']);
 });
 afterAll(() => cli.stop());
@@ -28,7 +28,7 @@ function put(terminal: Terminal, name: string, size: number): string {
   return digest(bytes);
 }
 
-/** Resolves when a part of that many bytes lies in the folder. */
+/** Resolves when a part of this many bytes lies in the folder. */
 async function partOf(folder: string, bytes: number): Promise<void> {
   const at = join(phone.folder, folder, '.baton-parts');
   for (const until = Date.now() + 60_000; Date.now() < until; ) {
@@ -39,12 +39,12 @@ async function partOf(folder: string, bytes: number): Promise<void> {
   throw new Error('nothing was stored');
 }
 
-/** Takes what is left of a disk. */
+/** Fills the rest of a disk. */
 function fill(path: string): void {
   try {
     writeFileSync(path, Buffer.alloc(90 * MIB));
   } catch {
-    // Until there is no more.
+    // The disk is full now.
   }
 }
 
@@ -95,7 +95,7 @@ test('a sender that was interrupted keeps nobody waiting; it is listed, and canc
   const once = phone.run(['receive', '--dir', 'once', '--yes', '--once']);
   await once.says(/Waiting for files/);
   await laptop.ok(['send', 'small.txt', '--to', 'Phone']);
-  // What it has of the other one stays for as long as that can be gone on with.
+  // Its part of the other file stays for as long as the transfer can go on.
   const stored = () => readdirSync(join(phone.folder, 'once'));
   expect([await once.status, stored().filter((name) => name !== '.baton-parts')]).toEqual([0, ['small.txt']]);
 
@@ -106,7 +106,7 @@ test('a sender that was interrupted keeps nobody waiting; it is listed, and canc
   expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
   await phone.ok(['cancel', live.transfer_id], { status: 4 });
 
-  // The next start of either names what was not sent.
+  // The next start of either program names what was not sent.
   const next = phone.run(['receive', '--dir', 'beside', '--yes']);
   await next.says(/Not received from Tablet.*stale\.bin/);
   next.child.kill('SIGINT');
@@ -159,7 +159,7 @@ test('the question names the first files, and a pack that says it holds none is 
   const one = await baton.transfers.send('Phone', files.slice(4));
   await asking.says(/Laptop sends pack\.tar, 1 B\. Take it\?/);
   await one.cancel();
-  // A question whose offer is over goes away by itself.
+  // A question goes away by itself when its offer is over.
   await asking.says(/taken back/);
   await baton.close();
   asking.child.stdin?.write('\x03');

@@ -4,7 +4,10 @@ import { makeSealing } from '../../shared/client/sealing.ts';
 import { devicesWithKeys, jsonOf } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
-/* A session without keys can have all keys of its account removed a day later, unless a device with keys cancels that. */
+/*
+ * A session without keys can announce the removal of all keys of its account, a day later. A device with keys can
+ * cancel that.
+ */
 
 let cli: CliSite;
 let laptop: Terminal;
@@ -23,7 +26,7 @@ afterAll(() => cli.stop());
 
 const SAID = 'All keys of this account are removed on';
 
-/** Announces the removal of all keys, as a device without keys. */
+/** Announces the removal of all keys as a device without keys. */
 async function announce(): Promise<void> {
   const session = fileSession(join(old.config, 'session.json'));
   const { deletions } = makeSealing({ baseUrl: cli.door.url, session, sha256, ...sealingFiles(old.config) });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { devicesWithKeys, jsonOf } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
-/* Devices with keys that left while no command of the account was connected: nobody has heard of it. */
+/* Devices with keys left while no command of the account was connected, so nobody has heard of it. */
 
 let cli: CliSite;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => cli.stop());
 const SAID = 'With the key of the account, and not signed in any more';
 const DAY_MS = 86_400_000;
 
-/** Makes an account of which one device has left. Returns the others, and the id of that device. */
+/** Makes an account that one device has left. Returns the others, and the id of that device. */
 async function accountWithoutThird(): Promise<[Terminal, Terminal, string]> {
   const [laptop, phone, third] = (await devicesWithKeys(cli, ['Laptop', 'Phone', 'Third'])) as [
     Terminal,
@@ -78,7 +78,10 @@ test('a message of a device that was removed says so', async () => {
 });
 
 describe('an interrupted send that goes on', () => {
-  /** Begins a send that nobody receives, and interrupts it. Returns the other devices of its account, and one that left. */
+  /**
+   * Begins a send that nobody receives, and interrupts it. Returns the other devices of its account, and the id of one
+   * that left.
+   */
   async function interrupted(): Promise<[Terminal, Terminal, string]> {
     const [laptop, phone, id] = await accountWithoutThird();
     writeFileSync(join(laptop.folder, 'a.txt'), 'a');

@@ -5,7 +5,7 @@ import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.
 
 /*
  * The clipboard of a computer and that of the account. The clipboard programs are scripts that take the arguments of the real
- * ones (xclip 0.13, wl-clipboard 2.2), and refuse any others. A folder is the clipboard: a file for each type.
+ * ones (xclip 0.13, wl-clipboard 2.2), and refuse any others. A folder acts as the clipboard, with a file for each type.
  */
 
 let cli: CliSite;
@@ -47,7 +47,7 @@ const WL_COPY = `#!/bin/sh
 rm -f "$BOARD"/*; cat >"$BOARD/.new"; mv "$BOARD/.new" "$BOARD/text+plain"
 `;
 
-/** The clipboard of a computer, with these programs before all others. */
+/** Makes the clipboard of a computer, with these programs before all others. */
 function computer({ folder }: Terminal, programs: Record<string, string>, screen: Record<string, string>) {
   const [bin, board] = [join(folder, 'bin'), join(folder, 'board')];
   for (const each of [bin, board]) {
@@ -107,7 +107,7 @@ test('a text goes from one computer to the other and back, each once, and nothin
   await until(() => one.has() === 'from the desktop');
   await phone.ok(['copy'], { input: 'from the phone' });
   await until(() => one.has() === 'from the phone' && two.has() === 'from the phone');
-  // Every look of the next seconds would send what goes round.
+  // If a text went round, every look of the next seconds would send it again.
   await phone.ok(['paste']);
   const looks = 3;
   for (let look = 0; look < looks; look += 1) await phone.ok(['paste']);

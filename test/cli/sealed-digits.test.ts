@@ -20,7 +20,7 @@ afterAll(() => cli.stop());
 const hasKeys = ({ config }: Terminal): boolean => existsSync(join(config, 'keys.json'));
 const hasApproval = ({ config }: Terminal): boolean => existsSync(join(config, 'grant.json'));
 
-/** Runs commands that would send or show something; each of them refuses. */
+/** Runs commands that would send or show something. Each of them must refuse. */
 async function expectRefusals(device: Terminal): Promise<void> {
   writeFileSync(join(device.folder, 'secret.txt'), 'secret');
   const all = [
@@ -37,7 +37,7 @@ async function expectRefusals(device: Terminal): Promise<void> {
   expect([hasKeys(device), hasApproval(device)]).toEqual([false, true]);
 }
 
-/** Compares the digits by `keys link`, on a terminal. */
+/** Compares the digits with `keys link` on a terminal. */
 async function compare(device: Terminal, digits: string, answer: 'y' | 'n'): Promise<Run> {
   const linking = device.run(['keys', 'link'], { onTerminal: true });
   await linking.says(new RegExp(`Check code: ${digits}\\. Are the digits the same on the other device\\?`));
@@ -110,7 +110,7 @@ test('a device whose digits were not compared does not go on with what it had be
 });
 
 describe('a new device that ended between its approval and the question', () => {
-  /** Keeps the approval as a login does, which dies then. Returns the digits of the approver. */
+  /** Stores an approval like a login that dies right after. Returns the digits of the approver. */
   async function approvedDevice(name: string): Promise<{ device: Terminal; digits: string }> {
     const device = cli.terminal();
     const asking = await makeAsking(sealingFiles(device.config));

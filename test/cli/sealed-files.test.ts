@@ -32,14 +32,14 @@ async function receiving(folder: string, ...more: string[]): Promise<Run> {
   return run;
 }
 
-/** Every file under a folder of the phone. */
+/** Returns every file under a folder of the phone. */
 function filesIn(folder: string): string[] {
   const at = join(phone.folder, folder);
   const found = existsSync(at) ? readdirSync(at, { recursive: true, withFileTypes: true }) : [];
   return found.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
 }
 
-/** Resolves when so much of a file is stored under the folder. */
+/** Resolves when this much of a file is stored under the folder. */
 async function stored(folder: string, bytes: number): Promise<void> {
   const sizes = () => filesIn(folder).map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0);
   for (const until = Date.now() + 60_000; Date.now() < until; ) {

@@ -8,7 +8,7 @@ import { dumpsHolding } from '../support/redis/stored.ts';
 import { approve, devicesWithKeys, jsonOf, type Line } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
-/* A device that was let in for an hour, in an encrypted account: what is sent to it is sealed for it, and nothing else is. */
+/* A device is let in for an hour, in an encrypted account. What is sent to it is sealed for it, and nothing else is. */
 
 let cli: CliSite;
 let redis: ReturnType<typeof connectTo>;
@@ -52,7 +52,7 @@ test('a device for an hour gets keys of its own, and no key of the account', asy
   expect(Object.keys(ring.wraps)).toHaveLength(2);
 });
 
-/** Returns when the guests of the only account with such a guest end. */
+/** Returns the times at which the guests end, in the only account with such a guest. */
 async function endsOf(guestId: string): Promise<number[]> {
   for (const key of await keysUnder(redis, cli.site.prefix)) {
     const stored = (await redis.type(key)) === 'hash' ? await redis.hget(key, 'guests') : null;

@@ -1,7 +1,7 @@
 import { devicesWithKeys, jsonOf } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
-/* The other direction of linking: a device with keys invites, and the digits of the new device are typed there. */
+/* The other direction of linking: a device with keys invites, and its user types the digits of the new device there. */
 
 let cli: CliSite;
 let laptop: Terminal;

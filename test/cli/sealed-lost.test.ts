@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { approve, devicesWithKeys, jsonOf } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
-/* A device whose session is there, and whose keys are not. */
+/* A device has its session, but not its keys. */
 
 let cli: CliSite;
 beforeAll(async () => {
@@ -54,13 +54,13 @@ test('a device whose keys are gone does not go on with what it had begun to send
   loseKeys(phone);
   expect(await refusal(phone, ['send', '--continue'])).toBe('keys_lost');
   const receiving = laptop.run(['receive', '--yes', '--once']);
-  // It was sealed when it was begun, and stays so.
+  // The send was sealed when it began, and stays sealed.
   expect(await jsonOf(phone, 'send', '--continue', '--plain')).toMatchObject([{ sealed: true, state: 'DONE' }]);
   expect(await receiving.status).toBe(0);
 });
 
 test('a device whose keys are gone takes nothing unencrypted for what its user expects', async () => {
-  // Both, so that Laptop sends what the service could have written.
+  // Both lose their keys, so that Laptop can send what the service could have written.
   const [laptop, phone] = (await devicesWithKeys(cli, ['Laptop', 'Phone'])) as [Terminal, Terminal];
   loseKeys(phone);
   loseKeys(laptop);
@@ -87,7 +87,7 @@ test('a device whose keys are gone says that it can give none, before it lets an
   const [link] = await login.says(/http:\/\/\S+\/link\?\S+/);
   expect((await phone.ok(['approve', link, '--yes'])).stderr).toContain('it can give no keys');
   expect(await login.status).toBe(0);
-  // Without keys, and never with some: nothing is to be said.
+  // The visitor never had keys, so there is nothing to say.
   const other = cli.terminal();
   const second = other.run(['login', cli.door.url, '--name', 'Other']);
   const [next] = await second.says(/http:\/\/\S+\/link\?\S+/);
@@ -120,7 +120,7 @@ test('a device that was known without keys, and got some, sends nothing unencryp
 test('a device without keys asks once whether it had any, and not with each command', async () => {
   const [laptop] = (await cli.devices('Laptop', 'Phone')) as [Terminal, Terminal];
   await laptop.ok(['message', 'Phone', 'one']);
-  // The answer to another question would never come.
+  // The answer to another such question would never come.
   void cli.door.keepAnswer('GET /api/keys');
   expect((await laptop.ok(['message', 'Phone', 'two'])).stdout).toContain('Phone');
 });

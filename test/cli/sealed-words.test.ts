@@ -26,7 +26,7 @@ test('a device that has lost its keys gets them by the recovery words, and reads
   expect(await jsonOf(phone, 'inbox')).toMatchObject([{ content: 'waits', sealed: true }]);
   await phone.ok(['message', 'Laptop', 'back']);
   expect(await jsonOf(laptop, 'inbox')).toMatchObject([{ content: 'back', sealed: true }]);
-  // They can be renewed at any time, and stay the same.
+  // The words can be renewed at any time, and stay the same.
   expect((await laptop.ok(['keys', 'renew'], { input: 'no such words', status: 1 })).stderr).toContain(
     'These are not the recovery words of this account',
   );
@@ -35,7 +35,7 @@ test('a device that has lost its keys gets them by the recovery words, and reads
   expect(JSON.parse(renewed.stdout)).toEqual({ renewed: true, n: n + 1 });
   rmSync(join(phone.config, 'keys.json'));
   await phone.ok(['keys', 'recover'], { input: words });
-  // New words are asked for, and there is nobody to ask.
+  // The command asks before it makes new words, and there is nobody to ask.
   await laptop.ok(['keys', 'words'], { status: 2 });
   const [newer] = await jsonOf(laptop, 'keys', 'words', '--yes');
   expect(newer?.['words']).not.toBe(words);

@@ -5,7 +5,10 @@ import { dumpsHolding } from '../support/redis/stored.ts';
 import { approve, devicesWithKeys, jsonOf, type Line } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
-/* An account that is encrypted, as its users have it: what the service keeps of it, and what becomes of what it changes. */
+/*
+ * An encrypted account as its users have it: what the service keeps of it, and what becomes of anything that the
+ * service changes.
+ */
 
 let cli: CliSite;
 let redis: ReturnType<typeof connectTo>;
@@ -153,7 +156,7 @@ describe('texts', () => {
     expect(await json(laptop, 'inbox')).toMatchObject([{ content: 'without it', sealed: true }]);
     expect(kept).not.toContain('"n":4');
 
-    // A command that is connected hears of it, and the next ones know.
+    // A connected command hears of it, and the next ones know.
     const listening = laptop.run(['receive', '--dir', 'in', '--yes']);
     await listening.says(/Waiting for/);
     await phone.ok(['logout']);

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 /*
- * `npm run test:cli:seeded -- --runs 200`: the runs of seeded.test.ts, as many as are wanted. `--seed N`, which a run that
- * failed has printed, has the same files, faults and times again; with `--path P` that one run alone.
+ * `npm run test:cli:seeded -- --runs 200`: does this many runs of seeded.test.ts. `--seed N`, which a failed run prints,
+ * repeats the same files, faults and times. With `--path P` it repeats only that one run.
  */
 
 const { values } = parseArgs({

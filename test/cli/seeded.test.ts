@@ -6,15 +6,15 @@ import fc from 'fast-check';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
 
 /*
- * Real programs against real replicas, under a schedule that a seed makes: the sender and receivers are killed, a second
- * receiver takes part, the disk fills up, names are odd. At the end every file is there whole, once, or was named as failed:
- * by the program that lived at once, by one that was killed at its next start.
+ * Real programs run against real replicas, under a schedule that a seed makes: the sender and receivers are killed, a second
+ * receiver takes part, the disk fills up, names are odd. In the end every file is there whole and once, or was named as failed.
+ * A program that lives names it at once, and a killed one at its next start.
  */
 
 const { APP_TEST_SEEDED_RUNS: runs, APP_TEST_SEEDED_SEED: seed, APP_TEST_SEEDED_PATH: path } = process.env;
 const RUNS = Number(runs || 20);
 const WITHIN_MS = 90_000;
-/** Room for what `receive` wants to be free, and for the files. */
+/** Room for the space that `receive` wants to be free, and for the files. */
 const DISK_MIB = 40;
 
 let cli: CliSite;
@@ -65,7 +65,7 @@ const schedule = fc.record({
 });
 type Schedule = typeof schedule extends fc.Arbitrary<infer T> ? T : never;
 
-/** No two files have the same bytes: each is known by its own. */
+/** No two files have the same bytes, so each is recognised by its own. */
 function bytesOf(length: number, salt: string): Buffer {
   const start = Buffer.from(`${salt}\n`);
   const block = createHash('sha256').update(salt).digest();
@@ -73,7 +73,7 @@ function bytesOf(length: number, salt: string): Buffer {
 }
 const digest = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Writes what is sent; the digests by name. */
+/** Writes the files that are sent. Returns their digests by name. */
 function prepare({ files, packed }: Schedule, top: string): Map<string, string> {
   const sent = new Map<string, string>();
   const put = (name: string, length: number) => {
@@ -87,7 +87,7 @@ function prepare({ files, packed }: Schedule, top: string): Map<string, string> 
   return sent;
 }
 
-/** The files that have a name, by their bytes. */
+/** Returns the digests of the finished files in the folder. */
 function found(folder: string): string[] {
   const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
   return entries
@@ -100,7 +100,7 @@ function fill(folder: string): void {
   try {
     writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize, 1));
   } catch {
-    // Somebody else has taken the rest of it.
+    // Another program has taken the rest.
   }
 }
 
@@ -116,16 +116,16 @@ async function within<T>(what: string, promise: Promise<T>, story: () => string)
   }
 }
 
-/** A time of the schedule, not a wait for something. */
+/** This is a time of the schedule, not a wait for something. */
 const after = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
-/** What a program was asked, how it ended and what it said. */
+/** Returns the arguments of a program, how it ended, and its output. */
 function told({ child, stdout, stderr }: Run): string {
   const end = child.signalCode ?? child.exitCode ?? 'it still runs';
   return `baton ${child.spawnargs.slice(2).join(' ')} (process ${child.pid}, end: ${end})\n${stdout()}${stderr()}`;
 }
 
-/** What is kept for the next start. */
+/** Returns what is kept for the next start. */
 const keptIn = (folder: string): string => (existsSync(folder) ? readdirSync(folder).join(' ') : '') || 'nothing';
 
 let count = 0;
@@ -146,7 +146,7 @@ async function play(plan: Schedule): Promise<void> {
   const story = () => [...all.map(told), kept()].join('\n---\n');
   const receive = () => keep(phone.run(['receive', '--dir', into, '--yes', '--json']));
   const send = () => keep(laptop.run(['send', name, '--to', 'Phone', '--json']));
-  /** One that was killed before it had begun left nothing to go on with. */
+  /** A sender that was killed before it had begun left nothing to go on with. */
   const hasBegun = () => {
     const sends = join(laptop.config, 'sends');
     return existsSync(sends) && readdirSync(sends).some((file) => /\.(json|begun)$/.test(file));
@@ -163,7 +163,7 @@ async function play(plan: Schedule): Promise<void> {
       if (kind === 'kill-sender' && !isOver(sender)) {
         sender.child.kill('SIGKILL');
         await sender.status;
-        // What was said to be sent is not sent again.
+        // What counts as sent is not sent again.
         if (!/"state":"DONE"/.test(sender.stdout())) sender = goOn();
       } else if (kind === 'kill-receiver' || kind === 'stop-receiver') {
         const [first] = receivers;
@@ -174,12 +174,12 @@ async function play(plan: Schedule): Promise<void> {
       else if (kind === 'fill' && isOnDisk) fill(disk);
     }
     await within('the sender', sender.status, story);
-    // What is taken last is said before it ends.
+    // This message comes last, so everything before it has been reported.
     const last = keep(laptop.run(['message', 'Phone', 'over', '--json']));
     await within('a message', last.status, story);
     for (const run of receivers) run.child.kill('SIGINT');
     for (const run of receivers) await within('a receiver', run.status, story);
-    // The next start names what a killed one had not.
+    // The next start names what a killed program had not named.
     const next = receive();
     await within('the next start', settled(next), story);
     const nextSend = keep(laptop.run(['send', '--continue', '--json']));
@@ -192,7 +192,7 @@ async function play(plan: Schedule): Promise<void> {
   }
 }
 
-/** A receiver that has looked at what was left and has nothing to take ends by Ctrl-C. */
+/** Ends a receiver by Ctrl-C, once it has looked at what was left and has nothing to take. */
 async function settled(run: Run): Promise<void> {
   const config = join(phone.config, 'receives');
   for (;;) {
@@ -203,7 +203,7 @@ async function settled(run: Run): Promise<void> {
   await run.status;
 }
 
-/** Every name in the lists of what failed. What a sentence cuts to `and 4 more` is no name. */
+/** Returns every name in the lists of what failed. A sentence that shortens to `and 4 more` names no file. */
 function failedNames(programs: readonly Run[]): Set<string> {
   const lines = programs.flatMap((run) => `${run.stdout()}\n${run.stderr()}`.split('\n'));
   const results = lines
@@ -213,7 +213,7 @@ function failedNames(programs: readonly Run[]): Set<string> {
   return new Set(lists.flatMap((list) => (Array.isArray(list) ? (list as string[]) : [])));
 }
 
-/** By its own name, that of the folder that was sent, or for a small file that of its archive. */
+/** Tells whether a file is named: by its own name, by that of the sent folder, or for a small file by that of its archive. */
 function isNamed(failed: ReadonlySet<string>, top: string, name: string): boolean {
   if (failed.has(`${top}/${name}`) || failed.has(top)) return true;
   return [...failed].some((one) => one.startsWith(top) && /^(?:\.\d+)?\.tar$/.test(one.slice(top.length)));
@@ -251,7 +251,7 @@ test(
       ...{ numRuns: RUNS, seed: chosen, endOnFailure: true },
       ...(path && { path }),
     });
-    // The invariant that broke and what every program said, then the schedule.
+    // The error has the invariant that broke and what every program said, and then the schedule.
     const why = details.errorInstance instanceof Error ? details.errorInstance.message : String(details.errorInstance);
     if (details.failed) throw new Error(`${why}\n\n${fc.defaultReportMessage(details)}`);
     expect(details.failed).toBe(false);

@@ -70,7 +70,7 @@ describe('--to more than once', () => {
     await first.says(/Tablet is not connected/);
     await stop(first, 'SIGKILL');
     const runs = await Promise.all([receiving(phone, 'killed'), receiving(tablet, 'killed')]);
-    // A receiver may have taken everything by now, because it all fits in the relay.
+    // A receiver may have taken everything by now, because all of it fits in the relay.
     expect((await laptop.ok(args)).stdout.match(/Sent to \w+/g)?.toSorted()).toEqual([
       'Sent to Phone',
       'Sent to Tablet',
@@ -174,7 +174,7 @@ describe('--watch', () => {
     put('once.txt', 'once');
     await first.says(/is not connected/);
     await stop(first, 'SIGKILL');
-    // The program asks first what became of it, and again when it goes on.
+    // The program first asks what became of it, and asks again when it goes on.
     const asked = cli.door.keepAnswer('GET /api/transfer/', 1);
     const second = start('Phone');
     await asked;

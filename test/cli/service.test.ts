@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
 /*
- * A test has no systemd of a user. A program in its place notes what it is told, and the command that the unit has is run
- * as systemd would run it.
+ * A test has no systemd of a user. A program in its place notes what it is told, and the test runs the command of the unit as
+ * systemd would.
  */
 
 let cli: CliSite;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => cli.stop());
 
-/** Puts a program into the path of a device that notes its arguments. */
+/** Puts a program that notes its arguments into the path of a device. */
 function noting(terminal: Terminal, name: string, ends = 0): () => string[] {
   const folder = join(terminal.folder, 'bin');
   const notes = join(folder, `${name}.notes`);

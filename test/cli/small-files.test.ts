@@ -6,7 +6,7 @@ import { fileSession } from '../../shared/client/node.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
 const FILES = 4_000;
-/** All of them are some twenty packs, of which eight at most are in the relay. */
+/** The files make some twenty packs. At most eight of these are in the relay at a time. */
 const BYTES = 4_500;
 const PATIENCE_MS = 300_000;
 
@@ -25,7 +25,7 @@ afterAll(() => cli.stop());
 
 const digest = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-/** How many packs are in the record of what is stored, as long as the transfer is not over. */
+/** Returns how many packs are in the record of what is stored, until the transfer is over. */
 function listed(): number {
   const at = join(phone.config, 'receives');
   const record = existsSync(at) ? readdirSync(at).find((name) => name.endsWith('.jsonl')) : undefined;
@@ -93,7 +93,7 @@ test(
   PATIENCE_MS,
 );
 
-/** An archive of one empty file under that name, made by hand. */
+/** Returns an archive of one empty file under that name, made by hand. */
 function archiveOf(name: string, kind = '0'): Uint8Array {
   const header = Buffer.alloc(512);
   header.write(name, 0);

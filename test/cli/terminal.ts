@@ -18,16 +18,16 @@ export interface Run {
   readonly child: ChildProcess;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Resolves when either output has this in it, to what matched. */
+  /** Resolves to the match as soon as either output matches. */
   says(pattern: RegExp): Promise<RegExpMatchArray>;
-  /** Its end: the status, or 128 and the signal's number. */
+  /** Its end: the status, or 128 plus the signal's number. */
   readonly status: Promise<number>;
-  /** The most memory that it had so far. */
+  /** Returns the most memory that it has had so far. */
   peakMib(): number;
 }
 
 interface RunOptions {
-  /** Runs it on a pseudo-terminal of 80 columns: both outputs come as one, and what is written to its input are keys. */
+  /** Runs it on a pseudo-terminal of 80 columns: both outputs come as one, and input counts as keys. */
   onTerminal?: boolean;
   input?: string | NodeJS.ReadableStream;
   env?: Record<string, string>;
@@ -40,7 +40,7 @@ export interface Terminal {
   readonly folder: string;
   readonly config: string;
   run(args: readonly string[], options?: RunOptions): Run;
-  /** Runs it to its end; throws when the status is another one than `status`. */
+  /** Runs it to its end. Throws if its status is not `status`. */
   ok(
     args: readonly string[],
     options?: { input?: string; status?: number },
@@ -51,27 +51,31 @@ export interface Terminal {
 export interface Terminals {
   readonly door: { readonly url: string };
   terminal(): Terminal;
-  /** Terminals that are devices of one account, by these names. */
+  /** Makes terminals that are devices of one account, by these names. */
   devices(...names: string[]): Promise<Terminal[]>;
 }
 
-/** Replicas, a broker, and terminals. The door is one address for both replicas, which can be shut. */
+/** Replicas, a broker, and terminals. The door is one address for both replicas, and can be shut. */
 export interface CliSite extends Terminals {
   readonly site: SignInSite;
   readonly door: Door;
   stop(): Promise<void>;
 }
 
-/** A balancer of the simplest kind: each connection goes to the replica that is on. */
+/** A very simple balancer: each connection goes to the current replica. */
 export interface Door {
   readonly url: string;
   lead(url: string): void;
-  /** Ends every connection, and takes no other until it is opened again. */
+  /** Ends every connection, and accepts no other until it is opened again. */
   shut(): void;
   open(): void;
-  /** The answer to a request that begins like this goes to nobody, after so many that pass. Resolves when there is one. */
+  /**
+   * Keeps back the answer to a request that begins like this, after this many that pass. Resolves when there is one.
+   */
   keepAnswer(request: string, passed?: number): Promise<void>;
-  /** Refuses each request that begins like this, and has its client wait so long. None of them reaches a replica. */
+  /**
+   * Refuses each request that begins like this, and makes its client wait this long. None of them reaches a replica.
+   */
   refuse(request: string, code: string, retryAfterSeconds: number): void;
 }
 
@@ -105,7 +109,7 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
       kept.passed -= 1;
       if (kept.passed >= 0) return;
       upstream.unpipe(client);
-      // Without a reader it stands still.
+      // Without a reader it would stop.
       upstream.once('data', kept.resolve).resume();
       kept = null;
     });
@@ -146,7 +150,9 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
   };
 }
 
-/** The words of a command that runs these on a pseudo-terminal, and ends as they end (`script` of util-linux). */
+/**
+ * Returns the words of a command that runs these on a pseudo-terminal, and ends as they end (`script` of util-linux).
+ */
 function terminalCommand(words: readonly string[]): string[] {
   const quoted = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
   return ['script', '--quiet', '--return', '--command', `stty cols 80 rows 24; exec ${quoted.join(' ')}`, '/dev/null'];
