@@ -190,7 +190,7 @@ describe('the run itself', () => {
 
   const KINDS = ['kill', 'drain'];
 
-  /** So many devices, events and faults of each kind in ten seconds. */
+  /** Puts this many devices, events and faults of each kind into ten seconds. */
   function happen({ devices = 200, events = 1_000, faults = 5 }): void {
     for (let i = planted.history.devices.length; i < devices; i++)
       planted.history.devices.push({ account: 'c', device: `c-${i}`, frames: [], connections: [], wanted: [] });

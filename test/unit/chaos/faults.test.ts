@@ -19,7 +19,7 @@ class Way {
 
 const LOSS = { since: null, times: 1 };
 
-/** Makes one fault of a replica with two ways, of which the first leads to the leases, or of a store that does as told. */
+/** Makes one fault, of a replica with two ways, or of a store that does as told. The first way leads to the leases. */
 async function make(kind: string, options: { target?: number; variant?: number; damage?: Partial<StoreDamage> } = {}) {
   const { target = 0, variant = 0.2, damage = {} } = options;
   const ways = [new Way(), new Way()] as unknown as Proxy[];

@@ -13,17 +13,17 @@ const ACCOUNTS = 5;
 const REPLICAS = ['r1', 'r2', 'r3'];
 const NUMBERS = [0, 1, 2, 3];
 
-/** Between two operations of an account. */
+/** The time between two operations of an account. */
 const EVERY_MS = [200, 1_500] as const;
 
-/** A quiet moment each minute: nothing is sent for so long before it. */
+/** Each minute has a quiet moment, before which nothing is sent for this long. */
 const MINUTE_MS = 60_000;
 const QUIET_MS = 15_000;
 
-/** What befalls a device in a minute: one fault of the store in the midst of two of replicas. */
+/** The faults of one minute: one fault of the store in the middle of two of replicas. */
 interface Trouble {
   store: Fault & { servedFrom: number };
-  /** From when on the store answers nobody. */
+  /** When the store stops answering. */
   awayFrom: number;
   paused: Fault;
   killed: Fault;
@@ -33,12 +33,12 @@ interface Trouble {
 interface Outage {
   from: number;
   to: number;
-  /** Another stream follows, or the device is told that events are missing, or what was held up flows on. */
+  /** How it ends: another stream follows, the device is told that events are missing, or what was held up flows on. */
   ends: 'reconnect' | 'reset' | 'flow';
   trouble: Trouble;
 }
 
-/** An event of the log. Its frame still lacks when and where it came. */
+/** An event of the log. Its frame does not say yet when and where it came. */
 interface Event {
   at: number;
   id: string;
@@ -48,7 +48,7 @@ interface Event {
 
 /**
  * A run in which every promise was kept, with faults that overlap: streams that break, stand still and are reset, and
- * writes that are lost. Whatever nothing excuses arrives exactly once.
+ * writes that are lost. Everything without an excuse arrives exactly once.
  */
 export function generate(random: Random): History {
   const history = emptyHistory();
@@ -70,7 +70,7 @@ function troubleAt(at: number, kind: string, random: Random): Trouble {
   const [paused, killed] = random.shuffled(REPLICAS) as [string, string];
   const [until, servedFrom] = [at + 2_000, at + 4_000];
   const loss = { since: kind === 'redis-wipe' ? null : at, until, times: 1 };
-  // A primary that was killed comes back long after its heir has served.
+  // A killed primary comes back long after its successor began to serve.
   const endedAt = kind === 'primary-kill' ? at + 17_000 : servedFrom;
   const isLoss = kind !== 'redis-kill';
   const times = { startedAt: at, endedAt, servedFrom };
@@ -88,11 +88,11 @@ function troubleAt(at: number, kind: string, random: Random): Trouble {
 const isAway = (troubles: Trouble[], at: number): boolean =>
   troubles.some(({ awayFrom, store }) => at >= awayFrom && at < store.servedFrom);
 
-/** Written in a tail that was lost, or in a store that lost everything afterwards. */
+/** Tells whether the write was in a tail that was lost, or in a store that lost everything afterwards. */
 const isLost = ({ store: { loss } }: Trouble, at: number): boolean =>
   loss !== null && at >= (loss.since ?? 0) && at < (loss.until ?? 0);
 
-/** Positions say their moment. Operations have even ones and resets odd ones, so that no two share it. */
+/** A position names its moment. Operations have even moments and resets odd ones, so that no two share one. */
 const idAt = (at: number): string => `${1_000_000 + at}-1`;
 const even = (at: number): number => Math.round(at / 2) * 2;
 
@@ -149,7 +149,7 @@ interface DeviceParts {
   random: Random;
 }
 
-/** Where the device's streams were, and when nothing came through them. */
+/** Returns the replicas of the device's streams, and the times when nothing came through them. */
 function outagesOf({ events, troubles, random }: DeviceParts): { outages: Outage[]; replicas: string[] } {
   const replicas = [random.pick(REPLICAS)];
   const outages = troubles.flatMap((trouble): Outage[] => {
@@ -165,7 +165,7 @@ function outagesOf({ events, troubles, random }: DeviceParts): { outages: Outage
   return { outages, replicas };
 }
 
-/** A device as it comes about, frame by frame. */
+/** Records the history of a device, frame by frame. */
 class Recorder {
   readonly history: DeviceHistory;
   readonly #names: string[];
@@ -189,7 +189,7 @@ class Recorder {
     this.take(at, { name: 'ready', resumed: reason === null, reason, server: 's', snapshot }, id);
   }
 
-  /** On the next of its replicas. */
+  /** Connects to the next of its replicas. */
   connect(at: number): void {
     const { connections } = this.history;
     const replica = this.#replicas[connections.length] as string;
@@ -221,7 +221,7 @@ function deviceOf(parts: DeviceParts): DeviceHistory {
     if (ends === 'reset') recorder.sendReady(to, 'gap', idAt(to));
     for (const { at, content, id } of heldUp) {
       if (ends !== 'reset') recorder.take(to + 1, content, id);
-      // What was given up and not lost waits in the mailbox, if it is a message.
+      // A message that was given up but not lost waits in the mailbox.
       else if (content.name === 'message' && !isLost(trouble, at))
         recorder.take(to + 1, { ...content, redelivered: true }, null);
     }

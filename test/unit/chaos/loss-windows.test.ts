@@ -2,8 +2,9 @@ import type { Fault } from '../../chaos/history.ts';
 import { clipboard, kindsFound, message, Planted, ready } from './planted.ts';
 
 /*
- * A primary dies at 20,000 and follows its heir from 35,000 on. What was sent in between its heir has accepted: nothing
- * of that is lost, whatever the old primary does. Each test plants what passed while the fault's end was the loss's.
+ * A primary dies at 20,000 and follows its successor from 35,000 on. The successor has accepted everything that was
+ * sent in between, so none of that is lost, whatever the old primary does. Each test plants a violation that went
+ * unnoticed while a loss lasted until the fault's end.
  */
 
 const KILLED_AT = 20_000;
@@ -14,7 +15,7 @@ beforeEach(() => {
   planted = new Planted();
 });
 
-/** What is found while the loss lasts as long as its fault, and what when it ends with the kill. */
+/** Returns what is found if the loss lasts as long as its fault (`before`), and if it ends with the kill (`now`). */
 function found(options: { since?: number | null; movedClock?: boolean } = {}): { before: string[]; now: string[] } {
   const { since = KILLED_AT - 2_000, movedClock = false } = options;
   const { faults } = planted.history;
@@ -86,7 +87,7 @@ describe('a position that was issued long after a primary was dead', () => {
 });
 
 describe('what a stream has passed by', () => {
-  /** A loss long after, of which every device is told: it covers what a stream had not come to yet. */
+  /** Adds a much later loss that every device is told of. It covers what a stream had not reached by then. */
   function loseLater(): void {
     planted.fault('flushall', 20_000, 20_010, { loss: { since: null, times: 1 } });
     for (const name of ['a-0', 'a-1']) planted.receive(name, 21_000, ready('store_lost'), '22000-1');

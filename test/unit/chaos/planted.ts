@@ -9,7 +9,7 @@ import {
   type Operation,
 } from '../../chaos/history.ts';
 
-/** The kinds of violations found, each once. */
+/** Returns the kinds of violations found, each once. */
 export const kindsFound = (history: History): string[] => [
   ...new Set(
     Object.values(check(history))
@@ -18,7 +18,7 @@ export const kindsFound = (history: History): string[] => [
   ),
 ];
 
-/** Frames of a kind without what every frame has. */
+/** Frames of a kind, without the fields that every frame has. */
 type Content = Frame extends infer F ? (F extends Frame ? Omit<F, 'at' | 'connection' | 'id'> : never) : never;
 
 export const message = (operation: number, account = 'a'): Content => ({
@@ -53,7 +53,7 @@ const device = (account: string, number: number): DeviceHistory => ({
   wanted: [{ from: 0, to: null }],
 });
 
-/** A short history of two accounts with two devices each, in which everything went well, to be spoilt. */
+/** A short history of two accounts with two devices each, in which everything went well. Tests spoil it. */
 export class Planted {
   readonly history: History = emptyHistory();
   #operations = 0;
@@ -90,7 +90,7 @@ export class Planted {
     one.frames.push({ ...content, at, id, connection: one.connections.length });
   }
 
-  /** An acknowledged operation of the first device, for the second one. */
+  /** Adds an acknowledged operation of the first device, for the second one. */
   ask(kind: 'message' | 'clipboard', at: number, account = 'a'): Operation {
     this.#operations += 1;
     const number = this.#operations;
@@ -104,7 +104,7 @@ export class Planted {
     return operation;
   }
 
-  /** An acknowledgement that took all of the messages out of the mailbox. */
+  /** Adds an acknowledgement that took all of the messages out of the mailbox. */
   acknowledge(by: string, at: number, messageIds: string[]): void {
     this.#operations += 1;
     const asked = { number: this.#operations, account: 'a', device: by, sentAt: at, answeredAt: at + 1, code: null };
@@ -112,7 +112,7 @@ export class Planted {
     this.history.operations.push({ ...asked, kind: 'ack', outcome, messageIds, acked: messageIds.length });
   }
 
-  /** A message that arrives at once. */
+  /** Adds a message that arrives at once. */
   deliver(at: number, id: string): Operation {
     const operation = this.ask('message', at);
     this.receive('a-1', at + 1, message(operation.number), id);
@@ -127,7 +127,7 @@ export class Planted {
     this.history.faults.push({ kind, target: 'r1', startedAt: from, endedAt: to, ...harmless, ...rest });
   }
 
-  /** Quiet: everybody was there, and whatever was sent more than ten seconds before must have arrived. */
+  /** Adds a quiet moment: everybody was there, and anything sent more than ten seconds before must have arrived. */
   quiet(at: number, wanted = ['a-0', 'a-1'], online = wanted): void {
     this.history.checkpoints.push({
       number: this.history.checkpoints.length + 1,

@@ -4,7 +4,7 @@ import { Takeovers } from '../../chaos/stores/takeovers.ts';
 
 const { jest } = import.meta;
 
-/** A node that says of its role what the test says. */
+/** A node that reports the role that the test gives it. */
 class Node {
   role: 'master' | 'slave';
   constructor(role: 'master' | 'slave') {
@@ -21,7 +21,7 @@ let heir: Node;
 let faults: Fault[];
 let takeovers: Takeovers;
 
-/** Lets so much time pass, and whatever happens in it. */
+/** Lets this much time pass, and whatever happens in it. */
 const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
 beforeEach(async () => {
