@@ -9,5 +9,5 @@ export const meOf = (given: Partial<Me> = {}): Me => ({
   ...given,
 });
 
-/** The n-th id of a message or transfer. */
+/** Returns the n-th id of a message or transfer. */
 export const uuid = (number: number): string => `019a0000-0000-7000-8000-${String(number).padStart(12, '0')}`;

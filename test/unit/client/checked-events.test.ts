@@ -4,7 +4,7 @@ import { meOf, uuid } from './answers.ts';
 import { message, presence, ready } from './event-data.ts';
 import { type Exchange, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
-/* What comes from the service becomes paths of requests and of files: it is looked at where it comes in. */
+/* Clients make paths of requests and of files from what the service sends, so they check it when it comes in. */
 
 let server: ScriptedServer;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ const transfer = (given: object = {}) => ({
 const file = (given: object) => ({ files: [{ index: 0, name: 'a.txt', size: 1, type: null, sha256: null, ...given }] });
 const relayUrl = `/api/relay/${uuid(1)}/0/1`;
 
-/** A client whose stream is open, and what it is told. */
+/** Makes a client whose stream is open, and collects what it is told. */
 async function opened() {
   const client = makeBatonClient({ baseUrl: server.baseUrl });
   const problems: BatonClientError[] = [];
@@ -39,13 +39,13 @@ async function opened() {
   return { client, problems, events, stream };
 }
 
-/** The list of devices, which is read anew with a new stream, and the clipboard. */
+/** Answers the reading of devices or of the clipboard that comes with a new stream. */
 async function answerRefetch(): Promise<void> {
   const exchange = await server.next();
   exchange.answer(200, { devices: [] });
 }
 
-/** Waits for an event that is sent behind the others. */
+/** Waits for an event that is sent after the others. */
 async function untilTaken(stream: Exchange, events: readonly string[], version: number): Promise<void> {
   const before = events.filter((name) => name === 'presence').length;
   stream.send('presence', presence(version));
@@ -84,7 +84,7 @@ test.each(INCOMING)('an offer with %s is left out, and said', async (_, given) =
   await untilTaken(stream, events, 2);
   expect(problems.map(({ code, action }) => [code, action])).toEqual([['unexpected_answer', 'tell-user']]);
   expect(events).not.toContain('transfer:incoming');
-  // What is behind it is worth more: it is not asked for again.
+  // The events after it are worth more, so the client does not ask for it again.
   expect(client.lastEventId).toBe('1700000000001-0');
   expect(server.exchanges.filter(({ url }) => url.startsWith('/api/transfer'))).toEqual([]);
   await client.close();

@@ -17,7 +17,7 @@ const newFolder = (): string => {
   return path;
 };
 
-/** A process that claims, says what it got, and stays. */
+/** Starts a process that claims, prints the result, and stays. */
 function claiming(at: string): { child: ChildProcess; said: Promise<string> } {
   const script = `import(${JSON.stringify(CLAIM)}).then(({ makeClaim }) => {
     const claim = makeClaim(${JSON.stringify(at)}, 'one');
@@ -68,7 +68,7 @@ test('what is released is free at once, also for this process, and the first one
   first?.release();
   const second = makeClaim(at, 'one');
   expect([first?.isHeld(), second?.isHeld()]).toEqual([false, true]);
-  // It has no say in it any more.
+  // It no longer decides about the claim.
   first?.remove();
   expect(second?.isHeld()).toBe(true);
   second?.remove();
@@ -80,7 +80,7 @@ test('another process that got the number of a dead one is not taken for it', ()
   const path = claimFile(at);
   const owner = JSON.parse(readFileSync(path, 'utf8'));
   claim?.release();
-  // The parent of this process lives, and started at another time.
+  // The parent of this process lives, but started at another time.
   writeFileSync(claimFile(at), JSON.stringify({ ...owner, pid: process.ppid, started: '1' }));
   const second = makeClaim(at, 'one');
   expect(second).not.toBeNull();
@@ -98,7 +98,7 @@ test.each([
   const path = claimFile(at);
   writeFileSync(path, typeof change === 'string' ? change : JSON.stringify({ ...owner, ...change }));
   expect(makeClaim(at, 'one')).toBeNull();
-  // The second time is what a clock leaves behind that was an hour ahead and was set back.
+  // The second time is what a clock leaves behind that was an hour ahead and was then corrected.
   for (const farMs of [-60_000, 3_600_000]) {
     utimesSync(path, new Date(), new Date());
     expect(makeClaim(at, 'one')).toBeNull();

@@ -20,7 +20,7 @@ const client = (options: Partial<ClientOptions> = {}) =>
 const accepted = { message_id: '019a0000-0000-7000-8000-000000000001', to: [], created_at: 1 };
 const hello = { body: { to: 'Phone', content: 'hello' } };
 
-/** The rejection of `work`; a success is a failure of the test. */
+/** Resolves to the rejection of `work`. A success fails the test. */
 async function errorOf(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;

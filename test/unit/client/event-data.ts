@@ -24,5 +24,5 @@ export const message = (number: number, given: Partial<EventData<'message'>> = {
 
 export const presence = (version: number): EventData<'presence'> => ({ version, devices: [] });
 
-/** The n-th position of a log. */
+/** Returns the n-th position of a log. */
 export const id = (number: number): string => `17000000000${String(number).padStart(2, '0')}-0000abcd`;

@@ -7,7 +7,7 @@ export interface Asked {
 
 type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | Response;
 
-/** A `fetch` that is answered by a function, and everything that was asked of it. */
+/** Makes a `fetch` that a function answers, and keeps everything that was asked of it. */
 export function fakeService(answer: (asked: Asked) => Answer | Promise<Answer>) {
   const asked: Asked[] = [];
   return {

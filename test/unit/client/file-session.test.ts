@@ -19,7 +19,10 @@ import { memorySession, type Session } from '../../../shared/client/session/sess
 import { meOf } from './answers.ts';
 import { fakeService } from './fake-service.ts';
 
-/* The session in a file, for several processes: who holds its lock, what a crash leaves, who can read it. */
+/*
+ * The session lies in a file for several processes. The tests show who holds its lock, what a crash leaves, and who can
+ * read it.
+ */
 
 const BUILT = new URL('../../../dist/shared/client/node/session.js', import.meta.url).href;
 const folder = mkdtempSync(join(tmpdir(), 'baton-session-'));
@@ -42,7 +45,7 @@ const session: Session = {
   ...{ session_expires_at: 2, device: null, user: { user_id: 'ada', name: 'Ada' }, origins: ['https://service'] },
 };
 
-/** A process that runs `body` with `session` (of the file), `path` and `fs`. */
+/** Starts a process that runs `body` with `session` (of the file), `path` and `fs`. */
 function run(path: string, body: string) {
   const script = `import { fileSession } from '${BUILT}'; import * as fs from 'node:fs';
     const path = ${JSON.stringify(path)}; const session = fileSession(path); ${body}`;
@@ -136,7 +139,7 @@ test('the secret in a file that a crash left is removed', async () => {
   const left = `${path}.${crypto.randomUUID()}`;
   writeFileSync(left, 'secret');
   await store.save(session);
-  // It may be another process's, which is still writing.
+  // The file may belong to another process that is still writing.
   expect(readFileSync(left, 'utf8')).toBe('secret');
   utimesSync(left, longAgo, longAgo);
   await store.save(session);

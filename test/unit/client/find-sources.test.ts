@@ -17,7 +17,7 @@ async function textOf(source: FileSource): Promise<string> {
   return new Response(await source.open(0, never)).text();
 }
 
-/** A path of bytes. */
+/** Returns a path of bytes. */
 const bytesIn = (top: string, ...parts: (string | number[])[]): Buffer =>
   Buffer.concat([Buffer.from(top), ...parts.flatMap((part) => [Buffer.from('/'), Buffer.from(part as string)])]);
 
@@ -118,7 +118,7 @@ test('a file that the system cannot open is said by name, and the others are sen
   const top = join(newFolder(), 'deep');
   mkdirSync(top);
   writeFileSync(join(top, 'file'), 'file');
-  // Longer than a path may be.
+  // The path is longer than paths may be.
   const step = 'x'.repeat(200);
   execFileSync('sh', ['-c', `for i in $(seq 25); do mkdir ${step} && cd -P ${step} || exit 1; done; touch lost`], {
     cwd: top,

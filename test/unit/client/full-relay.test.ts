@@ -11,7 +11,10 @@ const busy = (retryAfterMs = 1_000) =>
   new BatonClientError('relay_busy', 'full', { action: 'retry', retryAfterMs, status: 503 });
 const cut = () => new BatonClientError('network', 'cut', { action: 'retry' });
 
-/** A sender of one file to a relay that refuses it so often and is then cut off once; time passes at once, and is kept. */
+/**
+ * Sends one file to a relay that refuses it this often and then cuts it off once. Time passes at once, and each wait is
+ * recorded.
+ */
 async function sendAfter(refusals: number, retryAfterMs?: number) {
   const waits: number[] = [];
   const pieces: number[] = [];
@@ -42,7 +45,7 @@ async function sendAfter(refusals: number, retryAfterMs?: number) {
     now: () => 0,
     after(ms: number, go: () => void) {
       const timer = setImmediate(() => {
-        // The limit of a request is not waited for.
+        // The limit of a request does not count as a wait.
         if (ms >= 10_000 && retryAfterMs === undefined) return;
         waits.push(ms);
         go();

@@ -24,7 +24,7 @@ import { makeFolder } from '../../relay/support/relayed.ts';
 import { makeManualClock } from './manual-clock.ts';
 
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
-/** Does not compile where a type of the package is not that of the contract. */
+/** This does not compile if a type of the package differs from that of the contract. */
 const SAME: readonly true[] = [
   true satisfies Same<wire.Transfer, Transfer>,
   true satisfies Same<wire.Device, Device>,

@@ -14,7 +14,7 @@ const copied = {
   ...{ updated_at: 7, expires_at: 9 },
 };
 
-/** A client on a stream that the test writes. */
+/** Makes a client on a stream that the test writes. */
 function scene() {
   let write: (name: string, data: unknown) => void = () => {};
   const acknowledged = makeInbox<string[]>((ids) => ids.join());
@@ -47,7 +47,7 @@ function scene() {
     async open() {
       client.start();
       const online = client.untilOnline();
-      // The stream is asked for in a later turn.
+      // The client asks for the stream in a later turn.
       while (client.state !== 'online') {
         await new Promise((resolve) => setImmediate(resolve));
         write('ready', ready);

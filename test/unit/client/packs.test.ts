@@ -43,8 +43,8 @@ async function bytesOf(source: FileSource, offset = 0): Promise<Buffer> {
 const ID = '0198c0de-0000-7000-8000-000000000000';
 
 /**
- * As many bytes of a pack as are given come into the folder. With `records` it is a transfer that somebody may go on with,
- * which stops when the pack is stored.
+ * Puts the given bytes of a pack into the folder. With `records` it is a transfer that can be continued, and it stops when the
+ * pack is stored.
  */
 async function take(into: string, archive: Uint8Array, files: number, records?: string): Promise<string[]> {
   const stored: string[] = [];
@@ -84,7 +84,7 @@ function archiveOf(names: readonly string[], change: (archive: Buffer) => void =
 
 const fileOf = (name: string) => ({ name, size: name.length, mtimeSeconds: 1_700_000_000 });
 
-/** Makes its first header one of that kind, with the right sum. */
+/** Gives the first header this kind, with the right sum. */
 function kind(letter: string) {
   return (archive: Buffer) => {
     archive.write(letter, 156);
@@ -153,7 +153,7 @@ test('what a process that died had unpacked is not stored twice, and what is not
   const [into, records] = [newFolder(), newFolder()];
   const archive = archiveOf(['whole', 'half', 'empty', 'gone']);
   expect(await take(into, archive, 4, records)).toEqual(['whole', 'half', 'empty', 'gone']);
-  // As it is when a process was killed among them, or when somebody was in the folder since.
+  // The folder is as after a process was killed in the middle, or after somebody has changed it since.
   writeFileSync(join(into, 'half'), 'ha');
   rmSync(join(into, 'gone'));
   rmSync(join(into, 'empty'));
@@ -165,7 +165,7 @@ test('what a process that died had unpacked is not stored twice, and what is not
   expect(readFileSync(join(into, 'half (2)'), 'utf8')).toBe('half');
   expect(readdirSync(into).sort()).toEqual(['half', 'empty', 'other', ...stored].sort());
 
-  // The next one is told where they are, and fetches nothing. A line that was cut off says nothing.
+  // The next run is told where they are, and fetches nothing. A line that was cut off has no effect.
   const record = join(records, `${ID}.jsonl`);
   writeFileSync(record, `${readFileSync(record, 'utf8')}{"index":0,"x`);
   expect((await take(into, archive, 4, records)).sort()).toEqual(stored.sort());
@@ -176,7 +176,7 @@ test('who goes on behind a pack that is stored keeps its folders apart from thos
   const [into, records] = [newFolder(), newFolder()];
   const first = archiveOf(['Photos/a', 'Photos/b']);
   expect(await take(into, first, 2, records)).toEqual(['Photos/a', 'Photos/b']);
-  // Another process, to which the first pack comes as stored.
+  // This is another process. The first pack comes to it as stored.
   const open = folderSink(into, () => {}, { records });
   let stop: (error: Error) => void = () => {};
   const done = new Promise<never>((_, reject) => {

@@ -33,7 +33,7 @@ const newFolder = (): string => {
   return path;
 };
 
-/** A transfer as it runs in a process, until `stop`. */
+/** Makes a transfer as it runs in a process, until `stop`. */
 function running(id = ID) {
   let stop: (error: BatonClientError) => void = () => {};
   const done = new Promise<never>((_, reject) => {
@@ -67,7 +67,7 @@ async function opened({ into, records }: Place, name = 'file', run = running()) 
   return { sink, paths, run };
 }
 
-/** A process that stops in the middle leaves half of the file. */
+/** Acts as a process that stops in the middle and leaves half of the file. */
 async function halfOf(where: Place): Promise<string> {
   const { sink, run } = await opened(where);
   await sink.write(BYTES.subarray(0, 10));

@@ -5,7 +5,7 @@ import { makeManualClock } from './manual-clock.ts';
 
 const FILES = { files: 3, totalBytes: 900 };
 
-/** A sender and a receiver, with what passes between them written down. */
+/** Makes a sender and a receiver, and records what passes between them. */
 function scene() {
   const clock = makeManualClock();
   const signals: { kind: string; payload: unknown }[] = [];

@@ -3,7 +3,7 @@ import { memorySession, type Session } from '../../../shared/client/session/sess
 import { meOf } from './answers.ts';
 import { fakeService } from './fake-service.ts';
 
-/* A service that renews a session and refuses it all the same: nobody behind this address may suffer for it. */
+/* A service renews a session and still refuses it. Nobody else behind this address may suffer for that. */
 
 const device = { device_id: 'laptop-0001', name: 'Laptop', type: 'linux' } as const;
 const session = (): Session => ({
@@ -12,7 +12,7 @@ const session = (): Session => ({
   ...{ device, user: { user_id: 'ada', name: 'Ada' } },
 });
 
-/** Renews happily; `refuses` says what it does with a call, by its path. */
+/** Always renews. `refuses` decides about a call by its path. */
 function service(refuses: (path: string) => boolean) {
   let count = 0;
   return fakeService(({ path }) => {
@@ -27,7 +27,7 @@ function service(refuses: (path: string) => boolean) {
     return refuses(path) ? { status: 401, body: { status: 401, code: 'unauthenticated' } } : { body: meOf() };
   });
 }
-/** So long each of these is looked at: before, it was 47 requests a second. */
+/** How long each of these is watched. Without the fix it was 47 requests a second. */
 const WATCHED_MS = 3_000;
 const watched = () => new Promise((resolve) => setTimeout(resolve, WATCHED_MS));
 
@@ -81,7 +81,7 @@ test('calls renew it once, and then no oftener than its pauses say', async () =>
   });
   const failures: unknown[] = [];
   for (let turn = 0; turn < 20; turn += 1) failures.push(await baton.me().catch((error: unknown) => error));
-  // A first call, its renewal, and once more; then each call for itself.
+  // The requests are a first call, its renewal, and a repetition; then one for each call.
   expect(refusing.asked).toHaveLength(22);
   for (const failure of failures) {
     expect(failure).toMatchObject({ code: 'unauthenticated', action: 'retry', status: 401 });

@@ -6,7 +6,7 @@ import type { Transfer } from '../../../shared/client/wire.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
 const FILES = 60;
-/** More than any of these transfers needs. */
+/** The limit is more than any of these transfers needs. */
 const MOST_STEPS = 3_000;
 
 /** Returns numbers from 0 to `below`, the same for the same seed. */
@@ -25,9 +25,9 @@ interface Case {
 }
 
 /**
- * Sends files of one byte through a relay with the places of the service, to a receiver that fetches so many files at a
- * time, the first ones first. Requests, fetches and timers end one at a time, in an order that the seed gives; now and then
- * the relay loses the bytes of a file and asks for them again. Returns how many files arrived before nothing but refusals happened.
+ * Sends files of one byte through a relay with the places of the service, to a receiver that fetches this many files at a time,
+ * in their order. Requests, fetches and timers end one at a time, in an order that the seed gives. Now and then the relay loses
+ * the bytes of a file and asks for them again. Returns how many files arrived before only refusals happened.
  */
 async function transferAll({ seed, sending, receiving }: Case): Promise<number> {
   const draw = drawFrom(seed);
@@ -68,7 +68,7 @@ async function transferAll({ seed, sending, receiving }: Case): Promise<number> 
   const clock = {
     now: () => 0,
     after(ms: number, go: () => void) {
-      // The limit of a request is not waited for.
+      // The limit of a request does not count as a wait.
       if (ms < 10_000) events.push(go);
       return () => {};
     },
@@ -90,7 +90,7 @@ async function transferAll({ seed, sending, receiving }: Case): Promise<number> 
     const next = draw(events.length + 1);
     if (next === events.length) fetchOne();
     else for (const go of events.splice(next, 1)) go();
-    // What the event set in motion ends in microtasks.
+    // The consequences of the event end in microtasks.
     await new Promise(setImmediate);
   }
   run.stop(new BatonClientError('aborted', 'over'));

@@ -10,7 +10,7 @@ import { makeManualClock } from './manual-clock.ts';
 const away = (retryAfterMs: number | null = null) =>
   new BatonClientError('store_unavailable', 'away', { action: 'retry', retryAfterMs });
 
-/** Work whose runs the test ends one by one. */
+/** Makes work whose runs the test ends one by one. */
 function scene() {
   const clock = makeManualClock();
   const life = new AbortController();
@@ -58,7 +58,8 @@ describe('work that follows a change', () => {
     await turn();
     expect(runs()).toBe(2);
     await end(away(60_000));
-    // As the service asks, also where something changes meanwhile, and then as after every failure.
+    // The work waits as long as the service asks, even if something changes meanwhile. Then it waits as after every
+    // failure.
     again();
     clock.advance(59_000);
     await turn();
@@ -102,7 +103,7 @@ describe('work that follows a change', () => {
       clock.advance(10_000);
       await turn();
     }
-    // A change comes while it runs, so that one run follows the other.
+    // A change comes while the work runs, so another run follows.
     again();
     await end();
     await end(away());
@@ -146,7 +147,7 @@ describe('work that follows a change', () => {
   });
 });
 
-/** The client of a service that is away at first. */
+/** Makes the client of a service that is away at first. */
 function clientScene() {
   const device = {
     ...{ device_id: 'desk-0001', name: 'Desk', type: 'linux', online: true, current: true },

@@ -11,7 +11,7 @@ export interface Exchange {
   readonly body: string;
   /** Resolves when the connection is gone, whoever closed it. */
   readonly gone: Promise<void>;
-  /** Begins an answer, of the event stream unless told otherwise, and leaves its end open. */
+  /** Begins an answer and leaves its end open. It is an event stream unless told otherwise. */
   accept(status?: number): void;
   send(name: string, data: unknown, id?: string): void;
   /** Resolves when the bytes have been handed to the system. */
@@ -26,12 +26,12 @@ export interface ScriptedServer {
   readonly baseUrl: string;
   /** Every request so far. */
   readonly exchanges: readonly Exchange[];
-  /** The next request. */
+  /** Resolves to the next request. */
   next(): Promise<Exchange>;
   stop(): Promise<void>;
 }
 
-/** An HTTP server on loopback whose every answer the test writes by hand. */
+/** An HTTP server on loopback. The test writes every answer by hand. */
 export async function startScriptedServer(): Promise<ScriptedServer> {
   const inbox = makeInbox<Exchange>(({ method, url }) => `${method} ${url}`);
   const server = createServer((req, res) => {

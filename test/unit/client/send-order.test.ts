@@ -16,7 +16,7 @@ const acceptedOf = (content: string): object => ({
   created_at: 1,
 });
 
-/** A service that answers a message when the test says so. */
+/** Makes a service that answers a message when the test says so. */
 function scene() {
   const asked = makeInbox<Sent>(({ content }) => content);
   const { fetch } = fakeService(

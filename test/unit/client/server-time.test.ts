@@ -4,7 +4,7 @@ const AT = Date.parse('Wed, 25 Nov 2026 22:00:00 GMT');
 const dateAt = (ms: number): string => new Date(ms).toUTCString();
 
 describe('the clock of the service', () => {
-  /** An answer that took so long, made when the clocks were so far apart. */
+  /** Gives the clock an answer that took this long, made while the clocks were this far apart. */
   const hear = (time: ReturnType<typeof makeServerTime>, aheadMs: number, askedAt: number, tookMs = 40): void =>
     time.hear(dateAt(askedAt + aheadMs + tookMs / 2), askedAt, askedAt + tookMs);
 

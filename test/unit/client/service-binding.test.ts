@@ -5,7 +5,7 @@ import { meOf } from './answers.ts';
 import { type Asked, fakeService } from './fake-service.ts';
 import { type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
-/* A session is sent to the service that it is of, and nowhere else. */
+/* A session is sent only to the service that it belongs to. */
 
 const sessionOf = (given: Partial<Session> = {}): Session => ({
   ...{ credential: 'v1.session.old', access_token: 'old', access_token_expires_at: Date.now() + 300_000 },
@@ -62,7 +62,7 @@ test.each([
   ['https://192.168.1.5:8443', 'sent'],
 ])('plain http is for this machine alone: %s is %s', (base, expected) => {
   expect(verdict(base, { origins: [new URL(base).origin] })).toBe(expected);
-  // Whoever was told nothing of where it is from is no reason to send it in the clear.
+  // An old session does not know its origins. That is no reason to send it in the clear.
   const { origins: _, ...old } = sessionOf();
   expect(verdict(base, { ...old, origins: undefined } as never)).toBe(expected);
 });

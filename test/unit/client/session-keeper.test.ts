@@ -132,7 +132,7 @@ test('an error says its code, what to do, and the id of the request', async () =
   const common = { name: 'BatonClientError', request_id: 'r1', retryAfterMs: null };
   expect(await failure()).toMatchObject({ ...common, code: 'name_taken', action: 'tell-user', status: 409 });
   expect(await failure()).toMatchObject({ ...common, code: 'teapot', action: 'tell-user', status: 404 });
-  // Not the service, but something in front of it.
+  // This answer is not from the service, but from something in front of it.
   expect(await failure()).toMatchObject({ code: 'unexpected_answer', action: 'retry', request_id: null });
   expect(await failure()).toMatchObject({ code: 'rate_limited', action: 'retry', retryAfterMs: 9_000 });
   expect(await failure()).toMatchObject({ code: 'network', action: 'retry', status: null });

@@ -26,7 +26,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const idOf = (n: number | string): string => `sender:${String(n).padStart(22, '0')}`;
 const takenIn = () => sealingFiles(folder).taken;
 
-/** Writes texts that were dated and shown at a time. */
+/** Writes texts that were dated and shown at these times. */
 function writeTexts(count: number, { t, at = t }: { t: number; at?: number }, name = 'old'): void {
   const lines = Array.from(
     { length: count },
@@ -35,7 +35,7 @@ function writeTexts(count: number, { t, at = t }: { t: number; at?: number }, na
   appendFileSync(file, lines.join(''));
 }
 
-/** Adds lines that say nothing new, so that the next text has the file written anew. */
+/** Adds lines that say nothing new, so that the next text makes the file be rewritten. */
 const addSpare = (): void => appendFileSync(file, '\nc device-1 5\n'.repeat(SPARE + 1));
 
 test('the file does not grow with texts that no service keeps any more', async () => {
@@ -83,7 +83,9 @@ test('a file of an earlier version counts, and its texts are kept as long as new
   expect([await taken.clipboardOf('device-1'), await taken.forgottenUntil?.()]).toEqual([7, 0]);
 });
 
-/** A process that waits for a word, adds texts, has the file written anew each time, and says which text it has added. */
+/**
+ * Starts a process that waits for a word, adds texts, rewrites the file each time, and says which text it has added.
+ */
 function adding(name: string, count: number): ChildProcess {
   const script = `import { appendFileSync } from 'node:fs';
     import { sealingFiles } from ${JSON.stringify(NODE)};
@@ -101,14 +103,14 @@ function adding(name: string, count: number): ChildProcess {
   return spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
 }
 
-/** Returns those of the texts that the file does not have. */
+/** Returns the texts that the file does not have. */
 async function lost(ids: readonly string[]): Promise<string[]> {
   const taken = takenIn();
   const found = await Promise.all(ids.map(async (id) => ((await taken.messageOf(id)) === null ? [id] : [])));
   return found.flat();
 }
 
-/** Lets processes that are ready begin at the same time. Returns the texts that each has added until its end. */
+/** Lets ready processes begin at the same time. Returns the texts that each has added by its end. */
 async function textsOf(children: readonly ChildProcess[], onText: (count: number) => void = () => {}) {
   const closed = children.map((child) => once(child, 'close'));
   const said = children.map((child) => createInterface({ input: child.stdout as NodeJS.ReadableStream }));
@@ -131,7 +133,7 @@ test('a process that is killed while it adds loses nothing, and keeps no other f
   for (let round = 0; round < 8; round += 1) {
     const child = adding(`round-${round}`, 1_000);
     const texts = await textsOf([child], (count) => {
-      // Each round ends at another place of the work that follows.
+      // Each round ends at another point of the work that follows.
       if (count === 3) setTimeout(() => child.kill('SIGKILL'), round);
     });
     said.push(...texts);

@@ -4,7 +4,9 @@ import { meOf } from './answers.ts';
 const CODE = 'A'.repeat(22);
 const SECRET = 'B'.repeat(43);
 
-/** A service whose clock is so far from ours. It is away when it is first asked how the request goes. */
+/**
+ * Makes a service whose clock is this far from the client's. It is away when it is first asked how the request goes.
+ */
 function serviceWith(aheadMs: number): { fetch: (url: string) => Promise<Response>; asked: () => number } {
   let polls = 0;
   const answer = (status: number, body: object, headers: Record<string, string> = {}): Response =>

@@ -3,7 +3,7 @@ import { memorySession } from '../../../shared/client/session/session.ts';
 import { meOf } from './answers.ts';
 import { type Asked, fakeService } from './fake-service.ts';
 
-/* Signing in: what is shown, what is kept, and that the service sees the session used. */
+/* Signing in: what is shown and kept, and that the service sees the session being used. */
 
 const REQUEST = 'abcdefghijklmnopqrst-_';
 const CODE = '0123456789abcdefghijkl';
@@ -194,7 +194,7 @@ test('a service that does not wait before it says "pending" is not asked again a
   const stopping = new AbortController();
   const { service, ask } = scene({ poll: () => ({ status: 202, body: { status: 'pending', expires_at: 1 } }) });
   const waiting = codeOf((await ask()).approved({ signal: stopping.signal }));
-  // Two pauses of a second.
+  // That takes two pauses of a second.
   while (service.asked.length < 4) await new Promise((resolve) => setTimeout(resolve, 20));
   stopping.abort();
   expect(await waiting).toBe('aborted');

@@ -30,7 +30,7 @@ test.each(['é', '漢', '👋'])(
     const bytes = new TextEncoder().encode(`${start}${character}${tail}\r\n\r\n`);
     const torn = new TextEncoder().encode(start).length + 1;
     await exchange.write(bytes.subarray(0, torn));
-    // It shows that the first half of the character was read before the second is sent.
+    // The ping shows that the first half of the character was read before the second is sent.
     await recorder.next('ping');
     await exchange.write(bytes.subarray(torn));
     expect((await recorder.next('message')).data.content).toBe(`a${character}z`);

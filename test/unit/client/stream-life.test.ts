@@ -190,7 +190,7 @@ describe('in a page', () => {
     clock.advance(20_001);
     shown('hidden');
     restored(false);
-    // A stream that was replaced hands out nothing any more.
+    // A replaced stream no longer hands out anything.
     exchange.send('message', message(2), id(2));
     await recorder.next('message');
     await recorder.stop();

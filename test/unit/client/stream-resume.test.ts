@@ -5,7 +5,7 @@ import { type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 let server: ScriptedServer;
 let recorder: Recorder;
 
-/** A stream that reconnects without waiting. */
+/** Records a stream that reconnects without waiting. */
 const record = (options: Partial<Parameters<typeof recordStream>[0]> = {}) => {
   recorder = recordStream({ baseUrl: server.baseUrl, random: () => 0, ...options });
   return recorder;

@@ -4,17 +4,17 @@ import { makeManualClock } from './manual-clock.ts';
 
 const clock = makeManualClock();
 
-/** A stream that opens and says nothing. It expects a heartbeat every second. */
+/** Opens a stream that says nothing and expects a heartbeat every second. */
 function silentStream(): Connection {
   const send = (signal: AbortSignal) =>
     new Promise<Response>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
   return openConnection({ send, heartbeatMs: 1_000, clock, onFrame: () => undefined });
 }
 
-/** How long the stream may be silent: from the last moment at which it is still open to the first at which it is not. */
+/** Checks how long the stream may be silent: it is still open one millisecond earlier. Returns the cause of its end. */
 async function silenceOf(stream: Connection, ms: number): Promise<string> {
   clock.advance(ms - 1);
-  // A turn later, because a stream ends within several microtasks.
+  // This waits for a turn, because a stream ends within several microtasks.
   const early = await Promise.race([stream.over, nextTurn(null)]);
   clock.advance(1);
   const { cause } = await stream.over;

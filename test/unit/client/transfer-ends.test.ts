@@ -6,7 +6,10 @@ import type { Caller } from '../../../shared/client/http/caller.ts';
 import { makeRun, type Side } from '../../../shared/client/transfers/transfer-run.ts';
 import type { Transfer } from '../../../shared/client/wire.ts';
 
-/* How a transfer ended, as clients tell it: the other device is blamed only where the service says that it ended it. */
+/*
+ * How a transfer ended, in the words of clients. They blame the other device only if the service says that it ended the
+ * transfer.
+ */
 
 const PARTIES = {
   sender: { device_id: 'sender-1', name: 'Laptop' },
@@ -136,7 +139,7 @@ test('the app says of the other device what that device reported of itself', () 
   expect(errorOf(ended('FAILED', 'sink_failed', 'receiver-1'), false)).toBe('sink_failed');
   expect(errorOf(ended('FAILED', 'source_failed', 'sender-1'), false)).toBe('other_source_failed');
   expect(errorOf(ended('FAILED', 'source_failed', 'sender-1'), true)).toBe('source_failed');
-  // A network that it lost is not the network of this one.
+  // If the other device lost its network, that is not this device's network.
   expect(errorOf(ended('FAILED', 'network', 'receiver-1'), true)).toBe('failed');
   const said: Readonly<Record<string, string>> = englishErrors;
   for (const code of ['failed', 'other_sink_failed', 'other_source_failed'])

@@ -13,7 +13,10 @@ const transfer = {
   ...{ sender: { device_id: 'laptop', name: 'Laptop' }, receiver: { device_id: 'phone', name: 'Phone' } },
 } as unknown as Transfer;
 
-/** An offer to a device that this one believes to be away. `answers`: what the service says, one after the other. */
+/**
+ * Makes an offer to a device that this one believes to be away. `answers` are what the service says, one after the
+ * other.
+ */
 function scene(...answers: (boolean | Error)[]) {
   const asked: string[] = [];
   const call = (name: string) => {

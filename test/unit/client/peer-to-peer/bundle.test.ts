@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type Bundle, makeBundle } from '../../../../shared/client/peer-to-peer/bundle.ts';
 import { asChannel, channelPair, type FakeChannel } from './fake-peers.ts';
 
-/* Several channels as one pipe: by any order in which their messages come, and with lost channels. */
+/* Several channels act as one pipe, in any order of their messages, and with lost channels. */
 
 const MESSAGE_BYTES = 64;
 const WINDOW_BYTES = 8 * 1024 * 1024;
@@ -40,7 +40,7 @@ function makeEnds(count: number) {
   return { ends, pairs };
 }
 
-/** A frame as another program may make it. */
+/** Makes a frame as another program might. */
 function frame(kind: number, number: number, counted: number, content: Uint8Array | string): Uint8Array<ArrayBuffer> {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   const made = new Uint8Array(9 + bytes.length);
@@ -100,7 +100,7 @@ test('everything comes once and in order, whichever channels are late or lost, a
           for (const channel of pairs[one.on] as FakeChannel[]) channel.end();
         } else if (one.do === 'notice' && lost.has(one.on)) drop(one.at, one.on);
       }
-      // In the end both sides notice what is lost, and everything else is delivered.
+      // In the end both sides notice the loss, and everything else is delivered.
       for (const index of lost) for (const at of [0, 1] as const) drop(at, index);
       for (let went = true; went; )
         went = pairs
@@ -133,7 +133,7 @@ test('a frame that is counted is not sent again', () => {
   const [first, second] = pairs as [[FakeChannel, FakeChannel], [FakeChannel, FakeChannel]];
   ends[0].bundle.pipe.send('one');
   first[0].deliver();
-  // The answer says that one frame came.
+  // The answer confirms that one frame came.
   ends[1].bundle.pipe.send('two');
   for (const channel of [first[1], second[1]]) channel.deliver();
   ends[0].bundle.drop(asChannel(first[0]));

@@ -10,7 +10,7 @@ export class FakeChannel extends EventTarget {
   bufferedAmountLowThreshold = 0;
   binaryType = 'blob';
   other: FakeChannel | null = null;
-  /** What was sent and is not delivered, and what was delivered, in order. */
+  /** The undelivered messages, and the delivered ones, in order. */
   readonly waiting: Data[] = [];
   readonly delivered: Data[] = [];
 
@@ -21,7 +21,7 @@ export class FakeChannel extends EventTarget {
     this.bufferedAmount += sizeOf(copy);
   }
 
-  /** Delivers the oldest message. False: none waits. */
+  /** Delivers the oldest message. Returns false if none waits. */
   deliver(): boolean {
     const data = this.waiting.shift();
     if (data === undefined) return false;
@@ -39,7 +39,7 @@ export class FakeChannel extends EventTarget {
     this.dispatchEvent(new Event('open'));
   }
 
-  /** Ends this side; what it sent and was not delivered is lost. */
+  /** Ends this side. What it sent and was not delivered is lost. */
   end(): void {
     if (this.readyState === 'closed') return;
     this.readyState = 'closed';
@@ -58,7 +58,7 @@ export function channelPair(): [FakeChannel, FakeChannel] {
   return [one, two];
 }
 
-/** As the code under test sees it. */
+/** Returns the channel as the code under test sees it. */
 export const asChannel = (channel: FakeChannel): RTCDataChannel => channel as unknown as RTCDataChannel;
 
 /** Every peer connection that was made since the last `reset`, in order. */

@@ -1,7 +1,7 @@
 import { chooseFasterPath } from '../../../../shared/client/peer-to-peer/faster-path.ts';
 import { makeManualClock } from '../manual-clock.ts';
 
-/* Which of two paths a sealed transfer takes, by what was measured on each. */
+/* Which of two paths a sealed transfer takes, by the measurements on each. */
 
 const MIB = 1024 * 1024;
 const LOOK_MS = 250;
@@ -12,7 +12,7 @@ interface Way {
   relay: number;
 }
 
-/** A transfer whose bytes move at these rates. The relay takes a window's bytes at once, as a sender fills it. */
+/** Makes a transfer whose bytes move at these rates. The relay takes a window's bytes at once, as a sender fills it. */
 function makeTransfer(way: Way, { totalBytes = 1_000 * MIB, allowed = true } = {}) {
   const clock = makeManualClock();
   const controller = new AbortController();

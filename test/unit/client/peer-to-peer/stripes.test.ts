@@ -3,7 +3,10 @@ import type { Signal } from '../../../../shared/client/transfers/peer-module.ts'
 import { FakePeer, peers, reset } from './fake-peers.ts';
 import { deliverUntil, makeReceiver, makeSender } from './two-sides.ts';
 
-/* A file over several connections between a sender and a receiver, and what becomes of lost and foreign ones. */
+/*
+ * A file goes over several connections between a sender and a receiver. The tests also show what becomes of lost and
+ * foreign connections.
+ */
 
 const FILE_BYTES = 20 * 1024 * 1024;
 const OLD_BYTES = 3 * 1024 * 1024;
@@ -30,7 +33,7 @@ async function connect(bytes: number, change: (signal: Signal) => Signal = (sign
   return { sender, receiver };
 }
 
-/** Fetches the file, and calls `during` once about `atBytes` came. */
+/** Fetches the file, and calls `during` once after about `atBytes`. */
 async function fetchWhole(
   { sender, receiver }: Awaited<ReturnType<typeof connect>>,
   atBytes = Infinity,
@@ -53,7 +56,7 @@ async function fetchWhole(
   return fetched;
 }
 
-/** The connections of the sender: it makes every second one. */
+/** Returns the connections of the sender, which makes every second one. */
 const ofSender = () => peers.filter(({ localDescription }) => localDescription?.type === 'offer');
 const isWhole = ({ sender, receiver }: Awaited<ReturnType<typeof connect>>) =>
   Buffer.compare(receiver.bytes(), sender.content) === 0;
@@ -212,7 +215,7 @@ test('an answer that allows a thousand connections makes four', async () => {
   expect(ofSender().length).toBe(4);
 });
 
-/** Sends a frame with a signal to the receiver, as another program may: the first of its side. */
+/** Sends a frame with a signal to the receiver, as another program might. It is the first frame of its side. */
 function signalFrame(about: unknown): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(JSON.stringify(about));
   const made = new Uint8Array(9 + text.length);

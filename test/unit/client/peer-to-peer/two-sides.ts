@@ -38,7 +38,7 @@ function makeParts(toOther: Take) {
   return { parts, signals, failures, clock, end: () => controller.abort() };
 }
 
-/** A sender of one file of random bytes; its signals go to `toOther`. */
+/** Makes a sender of one file of random bytes. Its signals go to `toOther`. */
 export function makeSender(bytes: number, toOther: Take) {
   const content = new Uint8Array(randomBytes(bytes));
   const made = makeParts(toOther);
@@ -78,7 +78,7 @@ export function makeReceiver(toOther: Take) {
   };
 }
 
-/** Delivers messages of every channel, one of each in turn, until `isSo`; the steps between them run. */
+/** Delivers messages of every channel, one of each in turn, until `isSo`. The steps in between run too. */
 export async function deliverUntil(isSo: () => boolean, each: () => void = () => {}): Promise<void> {
   while (!isSo()) {
     await new Promise((resolve) => setImmediate(resolve));

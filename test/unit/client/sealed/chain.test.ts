@@ -2,7 +2,7 @@ import { pinRing, readBack, walkChain } from '../../../../shared/client/sealed/r
 import { hashOf, type Ring } from '../../../../shared/client/sealed/ring/ring.ts';
 import { ACCOUNT, codeOf, firstRing, makePerson, nextRing } from './people.ts';
 
-/** As many rings as a device keeps (sealed.md), and two more. */
+/** The number of rings that a device keeps (sealed.md), and two more. */
 const MADE = 66;
 const KEPT = 64;
 

@@ -9,7 +9,7 @@ import type { RingChange } from '../../../../shared/client/sealed/ring/change.ts
 import { MOST_GONE, type Ring, type RingBody, signRing } from '../../../../shared/client/sealed/ring/ring.ts';
 import { ACCOUNT, codeOf, firstRing, makePerson, nextRing, NOW, type Person } from './people.ts';
 
-/* The next ring keeps what its change leaves, and gives the keys of the account to its members. */
+/* The next ring keeps everything that its change does not touch, and gives the keys of the account to its members. */
 
 let [a, b, words]: Person[] = [];
 let first: Ring;
@@ -126,7 +126,7 @@ describe('members of the next ring', () => {
 
 describe('keys of the account', () => {
   const opened = (ring: Ring, person = a as Person, now = NOW) => openAccountKeys(ring, person.signer, now);
-  /** A ring with other contents, which its maker has signed. */
+  /** Returns a ring with other contents, signed by its maker. */
   const ringWith = (says: Partial<RingBody>, ring = first) =>
     signRing({ ...ring.body, ...says }, (a as Person).signer.keys);
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 const length = (sealed: string) => fromBase64url(sealed)?.length;
-/** The same with one bit of another byte. */
+/** Returns the same content with one changed bit in this byte. */
 function changed(sealed: string, at: number): string {
   const bytes = fromBase64url(sealed) ?? new Uint8Array();
   bytes[at] = (bytes[at] ?? 0) ^ 1;
@@ -43,7 +43,7 @@ function changed(sealed: string, at: number): string {
 
 type Known = typeof made.ofA;
 
-/** Seals a clipboard as a member whose program checks and cleans nothing. */
+/** Seals a clipboard like a member whose program neither checks nor cleans anything. */
 async function clipboardOf(by: Known, text: string): Promise<string> {
   const letter = { label: 'baton/1 clip', from: by.device_id, target: '' };
   const about = [by.account.service, by.account.user_id, letter.from, letter.target];
@@ -115,7 +115,7 @@ describe('messages', () => {
     const posing = { ...ofB, device_id: 'device-a' };
     const sealed = await sealMessage(posing, { to: 'device-b', text: 'forged', t: NOW });
     expect(await codeOf(openMessage(ofB, { sealed, from: 'device-a', to: 'device-b' }))).toBe('wrong_signer');
-    // A guest poses to another device, with an envelope that needs no account key.
+    // A guest pretends to be another device, with an envelope that needs no account key.
     const guest = { ...made.ofGuest, device_id: 'device-a' };
     const toB = await sealMessage(guest, { to: 'device-b', text: 'forged', t: NOW });
     expect(await codeOf(openMessage(ofB, { sealed: toB, from: 'device-a', to: 'device-b' }))).toBe('wrong_signer');
@@ -166,15 +166,15 @@ describe('messages', () => {
     expect(await seal(await loadKeyring(a.store, NOW))).toBe('rotation_due');
     const { keyring } = await takeKeys(a.store, { rings: [without.text], n: 3, guests: null }, NOW);
     expect([...keyring.removed]).toEqual([]);
-    // The other one was in no ring: a guest, or a member of a later one.
+    // The other device was in no ring: it may be a guest, or a member of a later ring.
     expect([...(keyring.removedGuests ?? [])]).toContain('device-x');
     expect(await seal(keyring)).toBe('taken');
-    // What it wrote before it was removed is still shown as its own, and said to be of a removed device.
+    // What the device wrote before its removal is still shown as its own, and marked as from a removed device.
     const sealed = await sealMessage(ofB, { to: 'device-a', text: 'before', t: NOW });
     expect(await openMessage(rotated, { sealed, from: 'device-b', to: 'device-a' })).toMatchObject({
       sender: { device_id: 'device-b', isRemoved: true },
     });
-    // Content for this device alone opens without a key of the account, and ends with that key all the same.
+    // Content for this device alone opens without a key of the account, but still ends with that key.
     const late = await loadKeyring(a.store, NOW + 9 * 86_400_000);
     const alone = await sealMessage({ ...ofB, accountKeys: [] }, { to: 'device-a', text: 'late', t: NOW });
     expect(await codeOf(openMessage(late, { sealed: alone, from: 'device-b', to: 'device-a' }))).toBe('key_retired');

@@ -4,7 +4,7 @@ import { type Bytes, concat, toBase64url } from '../../../../shared/client/seale
 import { openMessage } from '../../../../shared/client/sealed/content/messages.ts';
 import { codeOf, firstRing, keyringOf, makePerson, nextRing } from './people.ts';
 
-/** `01`, an epoch, a nonce of 12 bytes and a tag of 16: what an envelope has at least (sealed.md, "Envelopes"). */
+/** The least that an envelope has: `01`, an epoch, a nonce of 12 bytes and a tag of 16 (sealed.md, "Envelopes"). */
 const LEAST_BYTES = 1 + 4 + 12 + 16;
 
 let keyring: Keyring;

@@ -3,7 +3,7 @@ import { signGuests } from '../../../../shared/client/sealed/ring/guests.ts';
 import type { Ring } from '../../../../shared/client/sealed/ring/ring.ts';
 import { codeOf, firstRing, keyringOf, makePerson, nextRing, naming, NOW, type Person } from './people.ts';
 
-/* A disk that is full, or a browser that has no room. */
+/* The error of a full disk, or of a browser without room. */
 
 const FULL = new Error('no room');
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
   rings = [first, await nextRing(first, a, { add: [b.asks] })];
 });
 
-/** A device whose store takes nothing more until `frees` is called. */
+/** Makes a device whose store takes nothing more until `frees` is called. */
 async function withFullStore(guests: string | null = null) {
   const { store, signer } = a as Person;
   const keyring = await keyringOf(a as Person, rings, guests);

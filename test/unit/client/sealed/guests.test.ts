@@ -26,7 +26,7 @@ beforeAll(async () => {
   guests = people.map(({ asks: { device_id, enc, sig } }) => ({ device_id, enc, sig, until: NOW + DAY_MS }));
 });
 
-/** A list as a member signs it that does not keep to the rules. */
+/** Returns a list that breaks the rules, in the form in which a member signs it. */
 const signed = (list: unknown) => signBytes('baton/1 guests', ring.body, a.signer.keys, utf8(JSON.stringify(list)));
 const read = async (list: unknown) => codeOf(readGuestList(await signed(list), ring, ACCOUNT));
 const one = (): Guest => guests[0] as Guest;

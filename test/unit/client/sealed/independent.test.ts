@@ -14,8 +14,8 @@ import { readFileSync } from 'node:fs';
 import { signedBytes } from '../../../support/sealed/keyring.ts';
 
 /*
- * The vectors, read without the library: from the design and RFC 9180, with the primitives of Node alone. What the library
- * wrote is what the design says, and not only what the library reads.
+ * These tests read the vectors without the library: from the design and RFC 9180, with the primitives of Node alone. They show
+ * that the library writes what the design says, and not only what the library itself can read.
  */
 
 interface Vectors {
@@ -69,7 +69,7 @@ function open(key: Uint8Array, nonce: Uint8Array, aad: Uint8Array, sealed: Buffe
 
 const hmac = (key: Uint8Array, value: Uint8Array): Buffer => createHmac('sha256', key).update(value).digest();
 
-/** LabeledExtract and LabeledExpand of RFC 9180, section 4. One block of HKDF is enough for every length here. */
+/** Do LabeledExtract and LabeledExpand of RFC 9180, section 4. One block of HKDF is enough for every length here. */
 const extract = (suite: Buffer, salt: Uint8Array, label: string, value: Uint8Array): Buffer =>
   hmac(salt, Buffer.concat([Buffer.from('HPKE-v1'), suite, Buffer.from(label), value]));
 function expand(suite: Buffer, key: Buffer, label: string, info: Uint8Array, length: number): Buffer {
@@ -99,7 +99,7 @@ const ringAt = (index: number): { body: RingBody; raw: Buffer; signature: Buffer
   return { raw, signature, body: JSON.parse(raw.toString()) as RingBody };
 };
 
-/** The account key of an epoch, from the first ring that wraps it for the device. */
+/** Returns the account key of an epoch, from the first ring that wraps it for the device. */
 function accountKey(epoch: number, device: string): Buffer {
   const at = vectors.rings.findIndex(
     (_, index) => ringAt(index).body.epoch === epoch && device in ringAt(index).body.wraps,
@@ -126,7 +126,7 @@ test('all devices of a ring unwrap the same account key, which the ring names', 
   expect(accountKey(1, 'device-a')).toEqual(accountKey(1, 'device-b'));
 });
 
-/** Padmé: the length whose lowest bits are zero, so that it says little. */
+/** Returns the length by Padmé, whose lowest bits are zero, so that it says little. */
 function padme(length: number): number {
   const exponent = Math.floor(Math.log2(length));
   const mask = 2 ** (exponent - Math.floor(Math.log2(exponent)) - 1) - 1;

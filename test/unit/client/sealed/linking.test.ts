@@ -32,7 +32,7 @@ async function codeFor({ signer }: Person, secret = makeLinkSecret()) {
 
 const asking = ({ id }: Person, keys: Asking['keys']): Asking => ({ request_id: IDS.request_id, device_id: id, keys });
 
-/** The new device opens the grant, and begins with the ring that it names. */
+/** Lets the new device open the grant, and begin with the ring that it names. */
 async function take(
   person: Person,
   secret: Awaited<ReturnType<typeof codeFor>>['secret'],
@@ -144,7 +144,7 @@ test('the ring has to be the one that the grant names, or one that follows', asy
 test('two devices that are let in at once: the one whose ring was late is put on the newer ring', async () => {
   const [{ a, first, ofA }, b, c] = [await approver(), await makePerson('device-b'), await makePerson('device-c')];
   const withB = await nextRing(first, a, { add: [b.asks] });
-  // The service answers 409 to the other, which is made again after the ring in force.
+  // The service answers 409 to the other put, which is made again after the ring in force.
   const withBoth = await nextRing(withB, a, { add: [c.asks] });
   const shown = await codeFor(c);
   const { sealed } = await sealGrant(after(after(ofA, withB), withBoth), asking(c, shown.keys), shown.secret);
@@ -207,7 +207,7 @@ describe('an invite', () => {
     expect(check.triesLeft).toBe(1);
     expect(await codeOf(check.type(wrong))).toBe('invite_over');
     expect(await codeOf(check.type(digits))).toBe('invite_over');
-    // Tries at once are tries too.
+    // Tries at the same time count too.
     const other = checkInvite(secret, keys, IDS.request_id);
     const codes = await Promise.all([wrong, wrong, wrong, digits].map((typed) => codeOf(other.type(typed))));
     expect(codes[3]).toBe('invite_over');
@@ -222,7 +222,7 @@ describe('an invite', () => {
       inviteDigits(secret, keys, IDS.approval_code),
       inviteDigits(makeLinkSecret(), keys, IDS.request_id),
     ]);
-    // One in a million of these runs has two alike by chance.
+    // By chance one in a million of these runs has two equal ones.
     expect(new Set(all).size).toBeGreaterThan(2);
   });
 

@@ -35,7 +35,9 @@ const listOf = (guests: readonly Guest[], after: ListPlace | null = null, at = r
   signGuests(at, guests, a.signer, NOW, after);
 const numbered = (number: number, n = ring.body.n): ListPlace => ({ n, number });
 
-/** Shows the device this list. Each time it reads its file anew, as after a restart. Returns what it believes. */
+/**
+ * Shows the device this list. Each time the device reads its file again, as after a restart. Returns what it believes.
+ */
 async function shown(guests: string | null, rings: readonly Ring[] = [ring]) {
   const n = rings.at(-1)?.body.n ?? 0;
   const { keyring, listProblem } = await takeKeys(store, { rings: rings.map(({ text }) => text), n, guests }, NOW);
@@ -102,7 +104,8 @@ test('a list that no member signed lets nobody in, and is refused: the known one
 
   const second = await nextRing(ring, a, { add: [b.asks] });
   const third = await nextRing(second, a, { remove: ['device-b'] });
-  // Who has left signs for a ring without it, and who is to come for a ring that this device does not know.
+  // A device that has left signs for a ring without it. A device that is yet to come signs for a ring that this device
+  // does not know.
   expect(await shown(await forge(b, null, third), [second, third])).toEqual(known);
   const fourth = await nextRing(third, a, { add: [stranger.asks] });
   expect(await shown(await forge(stranger, null, fourth), [third])).toEqual({ ...known, listProblem: 'unknown_key' });

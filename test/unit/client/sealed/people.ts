@@ -28,7 +28,7 @@ export const firstRing = ({ signer }: Person): Promise<Ring> => makeFirstRing(AC
 export const nextRing = (before: Ring, by: Person, change: RingChange, now = NOW): Promise<Ring> =>
   makeNextRing(before, by.signer, change, now);
 
-/** What a device knows that pinned the first of these rings and walked on. */
+/** Returns what a device knows that pinned the first of these rings and walked on. */
 export async function keyringOf(
   { id, store }: Person,
   rings: readonly Ring[],
@@ -52,7 +52,7 @@ export const naming = ({ asks }: Person, named: Ring | number): OtherRing =>
     typeof named === 'number' ? { n: named, hash: 'A'.repeat(22) } : { n: named.body.n, hash: namedHashOf(named) },
   );
 
-/** What an attempt was refused with. */
+/** Resolves to the code with which an attempt was refused. */
 export const codeOf = (attempt: Promise<unknown>): Promise<string> =>
   attempt.then(
     () => 'taken',

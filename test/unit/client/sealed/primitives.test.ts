@@ -107,7 +107,7 @@ test('a signature is 64 bytes, and is of one key and one list', async () => {
   expect(await hasSigned(await rawOf(own), signature, ['ab', 'c'])).toBe(true);
   expect(await hasSigned(await rawOf(own), signature, ['a', 'bc'])).toBe(false);
   expect(await hasSigned(await rawOf(other), signature, ['ab', 'c'])).toBe(false);
-  // A point that is not on the curve.
+  // The point is not on the curve.
   expect(await hasSigned(new Uint8Array(65).fill(4), signature, ['ab', 'c'])).toBe(false);
 });
 

@@ -204,7 +204,7 @@ test('what is truncated, reordered, repeated, of another file, transfer or key i
   expect(await open(whole, await recordsOf(size, { index: 1 }))).toBe('record_damaged');
   expect(await open(whole, await recordsOf(size, { transferId: OTHER_ID }))).toBe('record_damaged');
   expect(await open(whole, await recordsOf(size, {}, randomBytes(32)))).toBe('record_damaged');
-  // The last flag moves with the size that the description says.
+  // The flag of the last record depends on the size in the description.
   expect(await open(concat(one, two), await recordsOf(2 * R))).toBe('record_damaged');
   expect(await open(whole.slice(0, S), await recordsOf(R))).toBe('record_damaged');
   expect(await codeOf(records.seal(3, new Uint8Array()))).not.toBe('taken');

@@ -2,7 +2,7 @@ import { toBase64url, utf8 } from '../../../../shared/client/sealed/primitives/b
 import { hashOf, readRing, type Ring, signBytes } from '../../../../shared/client/sealed/ring/ring.ts';
 import { ACCOUNT, codeOf, firstRing, makePerson, nextRing } from './people.ts';
 
-/* Each field of a ring that is of a wrong type, too small, too large or badly spelled makes it no ring. */
+/* A ring is invalid if any field has a wrong type, is too small, too large or badly spelled. */
 
 type Fields = Record<string, unknown>;
 
@@ -131,7 +131,7 @@ test('a member is no text, and no two have a key or an id in common', async () =
   }
   expect(await read({ members: [one, { ...other, sig: one?.sig }] })).toBe('bad_ring');
   expect(await read({ members: [one, { ...other, device_id: one?.device_id }] })).toBe('bad_ring');
-  // Neither is a key of one member the other key of another.
+  // Nor may a key of one member be the other key of another.
   expect(await read({ members: [one, { ...other, enc: one?.sig }] })).toBe('bad_ring');
   for (const wrap of [wraps['device-a']?.slice(0, -4), `${wraps['device-a']}AAAA`, '', null]) {
     expect(await read({ wraps: { ...wraps, 'device-a': wrap } })).toBe('bad_ring');

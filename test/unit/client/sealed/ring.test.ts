@@ -12,7 +12,7 @@ import { ACCOUNT, codeOf, firstRing, keyringOf, makePerson, naming, nextRing, NO
 const keyText = async (ring: Ring, { signer }: Person, now = NOW) =>
   (await openAccountKeys(ring, signer, now)).map(({ epoch, key }) => `${epoch} ${toBase64url(key)}`);
 
-/** A ring that says something else, signed well. */
+/** Returns a ring that says something else, with a valid signature. */
 async function forge(ring: Ring, by: Person, says: Partial<RingBody> & Record<string, unknown>): Promise<string> {
   return signBytes('baton/1 ring', ACCOUNT, by.signer.keys, utf8(JSON.stringify({ ...ring.body, ...says })));
 }
@@ -124,7 +124,7 @@ test('what is no ring of the account is refused', async () => {
   expect(await walk(await forge(third, b, {}))).toBe('taken');
   for (const at of [0, 8.64e15]) expect(await walk(await forge(third, b, { words: { ...said, at } }))).toBe('taken');
   expect(await walk(await forge(third, b, { words: said }))).toBe('taken');
-  // Nobody who leaves signs the ring that leaves it out: it would know the new key.
+  // A leaving member does not sign the ring without it, because it would know the new key.
   const leaving = await nextRing(third, a, { remove: ['device-b'] });
   const signed = await signBytes('baton/1 ring', ACCOUNT, b.signer.keys, leaving.bytes);
   expect(await codeOf(walkChain([third], [signed], ACCOUNT))).toBe('bad_ring');
@@ -180,7 +180,7 @@ test('a fork and a roll-back are found; what the store has lost is put back', as
   expect((await take([], 3)).putBack).toEqual([]);
   await noteSeen(a.store, keyring, naming(b, 5));
   expect(await codeOf(take([], 3))).toBe('devices_disagree');
-  // Away for longer than rings are kept.
+  // The device was away for longer than rings are kept.
   const fifth = await nextRing(await nextRing(third, b, { remove: ['device-c'] }), b, { remove: ['device-a'] });
   expect(await codeOf(walkChain([third], [fifth.text], ACCOUNT))).toBe('link_again');
 });

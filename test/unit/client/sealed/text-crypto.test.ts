@@ -6,7 +6,7 @@ import { type TextCrypto, webTextCrypto } from '../../../../shared/client/sealed
 import { vectorChecks } from '../../../support/sealed/vector-checks.ts';
 import { rfcVectors, sealedVectors } from '../../../support/sealed/vector-files.ts';
 
-/* Node's own cryptography beside WebCrypto, with which `vectors.test.ts` opens the same vectors. */
+/* Checks Node's own cryptography. `vectors.test.ts` opens the same vectors with WebCrypto. */
 
 const checks = vectorChecks(sealedVectors(), rfcVectors(), nodeTextCrypto);
 

@@ -7,7 +7,7 @@ test('the private keys that words give cannot be read out', async () => {
   expect([enc.privateKey.extractable, sig.privateKey.extractable]).toEqual([false, false]);
 });
 
-// Valid words of other lengths, by the vectors of BIP 39.
+// These are valid words of other lengths, from the vectors of BIP 39.
 test.each([
   ['twelve', `${'abandon '.repeat(11)}about`],
   ['eighteen', `${'abandon '.repeat(17)}agent`],

@@ -28,12 +28,14 @@ import {
   type Person,
 } from '../sealed/people.ts';
 
-/* Members that name rings which a device does not have: a service hides rings, there are two chains, or a device was stolen. */
+/*
+ * Members name rings that a device does not have: a service hides rings, there are two chains, or a device was stolen.
+ */
 
 const FAR = Number.MAX_SAFE_INTEGER;
 const noGrant = { load: async () => null, save: async () => {}, clear: async () => {} };
 
-/** A phone with its keys, a laptop, and two devices that were stolen. The service keeps rings. */
+/** Makes a phone with its keys, a laptop, and two stolen devices. The service keeps rings. */
 async function account() {
   const [phone, laptop, thief, other] = await Promise.all(
     ['phone-1', 'laptop-1', 'thief-1', 'thief-2'].map((id) => makePerson(id)),
@@ -59,9 +61,10 @@ async function account() {
   const { store } = people.phone;
   const rings = makeRings(calls, { keys: store, asking: memoryKeys(), grant: noGrant });
   const texts = makeTexts(calls, { store, taken: memoryTaken(), rings });
-  /** What the phone makes of a text that this device seals by that ring. */
+  /** Returns what the phone makes of a text that this device seals by that ring. */
   const says = async (by: Person, ring: Ring, keyring: Keyring = ofPhone) => {
-    // Sealed for the phone alone, as files are: a key of the account that it does not have would hide the body.
+    // The text is sealed for the phone alone, as files are. A key of the account that the phone does not have would
+    // hide the body.
     const own = { ...ofPhone, ...by.signer, ring, rings: [first, second, ring], accountKeys: [] };
     const sealed = await sealMessage(own, { to: 'phone-1', text: 'any', t: NOW });
     const about = { message_id: 'm1', from_device_id: by.id, from_name: 'any', content: '', created_at: NOW };
@@ -102,7 +105,7 @@ test('a device that was stopped goes on where another one has removed the stolen
   const third = await nextRing(second, laptop, { remove: [thief.id] });
   service.rings.push(third.text);
   expect(await rings.current()).toMatchObject({ seen: 3 });
-  // A removed device says nothing that counts, also with the help of the service.
+  // Nothing that a removed device says counts, even with the help of the service.
   const ofPhone = await loadKeyring(phone.store, NOW);
   expect(await says(thief, numbered(FAR), ofPhone)).not.toMatchObject({ kind: 'opened' });
   expect(await mayNot((await rings.current()) as Keyring)).toBe('taken');
@@ -112,7 +115,7 @@ test('a removed device and a service cannot hide the ring without it: another me
   const { phone, laptop, thief, second, says, service, rings } = await account();
   const third = await nextRing(second, laptop, { remove: [thief.id] });
   expect(await says(laptop, third)).toMatchObject({ kind: 'waits' });
-  // The thief signs as many rings of its own as it likes: none of them is the one that the laptop has named.
+  // The thief signs as many rings of its own as it likes, but none is the ring that the laptop has named.
   const forged = await nextRing(second, thief, { add: [(await makePerson('thief-3')).asks] });
   service.rings.push(forged.text, (await nextRing(forged, thief, { add: [(await makePerson('thief-4')).asks] })).text);
   expect(await codeOf(rings.current())).toBe('devices_disagree');
@@ -196,7 +199,7 @@ test('nobody but a member proves another chain', async () => {
 });
 
 describe('a record of an earlier version', () => {
-  /** It has kept a number, and not who has named it. */
+  /** The record keeps a number, and not who has named it. */
   async function withSeen(seen: number) {
     const { phone, thief, second, laptop } = await account();
     const record = await phone.store.load();

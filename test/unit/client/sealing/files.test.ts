@@ -13,7 +13,7 @@ import { memoryTaken } from '../../../../shared/client/sealing/taken.ts';
 import type { Transfer } from '../../../../shared/client/wire.ts';
 import { codeOf, firstRing, keyringOf, makePerson, nextRing, NOW } from '../sealed/people.ts';
 
-/* Sealed files between two devices, by a service that cuts, repeats, swaps and changes what it passes on. */
+/* Sealed files go between two devices, by a service that cuts, repeats, swaps and changes what it passes on. */
 
 const { jest } = import.meta;
 const R = RECORD_BYTES;
@@ -55,7 +55,7 @@ beforeAll(async () => {
   pair = { own, theirs, laptop: made(laptop.store), phone: made(phone.store) };
 });
 
-/** What the service has of an offer, and the sealed sources as the sender has them. */
+/** What the service has of an offer, and the sealed sources of the sender. */
 interface Offered {
   transfer: Transfer;
   sources: readonly FileSource[];
@@ -90,7 +90,7 @@ async function offer(files: readonly FileSource[], id = ID, digest = true): Prom
   return offered as unknown as Offered;
 }
 
-/** How the phone opens it, and the sink that the transfer of the client would fill. */
+/** Opens the offer on the phone, with the sink that the client's transfer would fill. */
 async function open({ transfer }: Pick<Offered, 'transfer'>, by = pair.phone, keyring: Keyring | null = pair.theirs) {
   let inner: OpenSink | null = null;
   const incoming = (wanted: Transfer): IncomingTransfer => ({
@@ -100,7 +100,7 @@ async function open({ transfer }: Pick<Offered, 'transfer'>, by = pair.phone, ke
       return running(wanted);
     },
   });
-  // An event does not have the description; the transfer itself has.
+  // An event does not have the description, but the transfer itself does.
   const fetched = { incoming: () => Promise.resolve(incoming(transfer)) } as unknown as Transfers;
   const announced = incoming({ ...transfer, sealed: transfer.sealed === null ? null : '' });
   const received: ReceivedFiles = await by.open(fetched, keyring, announced);
@@ -115,7 +115,7 @@ async function open({ transfer }: Pick<Offered, 'transfer'>, by = pair.phone, ke
   };
 }
 
-/** A sink that keeps what it has, for the next process that opens it. */
+/** Makes a sink that keeps its content for the next process that opens it. */
 function keptFile() {
   const kept = { bytes: new Uint8Array(0), closed: 0, aborted: 0 };
   const openFile: OpenSink = () => ({
@@ -165,7 +165,7 @@ test('a file continues at any byte on both sides, however often either of them s
     fc.constantFrom(0, 1, R, R + 27, R + 28, R + 29, 2 * (R + 28), sealedSizeOf(size) - 1),
     fc.integer({ min: 0, max: sealedSizeOf(size) }),
   );
-  // A crash may leave a record that was written only in part.
+  // A crash may leave a partly written record.
   const torn = fc.integer({ min: 0, max: 400_000 });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(stop, torn), { maxLength: 3 }), async (stops) => {
@@ -281,7 +281,7 @@ test('what a sink holds in memory does not count as stored', async () => {
   const sink = await (await open({ transfer })).sinkFor(0, holding);
   expect([sink.offset, sink.kept?.()]).toEqual([S, S]);
   await pour(sink, whole.subarray(S));
-  // Whatever reached the disk by now, a process that dies begins again where the relay was told to go on.
+  // However much reached the disk, a process that died begins again where the relay was told to go on.
   const rest = new Uint8Array(Buffer.concat(memory));
   for (const stored of [begun, 2 * R - 1, 2 * R, 3 * R - 1, 3 * R, 3 * R + 8, 3 * R + 9]) {
     disk = new Uint8Array(Buffer.concat([file.subarray(0, begun), rest.subarray(0, stored - begun)]));
@@ -368,7 +368,7 @@ test('what a service changes, swaps, misattributes or repeats is refused with a 
   expect(await kindOf({ files: [...files].reverse() })).toBe('cannot_open');
   expect(await kindOf({ files: files.map((file) => ({ ...file, size: file.size + 1 })) })).toBe('cannot_open');
   expect(await kindOf({ sealed: '' })).toBe('not_sealed');
-  // The same transfer may be announced again; another one with its description may not.
+  // The same transfer may be announced again. Another transfer with its description may not.
   expect([await kindOf({}), await kindOf({})]).toEqual(['opened', 'opened']);
   expect(await kindOf({}, OTHER_ID)).toBe('sent_before');
   expect(await kindOf({ sealed: null })).toBe('plain');

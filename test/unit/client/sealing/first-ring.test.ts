@@ -7,7 +7,7 @@ import { ACCOUNT, codeOf, NOW } from '../sealed/people.ts';
 const LASTING = { scope: 'full', persist: 'persist' };
 const noGrant = { load: async () => null, save: async () => {}, clear: async () => {} };
 
-/** A device with this access, and a service that keeps rings until a test takes them away. */
+/** Makes a device with this access, and a service that keeps rings until a test takes them away. */
 function deviceWith(access: { scope: string; persist: string }) {
   const service = { rings: [] as string[] };
   const call = async (name: string, { body }: { body?: { ring: string } } = {}) => {

@@ -7,7 +7,7 @@ import { NOW } from '../sealed/people.ts';
 const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
 const GUEST = { device_id: 'guest-1', expires_at: NOW + 2 * MINUTE_MS, from: NOW };
 
-/** Runs it against these answers of the list of sessions, the last of which repeats; returns the ends that were set. */
+/** Runs it against these answers of the list of sessions, the last of which repeats. Returns the ends that were set. */
 async function endsBy(answers: readonly (number | null | Error)[], { aheadMs = 0, passes = 0 } = {}) {
   const [left, ends]: [(number | null | Error)[], number[]] = [[...answers], []];
   let now = NOW;

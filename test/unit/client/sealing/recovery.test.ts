@@ -11,7 +11,7 @@ import { makeRecovery } from '../../../../shared/client/sealing/recovery.ts';
 import { makeRings } from '../../../../shared/client/sealing/rings.ts';
 import { ACCOUNT, codeOf, firstRing, makePerson, nextRing, NOW } from '../sealed/people.ts';
 
-/* A service that keeps rings, and whose rings a test may exchange. */
+/* A service that keeps rings, which a test may exchange. */
 
 const PAGE = 8;
 
@@ -38,7 +38,7 @@ type Service = ReturnType<typeof makeService>;
 
 const noGrant = { load: () => Promise.resolve(null), save: () => Promise.resolve(), clear: () => Promise.resolve() };
 
-/** A device that is signed in. */
+/** Makes a signed-in device. */
 function deviceOf(service: Service, device_id: string) {
   const session = { device: { device_id }, user: { user_id: ACCOUNT.user_id }, scope: 'full', persist: 'persist' };
   const calls = {
@@ -103,7 +103,7 @@ test('words that the user has seen count once they are put, and the ring says si
   const chosen = { words: await makeWords(), seen: await currentOf(laptop) };
   expect(service.rings).toHaveLength(1);
   expect(await laptop.recovery.makeWords(chosen)).toBe(chosen.words);
-  // The response may have been lost: the same words are put again, under the same key of the account.
+  // The response may have been lost, so the same words are put again, under the same key of the account.
   await laptop.recovery.makeWords(chosen);
   expect((await currentOf(laptop)).ring.body).toMatchObject({ epoch: 1, words: { at: NOW } });
   await laptop.recovery.renewWords(chosen.words);
@@ -147,7 +147,7 @@ test('a chain that a service makes with the keys of the words is not believed', 
 });
 
 describe('in an account whose ring has changed 600 times', () => {
-  /** Half of the rings that a service keeps, and some. */
+  /** The number is more than half of the rings that a service keeps. */
   const MANY = 600;
   let put: string[];
   let words: string;
@@ -169,7 +169,7 @@ describe('in an account whose ring has changed 600 times', () => {
     Object.assign(service, { rings: [...put], dropped: 0 });
   });
 
-  /** A device with the rings and keys that the laptop has. */
+  /** Makes a device with the rings and keys of the laptop. */
   async function again(): Promise<ReturnType<typeof deviceOf>> {
     const device = deviceOf(service, 'laptop-1');
     await device.stores.keys.save((await laptop.stores.keys.load()) as KeyRecord);

@@ -3,7 +3,7 @@ import type { PeerModule, PeerSendingParts, Signal } from '../../../../shared/cl
 import { randomBytes } from '../../../../shared/client/sealed/primitives/bytes.ts';
 import { sealedPeerToPeer } from '../../../../shared/client/sealing/sealed-signals.ts';
 
-/* The signals of a sealed transfer, by a service that reads, changes and renames them. */
+/* The signals of a sealed transfer go by a service that reads, changes and renames them. */
 
 const ID = '018f3c4e-7b1a-7cde-8f00-0123456789ab';
 const KEY = randomBytes(32);
@@ -11,7 +11,7 @@ const transfer = { sender: { device_id: 'laptop-1' }, receiver: { device_id: 'ph
 
 type Sent = Signal & { to_device_id: string; transfer_id: string };
 
-/** One end: the signals that it sends by the service, and those that it takes. */
+/** Makes one end, with the signals that it sends by the service and those that it takes. */
 function endOf(side: 'sending' | 'receiving', key: typeof KEY | null = KEY) {
   const sent: Sent[] = [];
   const others: string[] = [];
@@ -41,7 +41,7 @@ function endOf(side: 'sending' | 'receiving', key: typeof KEY | null = KEY) {
   };
 }
 
-/** Resolves when everything that was handed to this end before has been opened. */
+/** Resolves when everything that this end was given before has been opened. */
 async function settled(end: ReturnType<typeof endOf>): Promise<Signal[]> {
   const count = end.taken.length;
   end.side.take({ kind: 'bye', payload: 'the last' });

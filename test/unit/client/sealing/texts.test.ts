@@ -140,7 +140,7 @@ test('a member leaves the ring when it was removed, or was not listed for 90 day
   expect(await note(left, NOW)).toEqual([]);
   expect(await note(left, NOW + 90 * day)).toEqual([]);
   expect(await note(left, NOW + 90 * day + 1)).toEqual(['phone-1']);
-  // A device that was back meanwhile begins anew.
+  // A device that was back meanwhile starts over.
   expect(await note(devices, NOW + 91 * day)).toEqual([]);
   expect(await note(left, NOW + 92 * day)).toEqual([]);
   expect(await note(devices, NOW, await noteRemoved(store, own, 'phone-1'))).toEqual(['phone-1']);
@@ -157,7 +157,7 @@ test.each<[string, number, number]>([
       noteListed(store, own, devices.slice(0, 1), isOwn ? [at, other] : [other, at]);
     expect(await note(NOW, NOW + first)).toEqual([]);
     expect(await note(NOW, NOW + second)).toEqual([]);
-    // By both clocks it is time.
+    // Both clocks agree that it is time.
     expect(await note(NOW + 91 * DAY, NOW + 91 * DAY)).toEqual(['phone-1']);
   }
 });
@@ -182,7 +182,7 @@ test('a text that was sealed again after a rotation is shown once, and one that 
   const again = await texts.seal(await keyringOf(laptop, after), about);
   const other = await texts.seal(await keyringOf(laptop, after), { ...about, id: 'item 2' });
   expect(again).not.toBe(sealed);
-  // Either of them may arrive first.
+  // Either text may arrive first.
   for (const [one, two] of [
     [sealed, again],
     [again, sealed],
@@ -292,7 +292,7 @@ test('a clipboard is never older than the one before it, where the known time of
   expect(await phone.openClipboard(theirs, first as never)).toMatchObject({ kind: 'opened', text: 'first' });
   expect(await phone.openClipboard(theirs, second as never)).toMatchObject({ kind: 'opened', text: 'second' });
   expect(await phone.openClipboard(theirs, first as never)).toMatchObject({ problem: { code: 'too_old' } });
-  // A service that told a time far ahead is not believed longer than that.
+  // A service that told a time far ahead is believed only while it tells that time.
   clock.now += 7_200_000;
   await laptop.setClipboard(own, 'far ahead');
   clock.now = NOW;
@@ -304,7 +304,7 @@ test('a clipboard is never older than the one before it, where the known time of
 describe('where the clock of this machine is set', () => {
   const entry = (sealed: string | undefined) =>
     ({ content: '', content_type: 'text/plain', sealed, source_device_id: 'laptop-1' }) as never;
-  /** A service tells its time with each response. The clock of the device is this far from it until then. */
+  /** The service tells its time with each response. Until then the clock of the device is this far from it. */
   async function withClock() {
     const { own, theirs, laptop: writer, sent } = await makePair();
     const clock = { off: 0 };
