@@ -1,7 +1,7 @@
 import { asApprover, CliError, failureOf } from '../../../services/cli/failure.ts';
 import { BatonClientError } from '../../../shared/client/index.ts';
 
-/* What a terminal says of what failed. */
+/* What a terminal prints about failures. */
 
 const refused = (code: string, status: number, retryAfterMs: number | null = null) =>
   new BatonClientError(code, 'Too many requests', { status, retryAfterMs });

@@ -9,7 +9,7 @@ import {
   tableOf,
 } from '../../../services/cli/output.ts';
 
-/* What a terminal is given: nothing from elsewhere that it would obey, or that nobody would see. */
+/* What a terminal is given: nothing from elsewhere that it would obey or that would be invisible. */
 
 const HOSTILE: readonly (readonly [string, string, string])[] = [
   ['an escape', '\x1b[2J', '\\x1b[2J'],
@@ -147,7 +147,7 @@ test.each([
   (_, sign) => {
     for (let signs = 1; signs < 60; signs += 1) {
       const lines = quoted(HEAD, `${sign.repeat(signs)}12:00:01 Laptop: pay`, 40).split('\n');
-      // Each of these signs takes two columns, or one.
+      // Each of these signs takes one or two columns.
       for (const line of lines) {
         const columns = line.replace(/\u1100/g, 'xx').replace(/\u094d/g, '').length;
         expect(columns).toBeLessThanOrEqual(40);

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Asks for the ring before something is sent, of a service that is away. */
+/** Asks a service that is away for the ring, as before something is sent. */
 async function askedOfNobody(): Promise<unknown> {
   const url = `http://127.0.0.1:${await freePort()}`;
   const user = { user_id: ACCOUNT.user_id, name: 'User' };

@@ -7,7 +7,7 @@ import { plistOf } from '../../../services/cli/service/launchd.ts';
 import { unitOf } from '../../../services/cli/service/systemd.ts';
 import { taskOf, windowsWord } from '../../../services/cli/service/windows.ts';
 
-/** A folder that nobody has, and that somebody may have. */
+/** An unlikely but possible folder. */
 const HOSTILE = `/home/a b/"q" 'q' 100% $HOME \\n <&> é日本 ${'\u{1f4c1}'}`;
 const COMMAND = ['/usr/bin/node', '/opt/baton.js', 'receive', '--yes', '--dir', HOSTILE];
 const ENVIRONMENT = { BATON_CONFIG_DIR: HOSTILE };

@@ -12,7 +12,8 @@ const DAY_MS = 86_400_000;
 test('claims that killed programs left are removed after days, and those of running programs stay', async () => {
   const sends = makeUnfinishedSends(folder.path, () => readdir(folder.path));
   const running = sends.claim('running');
-  // A program was killed between making the file and writing its process into it, and another one before it noted its send.
+  // One program was killed after it made the file and before it wrote its process into it. Another was killed before it
+  // noted its send.
   const left = ['0b9c2f4e-0000-4000-8000-000000000000.claim', 'begun.1.claim'];
   for (const [index, name] of [...left, 'recent.1.claim'].entries()) {
     const path = join(folder.path, name);

@@ -1,7 +1,7 @@
 import { nextTry, pauseFor, tellingFetch } from '../../../services/cli/waiting.ts';
 import { BatonClientError } from '../../../shared/client/index.ts';
 
-/* How long a terminal waits because a service asks for it. */
+/* How long a terminal waits at the request of a service. */
 
 const refused = (retryAfterMs: number | null) =>
   new BatonClientError('rate_limited', 'Too many requests', { action: 'retry', status: 429, retryAfterMs });
