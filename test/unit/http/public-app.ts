@@ -16,7 +16,7 @@ import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 
-/** Pages of the build, beside whose sources the tests run. */
+/** The pages of the build. The tests run beside their sources. */
 const BUILT_FILES = new URL('../../../dist/reference/', import.meta.url);
 const BUILT_APP = new URL('../../../dist/web/', import.meta.url);
 
@@ -43,7 +43,7 @@ const streams: Handler<Route> = ({ res }) => {
   return null;
 };
 
-/** Every route answers its success status with an empty body, unless a test says otherwise. */
+/** Makes handlers that answer each route's success status with an empty body, unless a test says otherwise. */
 function handlersWith({ handlers, health = 'ok' }: Parts): Handlers {
   const stubs = Object.entries<Route>(ROUTES).map(([name, route]): [string, Handler<Route>] => [
     name,
@@ -57,7 +57,7 @@ function handlersWith({ handlers, health = 'ok' }: Parts): Handlers {
   return { ...Object.fromEntries(stubs), openStream: streams, ...documents, ...handlers } as unknown as Handlers;
 }
 
-/** The public port as the replica builds it, with stubs for modules, and what it logged and counted. */
+/** Makes the public port as the replica builds it, with stubs for modules, and records what it logged and counted. */
 export function publicApp(parts: Parts = {}) {
   const lines: Record<string, unknown>[] = [];
   const logger = makeLogger(
@@ -83,13 +83,13 @@ export function publicApp(parts: Parts = {}) {
     logger,
     metrics,
   });
-  /** The value of a counter under these labels; 0 before it was counted. */
+  /** Returns the value of a counter under these labels; 0 before it was counted. */
   const counted = async (name: string, labels: Record<string, string>): Promise<number> => {
     const values = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
     const hit = values.find((value) => Object.entries(labels).every(([label, text]) => value.labels[label] === text));
     return hit?.value ?? 0;
   };
-  /** Where the routes begin whose answers were timed. */
+  /** Returns the beginnings of the routes whose answers were timed. */
   const timed = async (): Promise<unknown[]> => {
     const { values } = await metrics.http_request_duration_seconds.get();
     return [...new Set(values.map(({ labels }) => labels.prefix))];

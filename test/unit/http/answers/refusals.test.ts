@@ -104,7 +104,7 @@ describe('the icon', () => {
     expect(answer.headers['content-type']).toBe('image/x-icon');
     expect(answer.headers['cache-control']).toBe('public, max-age=86400');
     const icon = answer.body as Buffer;
-    // ICONDIR, then the size and place of the one image, which ends with the file.
+    // The bytes are ICONDIR, then the size and place of the only image, which ends with the file.
     expect([...icon.subarray(0, 8)]).toEqual([0, 0, 1, 0, 1, 0, 16, 16]);
     expect(icon.readUInt32LE(14) + icon.readUInt32LE(18)).toBe(icon.length);
   });

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { publicApp } from '../public-app.ts';
 
-/* The web app as a replica serves it. What it does stands in test/browser. */
+/* How a replica serves the web app. test/browser shows what the app does. */
 
 const { app } = publicApp();
 

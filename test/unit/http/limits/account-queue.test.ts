@@ -5,7 +5,7 @@ import { ALICE, publicApp } from '../public-app.ts';
 
 const BOB = { 'X-Dev-User': 'bob', 'X-Dev-Device': 'phone-001' };
 
-/** Requests by their order, and which of them have begun. */
+/** Makes numbered requests, and records which of them have begun. */
 function line(queue: ReturnType<typeof makeAccountQueue>, account = 'alice') {
   const begun: number[] = [];
   const turns: Slot[] = [];
@@ -64,7 +64,7 @@ describe('requests of one account', () => {
     for (let i = 0; i < 5; i++) come();
     while (begun.length < 4) await nextTick();
     expect(begun).toEqual([0, 1, 2, 3]);
-    // The two that were late to end do not let a fifth one in beside the two at work.
+    // The two late ends do not let in a fifth request beside the two at work.
     turns[0]?.end();
     turns[1]?.end();
     await nextTick();

@@ -13,7 +13,7 @@ import { connectTo, randomPrefix, sharedRedisUrl } from '../../../support/redis/
 
 type Send = (...args: string[]) => Promise<string>;
 
-/** Three requests a minute: 60 scaled down. */
+/** The limit is three requests a minute: 60, scaled down. */
 const SCALE = 0.05;
 const metrics = makeMetrics({ version: 'test' });
 const logger = makeLogger({ level: 'silent', server: 'test' });
@@ -32,7 +32,7 @@ afterAll(async () => {
   await redis.quit();
 });
 
-/** One replica's sign-in limiter, behind a proxy that says who asks. */
+/** Makes the sign-in limiter of one replica, behind a proxy that names the client. */
 function replica({ scale = SCALE, sendCommand = send }: { scale?: number; sendCommand?: Send } = {}) {
   const limits = makeAddressLimits({
     sendCommand,

@@ -72,7 +72,7 @@ describe('connections of one address', () => {
     expect(refused()).toBe(1);
     first.destroy();
     let isIn = false;
-    // The server hears of the end of the first one in its own time.
+    // The server notices the end of the first connection in its own time.
     for (let tries = 0; tries < 100 && !isIn; tries++) isIn = await answers(open(server));
     expect(isIn).toBe(true);
   });
@@ -82,7 +82,7 @@ describe('connections of one address', () => {
     expect(await Promise.all([1, 2, 3].map(() => answers(open(server))))).toEqual([true, true, true]);
   });
 
-  /** How many of 2,500 connections from this address are let in. */
+  /** Returns how many of 2,500 connections from this address are let in. */
   const admitted = (address: string | ((i: number) => string), limit: number | null): number => {
     const admits = makeConnectionCap({ limit, trustedProxies: [], onRefused: () => undefined });
     const socketOf = (i: number) =>
@@ -124,7 +124,7 @@ test('a client that takes nothing of its answer is cut off, and one that does is
     });
   });
   for (const socket of [paused, reader]) socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  // A paused socket hears of its end only by what it sends.
+  // A paused socket notices its end only when it sends.
   const nagging = setInterval(() => paused.write(' '), 50);
   await Promise.all([closed, whole]);
   clearInterval(nagging);

@@ -27,7 +27,7 @@ test('all devices of an account may come back three times in the minute in which
   }
 });
 
-/** Limits with a clock that stands still until it is set. */
+/** Makes limits with a clock that stands still until it is set. */
 function manual({ scale = 0.01, most }: { scale?: number; most?: number } = {}) {
   let nowMs = 0;
   const limits = makeReplicaLimits({ scale, now: () => nowMs, ...(most !== undefined && { most }) });
@@ -36,7 +36,7 @@ function manual({ scale = 0.01, most }: { scale?: number; most?: number } = {}) 
     wait: (ms: number) => {
       nowMs += ms;
     },
-    /** How many of so many reads are let through. */
+    /** Returns how many of this many reads are let through. */
     read(times: number, deviceId: string | null = 'laptop-01', account = 'alice'): number {
       let passed = 0;
       for (let i = 0; i < times; i++) {
@@ -52,7 +52,7 @@ function manual({ scale = 0.01, most }: { scale?: number; most?: number } = {}) 
   };
 }
 
-/* At a hundredth: 12 reads a minute of a device, 120 of an account. */
+/* Limits are at a hundredth: 12 reads a minute for a device, 120 for an account. */
 describe('a limit of the replica', () => {
   test('lets so many through at once, and as many again over each window, evenly', () => {
     const { read, wait } = manual();
@@ -81,7 +81,7 @@ describe('a limit of the replica', () => {
       wait(1_000);
       read(5, 'laptop-01');
     }
-    // The account has been charged for 12 and 12, so that 96 are left for its other devices.
+    // The account was charged for 12 and 12, so 96 are left for its other devices.
     expect(
       Array.from({ length: 10 }, (_, device) => read(12, `other-${device}`)).reduce((a, b) => a + b),
     ).toBeGreaterThan(96);
@@ -135,7 +135,7 @@ describe('over HTTP', () => {
     for (let i = 0; i < 3; i++) await ack().send({ message_ids: [] }).expect(200);
     const refused = await ack().send('{').expect(429);
     expect(refused.body).toMatchObject({ code: 'rate_limited' });
-    // Less what the requests before it took.
+    // The earlier requests have taken some of that time.
     const seconds = Number(refused.headers['retry-after']);
     expect(seconds).toBeGreaterThan(10);
     expect(seconds).toBeLessThanOrEqual(20);

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { type RunningServer, startServer } from '../../../../shared/service-kit/http/server.ts';
 import { publicApp } from '../public-app.ts';
 
-/* A sender that goes on for as long as it is let: a byte now and then of a body whose answer is long there. */
+/* A sender that goes on for as long as it may: it sends a byte of the body now and then, long after the answer. */
 
 const HOST = '127.0.0.1';
 let server: RunningServer;
@@ -23,11 +23,11 @@ const ALICE_LINES = 'X-Dev-User: alice\r\nX-Dev-Device: laptop-01\r\n';
 interface Slow {
   readonly socket: Socket;
   readonly received: () => string;
-  /** However it ends: a sender that is cut off may hear of it by a reset. */
+  /** Resolves at the end, whatever it is: a sender that is cut off may see a reset. */
   readonly closed: Promise<void>;
 }
 
-/** Sends a head that announces a body, and then a space of it ten times a second. */
+/** Sends a head that announces a body, and then ten times a second one space of it. */
 async function sendSlowly(head: string, bodyLength = '100000', type = 'application/json'): Promise<Slow> {
   const socket = connect(server.port, HOST);
   sockets.push(socket);

@@ -3,14 +3,14 @@ import { ROUTES } from '../../../../shared/contract/routes.ts';
 import type { Route } from '../../../../shared/contract/vocabulary/route.ts';
 import { ALICE, publicApp } from '../public-app.ts';
 
-/* `APP_CORS_ORIGINS`: pages of other origins, by bearer tokens alone. */
+/* `APP_CORS_ORIGINS` allows pages of other origins, which use bearer tokens only. */
 
 const LISTED = 'https://notes.example';
 const FOREIGN = 'https://evil.example';
 const BEARER = { Authorization: 'Bearer a-token' };
 const COOKIE = { Cookie: '__Host-baton=v1' };
 
-/** What a browser goes by. */
+/** The headers by which a browser decides. */
 const CORS_HEADERS = /^access-control-/;
 const corsHeadersOf = ({ headers }: { headers: Record<string, string> }) =>
   Object.keys(headers).filter((name) => CORS_HEADERS.test(name));
@@ -48,7 +48,7 @@ test.each(open)('a listed origin may ask for %s, the stream included, and gets n
 
 test.each(closed)('%s is closed to every other origin', async (_, route) => {
   const asked = await preflight(pathOf(route), route.method);
-  // The other methods of its path may be open.
+  // Other methods of its path may be open.
   expect(asked.status).toBe(405);
   expect(corsHeadersOf(asked)).toEqual([]);
   if (route.method === 'GET' || route.method === 'HEAD') return;

@@ -9,8 +9,8 @@ import { BatonError } from '../../../../shared/contract/errors.ts';
 import { publicApp } from '../public-app.ts';
 
 /*
- * Behind an edge nothing has to be asked about a caller whose device has a row. The chain then runs in one go, within the
- * parser of Node, where an error is thrown and not rejected.
+ * Behind an edge, a caller whose device has a row needs no further question. The chain then runs in one go, within Node's
+ * parser, where an error is thrown and not rejected.
  */
 
 const PHONE = {

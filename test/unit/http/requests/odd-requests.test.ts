@@ -9,14 +9,14 @@ import { fillPath } from '../../../../shared/contract/vocabulary/route.ts';
 import { ROUTES } from '../../../../shared/contract/routes.ts';
 import { ALICE, publicApp } from '../public-app.ts';
 
-/* What a program sends that means no good: never a 500, and always the problem document. */
+/* Requests of a malicious program never get a 500, and always get the problem document. */
 
 const HOST = '127.0.0.1';
 const lists = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 const signal = (payload: string) => `{"to":"Phone","kind":"offer","payload":${payload}}`;
 
-/** Answers with what it was given, as handlers do that pass it on. */
+/** Serialises what it was given, as handlers do that pass it on. */
 const echo = (status: number) => (call: unknown) => {
   JSON.stringify((call as Call<Route>).body);
   return { status } as never;
@@ -104,7 +104,7 @@ test.each([
   expect((await post('/api/message', '{}', type)).status).toBe(415);
 });
 
-/** Requests that no client library would send, by their raw bytes. */
+/** Requests that no client library would send, as raw bytes. */
 const RAW: readonly (readonly [string, string])[] = [
   ['a path with a broken escape', 'GET /api/transfer/%zz HTTP/1.1'],
   ['a path with half a character', 'GET /api/devices/%ff%fe HTTP/1.1'],
@@ -156,7 +156,7 @@ describe('over the wire', () => {
     if (Number(status) >= 400) expect(text).toContain('"request_id"');
   });
 
-  // Express reads these with an older parser, unless they are put into the one form before.
+  // Express reads these with an older parser, unless they are first brought into the one form.
   test.each([
     ['http://[::1', 200],
     ['foo://host', 200],
@@ -179,7 +179,7 @@ describe('over the wire', () => {
     expect(text).toMatch(/^x-api-version: 1\r$/im);
   });
 
-  // Node refuses these itself, before the application has seen them.
+  // Node itself refuses these, before the application sees them.
   test.each([
     ['without a host', 'GET / HTTP/1.1', 400],
     ['with an expectation that nobody knows', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: wonders', 417],

@@ -21,7 +21,7 @@ const ENTRY = {
 };
 const MESSAGE = { to: 'Phone', content: 'hello' };
 
-/** A handler that keeps its calls. */
+/** Makes a handler that records its calls. */
 function recorded() {
   const calls: Call<Route>[] = [];
   const keep =

@@ -10,7 +10,9 @@ import { ROUTES } from '../../../../shared/contract/routes.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { makeValidator } from '../../../../shared/service-kit/http/request/validation.ts';
 
-/* A replica that starts neither compares its schemas with the schema of schemas nor compiles them. */
+/*
+ * At its start a replica neither checks its schemas against the schema of schemas nor compiles them, so these tests do.
+ */
 
 const ajv = new Ajv2020();
 

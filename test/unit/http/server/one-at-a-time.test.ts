@@ -12,7 +12,7 @@ let server: RunningServer;
 let client: Socket;
 let text: string;
 
-/** A server that has been sent this; `/wait` is answered by the test. */
+/** Sends this to a server. The test answers `/wait`. */
 async function sent(bytes: string) {
   const begun: string[] = [];
   const held: ServerResponse[] = [];

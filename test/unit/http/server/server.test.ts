@@ -86,7 +86,7 @@ test('from the notice on each answer ends its connection, that of a request unde
   server.endAfterAnswers();
   res.end();
   expect((await underWay).headers.connection).toBe('close');
-  // It was left open: the request goes over the connection that was made before.
+  // The connection was left open, so the request goes over it.
   const last = await ask(server, idle);
   expect([last.headers.connection, last.socket.localPort === localPort]).toEqual(['close', true]);
   await last.toArray();
@@ -101,7 +101,7 @@ test('closing answers connections that wait to be accepted', async () => {
   const client = new Worker(CLIENTS, { eval: true, workerData: { port: server.port, clients, connected } });
   const answers = once(client, 'message');
   await once(client, 'online');
-  // Nothing is accepted here while this thread waits.
+  // The server accepts nothing while this thread waits.
   while (Atomics.load(connected, 0) < clients) Atomics.wait(connected, 0, Atomics.load(connected, 0));
   const closed = server.close(600_000);
   expect(await answers).toEqual([Array.from({ length: clients }, () => 'in time')]);
