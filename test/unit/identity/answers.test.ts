@@ -2,7 +2,7 @@ import { makeAnswers, type Vouched } from '../../../services/sync/identity/crede
 import { BatonError } from '../../../shared/contract/errors.ts';
 import { codeOf } from './request.ts';
 
-/* What the broker said of credentials is asked once in ten seconds, and again at once after a revocation. */
+/* The broker is asked about a credential once in ten seconds, and again at once after a revocation. */
 
 let nowMs = 0;
 let asked: string[] = [];

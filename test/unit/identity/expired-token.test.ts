@@ -106,7 +106,7 @@ test('a token is judged by the clock of the broker, however wrong that of this m
   const shown = async (seconds: number): Promise<[string, string][]> => [
     ['Authorization', `Bearer ${await tokenUntil(seconds)}`],
   ];
-  // By the clock of this machine it ended an hour ago; the broker, which has the last word, is asked.
+  // By this machine's clock it ended an hour ago. The broker, which has the last word, is asked.
   expect(await refusal(await shown(-3_500))).toBe('unauthenticated: The session has ended');
   expect(await refusal(await shown(-3_700))).toBe('unauthenticated: The access token has expired');
 });

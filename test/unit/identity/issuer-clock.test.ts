@@ -1,6 +1,6 @@
 import { makeIssuerClock } from '../../../services/sync/identity/key-sets/issuer-clock.ts';
 
-/* What time it is where tokens are issued. */
+/* The time at the issuer of tokens. */
 
 const AT_MS = Date.parse('Thu, 26 Nov 2026 12:00:00 GMT');
 
@@ -17,7 +17,7 @@ test('it is that of this machine until the first answer, and then that of the an
   const { clock, answered, pass } = setUp();
   expect(clock.nowMs() - AT_MS).toBe(3_600_000);
   answered('Thu, 26 Nov 2026 12:00:00 GMT');
-  // A second begins when it is named, and half of it is over on average.
+  // A second is named at its beginning, and on average half of it has passed.
   expect(clock.nowMs() - AT_MS).toBe(500);
   pass(60_000);
   expect(clock.nowMs() - AT_MS).toBe(60_500);

@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => redis.disconnect());
 
-/** A store with a kept set; `sealed`: the field of the store that holds the set and its seal. */
+/** Makes a store with a kept set. `sealed` is the field of the store that holds the set and its seal. */
 async function kept() {
   const prefix = randomPrefix();
   const db = {

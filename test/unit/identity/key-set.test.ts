@@ -3,7 +3,7 @@ import { makeKeySet } from '../../../services/sync/identity/key-sets/key-set.ts'
 import { type KeyServer, makeSigner, type Signer, startKeyServer } from '../../edge/key-server.ts';
 import { codeOf } from './request.ts';
 
-/* The keys that assertions and access tokens are checked with, and how seldom they are fetched. */
+/* The keys that assertions and access tokens are checked with, and how rarely they are fetched. */
 
 let [first, second]: Signer[] = [];
 let server: KeyServer;
@@ -66,7 +66,7 @@ test('a key that was withdrawn stops being good within five minutes and a reques
   await check(first);
   server.keys.splice(0, 1, (second as Signer).jwk);
   clockMs += 300_000;
-  // This one starts the fetch, and does not wait for it.
+  // This check starts the fetch, and does not wait for it.
   await check(first);
   expect(await check(second)).toBe('none');
   expect(await check(first)).toBe(UNKNOWN);
@@ -128,7 +128,7 @@ test('whoever shows a token just after a fetch at the start came before the brok
   keys.start();
   await early;
   server.answerKeys();
-  // A request that comes while that fetch is under way shares its end.
+  // A request during that fetch shares its end.
   await check(first);
   expect(await check(first)).toBe('none');
   keys.stop();

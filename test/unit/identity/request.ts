@@ -4,11 +4,13 @@ type Header = readonly [name: string, value: string];
 
 interface Parts {
   url?: string;
-  /** Address of the socket's other end. */
+  /** The address of the socket's other end. */
   peer?: string;
 }
 
-/** A request as Node hands it on: header bytes as Latin-1, names as sent in `rawHeaders`, repetitions kept apart. */
+/**
+ * Makes a request as Node passes it on: header bytes as Latin-1, names as sent in `rawHeaders`, repetitions kept apart.
+ */
 export function requestWith(
   headers: readonly Header[],
   { url = '/', peer = '127.0.0.1' }: Parts = {},
@@ -26,10 +28,10 @@ export function requestWith(
   } as unknown as IncomingMessage;
 }
 
-/** The text as Node shows its UTF-8 bytes. */
+/** Returns the text as Node shows its UTF-8 bytes. */
 export const asHeaderBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
-/** The code of the error that `act` ends with; `none` when it succeeds. */
+/** Resolves to the code of the error with which `act` ends; `none` when it succeeds. */
 export async function codeOf(act: () => unknown): Promise<string> {
   try {
     await act();

@@ -7,13 +7,15 @@ import { codeOf, requestWith } from './request.ts';
 
 const { jest } = import.meta;
 
-/* What one client address can make the auth broker be asked. At a hundredth: six refusals a minute. */
+/*
+ * How many questions to the auth broker one client address can cause. Limits are at a hundredth: six refusals a minute.
+ */
 
 let nowMs = 0;
 const now = () => nowMs;
 beforeEach(() => {
   nowMs = 1_000_000;
-  // What the broker said is kept by the clock on the wall.
+  // The wall clock decides how long an answer of the broker is kept.
   jest.spyOn(Date, 'now').mockImplementation(now);
 });
 afterEach(() => void jest.restoreAllMocks());
@@ -51,7 +53,7 @@ function scene({ answer = answering, ...limits }: { answer?: Answering; scale?: 
   const identify = (credential: string, peer: string) =>
     identity.identify(requestWith([['Cookie', `baton=${credential}`]], { peer }), identityRoutes.getMe);
   const show = (credential: string, peer = OFFICE) => codeOf(() => identify(credential, peer));
-  /** Codes of so many invented cookies, one after the other. */
+  /** Returns the codes of this many invented cookies, one after the other. */
   const invent = async (many: number, peer = OFFICE, prefix = 'bad') => {
     const codes: string[] = [];
     for (let i = 0; i < many; i++) codes.push(await show(cookie(`${prefix}${i}`), peer));
@@ -131,7 +133,7 @@ test('a broker that is away counts for nobody', async () => {
 });
 
 describe('slow refusals', () => {
-  /** Answers when the test says so. */
+  /** Makes a broker that answers when the test says so. */
   function slow(limits: { waitMs?: number } = {}) {
     const held: (() => void)[] = [];
     const parts = scene({

@@ -42,7 +42,7 @@ test.each([
   await set.keep(knownMs, 'known');
   await set.keep(NOW - 2, 'next');
   expect(await set.kept()).toBe(isReplaced ? 'next' : 'known');
-  // The time of the one that is kept decides the next time too.
+  // The time of the kept set decides the next time too.
   await set.keep(NOW - 3, 'last');
   expect(await set.kept()).toBe(isReplaced ? 'next' : 'known');
 });
