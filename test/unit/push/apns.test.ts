@@ -75,7 +75,7 @@ describe('Apple Push Notification service', () => {
     const sender = senderOf();
     await sender.send(TARGET, noticeOf());
     apns.goAway();
-    // The word reaches the sender before the answer that follows it.
+    // GOAWAY reaches the sender before the answer that follows it.
     await sender.send(TARGET, noticeOf());
     await expect(sender.send(TARGET, noticeOf())).resolves.toEqual(DELIVERED);
     expect(apns.sessions).toBe(2);
@@ -255,7 +255,7 @@ describe('Apple Push Notification service', () => {
     apns.script.next(scripted);
     await expect(senderOf().send(TARGET, noticeOf())).resolves.toEqual(outcome);
     expect(apns.notifications).toHaveLength(1);
-    // What was on its way in buffers, and no more.
+    // Only the bytes that were on their way in buffers were written.
     await expect(apns.script.poured()).resolves.toBeLessThan(1_048_576);
   });
 

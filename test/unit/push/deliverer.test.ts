@@ -12,7 +12,7 @@ const registrationOf = (target: PushTarget): Registration => ({
   ...{ preview: 'none', target },
 });
 
-/** Two push services: one that does not answer before it is told to, and one that answers at once. */
+/** Makes two push services: one that does not answer until it is told to, and one that answers at once. */
 function makeScene(parts: Partial<Taken> = {}) {
   const news = new EventEmitter();
   const sent: string[] = [];
@@ -57,7 +57,7 @@ function makeScene(parts: Partial<Taken> = {}) {
     sent,
     metrics,
     waiting: async () => (await metrics.push_queue_depth.get()).values[0]?.value ?? 0,
-    /** Resolves when the one that answers was sent a push. */
+    /** Resolves when the answering service was sent a push. */
     answered: () => once(news, 'quick.example'),
   };
 }

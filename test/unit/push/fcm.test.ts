@@ -134,7 +134,7 @@ describe('Firebase Cloud Messaging', () => {
     await expect(senderOf().send(TARGET, noticeOf())).resolves.toEqual(outcome);
     expect(fcm.messages).toHaveLength(1);
     expect(fcm.tokensGiven).toBe(1);
-    // What was on its way in buffers, and no more.
+    // Only the bytes that were on their way in buffers were written.
     await expect(fcm.script.poured()).resolves.toBeLessThan(33_554_432);
   });
 

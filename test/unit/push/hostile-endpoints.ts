@@ -1,11 +1,11 @@
 import type { LookupAddress } from 'node:dns';
 
 /*
- * Endpoints that somebody might register to have this service connect where it should not. Judged with the most open
- * rules that there are, `public`.
+ * Endpoints that an attacker might register to make this service connect where it should not. They are judged by the
+ * most open rules, `public`.
  */
 
-/** Refused when they are registered, by class: the endpoint and the reason. */
+/** Endpoints that are refused at their registration, by class: the endpoint and the reason. */
 export const REFUSED_AT_SUBSCRIBE: Record<string, [endpoint: string, reason: string][]> = {
   schemes: [
     ['http://push.vendor.com/a', 'not_https'],
@@ -132,7 +132,7 @@ export const REFUSED_AT_SUBSCRIBE: Record<string, [endpoint: string, reason: str
   ],
 };
 
-/** Refused by the rules `known`, though `public` might let them pass: they only look like a push service. */
+/** Endpoints that the rules `known` refuse, though `public` might allow them: they only look like a push service. */
 export const LOOK_ALIKES = [
   'https://fcm.googleapis.com.evil.com/a',
   'https://evil-fcm.googleapis.com/a',
@@ -151,7 +151,7 @@ export const LOOK_ALIKES = [
   'https://xn--fm-fmc.googleapis.com/a',
 ];
 
-/** Let pass by the rules `known`. */
+/** Endpoints that the rules `known` allow. */
 export const PUSH_SERVICES = [
   'https://fcm.googleapis.com/fcm/send/dGVzdA:APA91bE-x_y',
   'https://fcm.googleapis.com:443/fcm/send/dGVzdA',
@@ -163,7 +163,7 @@ export const PUSH_SERVICES = [
 const v4 = (...addresses: string[]): LookupAddress[] => addresses.map((address) => ({ address, family: 4 }));
 const v6 = (...addresses: string[]): LookupAddress[] => addresses.map((address) => ({ address, family: 6 }));
 
-/** What a name of theirs, harmless when it was registered, may lead to when it is connected to. */
+/** Addresses to which a name that was harmless at registration may lead at the connection. */
 export const REFUSED_AT_CONNECT: Record<string, [name: string, addresses: LookupAddress[]][]> = {
   'this machine': [
     ['loopback', v4('127.0.0.1')],

@@ -23,11 +23,11 @@ import { closeSenders, makeSender, noticeOf, SUBJECT, targetOf, VAPID } from './
 const KNOWN = { allow: ['known'] };
 const PUBLIC = { allow: ['public'] };
 const NAME = 'push.vendor.com';
-/** The keys of a browser that is real enough. */
+/** The keys of a realistic browser. */
 const { keys } = makeBrowser();
 const REFUSED = { outcome: 'retry', afterMs: null, reason: 'address_not_allowed' };
 
-/** A name server that answers the same for every name, and counts the questions. */
+/** Makes a name server that gives every name the same answer, and counts the questions. */
 function answering(...answers: LookupAddress[][]): { resolve: Resolve; readonly asked: number } {
   let asked = 0;
   return {
@@ -92,7 +92,7 @@ describe('an endpoint that is connected to', () => {
       connections++;
       socket.destroy();
     });
-    // All addresses of this machine, both families.
+    // The server listens on all addresses of this machine, in both families.
     inside.listen(0);
     await once(inside, 'listening');
     ({ port } = inside.address() as AddressInfo);
@@ -103,7 +103,7 @@ describe('an endpoint that is connected to', () => {
     await once(inside, 'close');
   });
 
-  /** The code that a request by the guarded agent ends with. */
+  /** Resolves to the code with which a request by the guarded agent ends. */
   async function codeOf(url: string, allow: string[], resolve?: Resolve): Promise<unknown> {
     const { dispatcher, close } = makeGuardedAgent({ rules: { allow }, ...(resolve && { resolve }) });
     try {
@@ -148,7 +148,7 @@ describe('an endpoint that is connected to', () => {
   });
 
   test('is asked for once and connected to at the address that was judged, so that a second answer changes nothing', async () => {
-    // No network has the first, so the connection to it fails.
+    // No network has the first address, so the connection to it fails.
     const servers = answering([{ address: '2a00::1', family: 6 }], [{ address: '127.0.0.1', family: 4 }]);
     const sender = makeSender({
       vapid: { keys: [VAPID], subject: SUBJECT },

@@ -1,6 +1,6 @@
 import { makePushQueue, type PushSchedule } from '../../../services/sync/push/push-queue.ts';
 
-/** An account whose script refuses, as the real ones do, while it has subscriptions and is not scheduled. */
+/** Makes an account whose script refuses, as the real ones do, while it has subscriptions and is not scheduled. */
 function makeScene({ subscribed = true, isEnabled = true, schedule = () => Promise.resolve() } = {}) {
   const steps: string[] = [];
   const queue = makePushQueue({

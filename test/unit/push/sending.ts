@@ -25,7 +25,7 @@ export const targetOf = (
   keyId = VAPID.id,
 ): PushTarget & { kind: 'web' } => ({ kind: 'web', endpoint, ...keys, keyId });
 
-/** What the replicas share, as one of them sees it. */
+/** Makes the texts that the replicas share, as one of them sees them. */
 export function makeTexts(): SharedTexts & { readonly all: ReadonlyMap<string, string> } {
   const all = new Map<string, string>();
   return {
@@ -40,7 +40,7 @@ export function makeTexts(): SharedTexts & { readonly all: ReadonlyMap<string, s
 
 const senders = new Set<PushSender>();
 
-/** A sender that `afterEach(closeSenders)` closes. */
+/** Makes a sender that `afterEach(closeSenders)` closes. */
 export function makeSender(parts: Partial<PushSenderParts>): PushSender {
   const endpointRules = { allow: ['known'] };
   const sender = makePushSender({ vapid: null, fcm: null, apns: null, endpointRules, texts: makeTexts(), ...parts });

@@ -7,7 +7,7 @@ const NOT_HERE = { outcome: 'not_here', reason: 'key_unknown' } as const;
 const SUSPENDED = { outcome: 'suspend', reason: 'key_unknown' };
 const EXPIRED = { outcome: 'dropped', reason: 'expired' };
 
-/** A push that came ten minutes ago, after so many tries, of which the last `notHere` were left to others. */
+/** Makes a push that came ten minutes ago and was tried this often. The last `notHere` tries were left to others. */
 function takenAfter(attempts: number, notHere: number, lastOkAtMs: number | null = null): Taken {
   const target = targetOf({ endpoint: 'https://quick.example/up', keys: { p256dh: '', auth: '' } });
   return {

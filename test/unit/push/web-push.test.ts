@@ -223,7 +223,7 @@ describe('web push', () => {
       service.script.next({ status, manner });
       await expect(sender.send(targetOf(service.subscribe()), noticeOf())).resolves.toEqual(outcome);
     }
-    // What was on its way in buffers, and no more.
+    // Only the bytes that were on their way in buffers were written.
     await expect(service.script.poured()).resolves.toBeLessThan(33_554_432);
   });
 

@@ -7,7 +7,7 @@ import { NOW, runScript } from '../../../support/redis/still-clock.ts';
 
 const keys = makeKeys(randomPrefix());
 
-/** A registration of the phone, as it is stored. */
+/** A registration of the phone, in its stored form. */
 const REGISTRATION = {
   ...{ id: 'r1', hash: 'hash', fence: '7', created: String(NOW - 9_000), ok: '0', suspended: '0' },
   ...{ preview: 'full', target: '"target"' },
@@ -73,20 +73,20 @@ export async function makeAccount(redis: Redis) {
       await redis.hset(on.push, `j:${job}`, text);
       if (at !== null) await redis.zadd(on.due, at, job);
     },
-    /** Returns a job as it is stored, and when it is due. */
+    /** Returns a job in its stored form, and the time when it is due. */
     stored: async (job: string) => ({
       text: await redis.hget(on.push, `j:${job}`),
       at: await redis.zscore(on.due, job).then((at) => (at === null ? null : Number(at) - NOW)),
     }),
     stream: (device: string, channel = 'bus:a') =>
       redis.hset(on.routes, `stream of ${device}`, [channel, device, 1, NOW, NOW, 0].join('\n')),
-    /** Puts a message of so many ms ago into the phone's mailbox. */
+    /** Puts a message from this many ms ago into the phone's mailbox. */
     async message(id: string, ago: number, { sender = 'laptop', text = `{"id":"${id}"` } = {}) {
       const logId = `${NOW - ago}-7`;
       await redis.hset(on.mail, id, `${logId}\n${sender}\n7\n1\n${text}`);
       await redis.zadd(on.inbox, 0, `phone:${logId}:${id}`);
     },
-    /** Lists an offer of so many ms ago to the phone, which is pending unless it says otherwise. */
+    /** Lists an offer from this many ms ago to the phone. It is pending unless told otherwise. */
     async offer(id: string, ago: number, { sender = 'laptop', isPending = true } = {}) {
       const at = NOW - ago;
       await redis.zadd(on.offers, 0, `${sender} all ${at}-${id}`, 0, `phone all ${at}-${id}`);

@@ -4,7 +4,7 @@ import { connectTo, sharedRedisUrl } from '../../../support/redis/redis.ts';
 import { NOW } from '../../../support/redis/still-clock.ts';
 import { jobOf, makeAccount } from './account.ts';
 
-/* Pushes that are enqueued. A test notification is the shortest way to enqueue one. */
+/* Enqueuing pushes. A test notification is the shortest way to enqueue one. */
 
 let redis: Redis;
 

@@ -17,7 +17,7 @@ const LEASE = NOW + 30_000;
 const NONE = { hash: '', fence: '0' };
 const GONE = { text: null, at: null };
 
-/** Makes an account whose push is under way: m1 was its newest message, and now it is the given one. */
+/** Makes an account whose push is under way. Its newest message was m1 then, and is now the given one. */
 async function makeTaken(registration: Partial<Registration> | null = {}, newest = 'm1', tries = '2.1') {
   const account = await makeAccount(redis);
   if (registration !== null) await account.subscribe(registration);

@@ -17,7 +17,7 @@ const SILENCE = LIMITS.pushSilenceMs;
 const NAMED = '{"from_name":"Laptop"';
 const GONE = { text: null, at: null };
 
-/** Makes an account in which a push is due, for something that is there. */
+/** Makes an account in which a push is due for something that exists. */
 async function makeDue(kind: Kind, at: number | null = NOW, text?: string) {
   const account = await makeAccount(redis);
   await account.subscribe();
