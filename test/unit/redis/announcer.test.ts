@@ -8,7 +8,7 @@ type Answer = number | 'fails';
 const EVENT: Announcement = { channel: 'bus:a', label: 'message', payload: 'e' };
 const SECOND = 1_000;
 
-/** An announcer whose announcements get these answers, one after the other, and the last one from then on. */
+/** Makes an announcer whose announcements get these answers, one after the other, and the last one from then on. */
 function setUp({
   answers = [1] as Answer[],
   notify = () => Promise.resolve(),
@@ -109,7 +109,7 @@ test('an account whose announcement may be lost is notified at once, again after
   expect(notified.mock.calls).toEqual([['ann']]);
 
   await jest.advanceTimersByTimeAsync(60 * SECOND);
-  // Twice in vain, once done, and once more for those that came meanwhile.
+  // It tried twice in vain, succeeded once, and repeated once more for those that came meanwhile.
   expect(notified).toHaveBeenCalledTimes(4);
   expect(counts).toEqual(['notified repeated']);
 });

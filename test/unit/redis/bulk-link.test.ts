@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { type RedisAddress, redisAddress } from '../../../shared/service-kit/config/redis.ts';
 import { BulkLink } from '../../../services/sync/redis/bulk/bulk-link.ts';
 
-/** A store that answers the handshake and then says nothing more, as one whose machine is gone. */
+/** A store answers the handshake and then says nothing more, like one whose machine is gone. */
 let server: Server;
 const sockets = new Set<Socket>();
 beforeAll(async () => {
@@ -25,7 +25,7 @@ test('a store that vanished while nobody read is noticed when somebody reads aga
   const link = await BulkLink.open(value, { host: '127.0.0.1', port });
   const answer = link.command(['PING']);
   link.pause();
-  // Longer than the silence that it bears, which is the receiver's here.
+  // That is longer than the silence that the link allows. Here the receiver causes the silence.
   await new Promise((resolve) => setTimeout(resolve, 4_500));
   expect(link.isOpen).toBe(true);
   link.resume();
@@ -63,7 +63,7 @@ test('memory that somebody keeps is left alone until nobody does, and then used 
     expect(Buffer.concat(pieces).equals(value)).toBe(true);
     link.release();
   }
-  // A round needs three at least; so many if none were used again.
+  // A round needs at least three. Without reuse there would be this many.
   expect(used.size).toBeLessThan(60);
   link.close();
   ranges.close();

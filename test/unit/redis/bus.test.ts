@@ -9,7 +9,7 @@ interface Opened {
   onLoss: (loss: Loss) => void;
 }
 
-/** A bus whose connections are records, and what it told. `refusing` makes the next subscriptions fail. */
+/** Makes a bus whose connections are records, with what it reported. `refusing` makes the next subscriptions fail. */
 async function setUp() {
   const opened: Opened[] = [];
   const told: string[] = [];

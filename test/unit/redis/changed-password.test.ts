@@ -17,7 +17,7 @@ import { ServerCheck } from '../../../shared/service-kit/redis/server-check.ts';
 import { makeLogger } from '../../../shared/service-kit/telemetry/logger.ts';
 import { type RedisProcess, startRedisProcess, until } from '../../support/redis/redis-processes.ts';
 
-/* A password that is changed at the store and in its file, while the process runs. */
+/* A password changes at the store and in its file, while the process runs. */
 
 const [OLD, NEW, SENTINEL_OLD, SENTINEL_NEW] = ['old/pass+word=', 'new/pass+word=', 'old sentinel', 'new sentinel'];
 
@@ -40,7 +40,7 @@ async function started(...[options]: Parameters<typeof startRedisProcess>): Prom
 
 let files = 0;
 
-/** An address whose passwords lie in files, and what writes them. */
+/** Makes an address whose passwords lie in files, and a function that writes them. */
 function addressWithFiles(url: string): { address: RedisAddress; put: (password: string, sentinel?: string) => void } {
   const [own, sentinel] = [join(folder, `own-${++files}`), join(folder, `sentinel-${files}`)];
   const put = (password: string, sentinelPassword = '') => {
@@ -54,7 +54,7 @@ function addressWithFiles(url: string): { address: RedisAddress; put: (password:
   return { address: withUsers(parsed.value, { env, values, prefix: 'X' }), put };
 }
 
-/** The password is another one now, and whoever was let in with the old one is thrown out. */
+/** Changes the password, and throws out every client that was let in with the old one. */
 async function change(server: RedisProcess, from: string, to: string): Promise<void> {
   const as = (password: string) => ['--no-auth-warning', '-a', password] as const;
   await server.cli(...as(from), 'config', 'set', 'requirepass', to);
@@ -68,7 +68,7 @@ const answers = (connection: Connection) =>
     'an answer',
   );
 
-/** Unlike `once` of Node, it goes on when the connection is refused before it is let in. */
+/** Unlike `once` of Node, this goes on when the connection is refused before it is let in. */
 const ready = (connection: Connection) => new Promise<void>((resolve) => connection.once('ready', resolve));
 
 async function opened(connection: Connection): Promise<Connection> {
@@ -160,7 +160,7 @@ test('behind sentinels both passwords can be changed, and the watch for a new pr
   const { address, put } = addressWithFiles(`redis+sentinel://127.0.0.1:${sentinel.port}/main`);
   const commands = await opened(connectCommands({ address, name: 'commands', onError: nothing }));
   const asSentinel = (password: string) => ['--no-auth-warning', '-a', password] as const;
-  /** How many listen for another primary with this password. */
+  /** Returns the clients that listen for another primary with this password. */
   const watches = (password: string) =>
     until(
       () => sentinel.cli(...asSentinel(password), 'client', 'list', 'type', 'pubsub'),
@@ -173,7 +173,7 @@ test('behind sentinels both passwords can be changed, and the watch for a new pr
   const again = ready(commands);
   await sentinel.cli(...asSentinel(SENTINEL_OLD), 'acl', 'setuser', 'default', 'resetpass', `>${SENTINEL_NEW}`);
   await sentinel.cli(...asSentinel(SENTINEL_NEW), 'client', 'kill', 'type', 'pubsub');
-  // The connection for commands was not cut, and is made anew for the sake of the watch.
+  // The connection for commands was not cut. It is made again for the sake of the watch.
   await again;
   expect(await watches(SENTINEL_NEW)).toMatch(/cmd=subscribe/);
   expect(await answers(commands)).toBe('PONG');

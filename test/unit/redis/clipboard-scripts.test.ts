@@ -4,7 +4,7 @@ import { makeKeys } from '../../../services/sync/redis/keys.ts';
 import { bindScript } from '../../../shared/service-kit/redis/scripts/bound-script.ts';
 import { connectTo, randomPrefix, sharedRedisUrl } from '../../support/redis/redis.ts';
 
-/* What the replica that sweeps is told, and counts (`baton_due_run_total`): whether an entry ended. */
+/* The sweeping replica is told whether an entry ended, which it counts (`baton_due_run_total`). */
 
 const TTL_MS = 60_000;
 const keys = makeKeys(randomPrefix());
@@ -23,7 +23,7 @@ async function set(u: string): Promise<void> {
   await redis.eval(bound.text, bound.keyCount, ...words);
 }
 
-/** Whether it was cleared, and what is left. */
+/** Returns whether it was cleared, and what is left. */
 async function clear(u: string, onlyWhenOver: boolean) {
   const bound = bindScript(clipboardClear, true, []);
   const reply = (await redis.eval(bound.text, bound.keyCount, ...bound.words(keys.inAccount(u), { onlyWhenOver }))) as

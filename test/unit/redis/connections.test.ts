@@ -18,7 +18,7 @@ test.each(Object.entries(KINDS))(
     const address = (parsed as { value: RedisAddress }).value;
     const connection: Connection = connect({ address, name, onError: () => undefined });
     await connection.connect();
-    // What the library's own watch for another primary does, when it fires at the wrong moment.
+    // The library's own watch for another primary does this when it fires at the wrong moment.
     connection.disconnect(false);
     await once(connection, 'end');
     await once(connection, 'ready');

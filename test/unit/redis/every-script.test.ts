@@ -7,7 +7,7 @@ const GIVEN =
     .concat('false for function if in local nil not or repeat return then true until while')
     .split(' ');
 
-/** Names that a script uses, and nobody has given it. */
+/** Returns names that a script uses and that nobody has given it. */
 function unknownNames(text: string): string[] {
   const code = text.replaceAll(/(--|^#!).*$/gm, '').replaceAll(/'(\\.|[^'\\])*'|"(\\.|[^"\\])*"/g, "''");
   const known = new Set(GIVEN);
@@ -17,7 +17,7 @@ function unknownNames(text: string): string[] {
   for (const [, name = '', parameters = ''] of code.matchAll(/\bfunction ?(\w*)\(([^)]*)\)/g)) {
     for (const each of [name, ...parameters.split(/,\s*/)]) known.add(each);
   }
-  // Not members, and not the names of fields in tables, which stand behind a brace or a comma.
+  // Members do not count, nor do the names of fields in tables, which follow a brace or a comma.
   const bare = code.replaceAll(/(?<!\.)\.[A-Za-z_]\w*/g, '').replaceAll(/(?<=[{,]\s*)[A-Za-z_]\w*(?= =(?!=))/g, '');
   const used = [...bare.matchAll(/(?<![\w'])[A-Za-z_]\w*/g)].map(([name]) => name);
   return [...new Set(used.filter((name) => !known.has(name)))];

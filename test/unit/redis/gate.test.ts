@@ -2,7 +2,7 @@ import { makeGate } from '../../../services/sync/redis/gate.ts';
 
 const REFUSAL = expect.objectContaining({ code: 'store_unavailable' });
 
-/** A gate before the primaries `a` and `b`, and its clock. Keys begin with the name of their primary. */
+/** Makes a gate before the primaries `a` and `b`, and its clock. Keys begin with the name of their primary. */
 function setUp({ isUp = true } = {}) {
   const clock = { ms: 0 };
   const gate = makeGate({ partOf: (key) => key[0] ?? null, isUp: () => isUp, now: () => clock.ms });

@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { Cluster, Redis } from 'ioredis';
 
 /*
- * ioredis as it is, without our work-arounds, in a process of its own: `node library-faults.mjs <fault>`. The process ends as the
- * fault makes it end; where the library is mended it says "mended" and ends with 0.
+ * Runs ioredis without Baton's work-arounds in a process of its own: `node library-faults.mjs <fault>`. The process ends as the
+ * fault makes it end. If the library is fixed, it prints "mended" and ends with 0.
  */
 
 const HOST = '127.0.0.1';
@@ -33,7 +33,7 @@ const FAULTS = {
     await redis.subscribe('a');
   },
 
-  /** Connections that are closed during the handshake with a server that wants a certificate of them. */
+  /** Connections close during the handshake with a server that wants a certificate of them. */
   async handshake() {
     const port = Number(process.argv[3]);
     for (let i = 0; i < 200; i++) {
@@ -48,7 +48,7 @@ const FAULTS = {
     setTimeout(mended, 1_000);
   },
 
-  /** A cluster that is closed while it asks for its slots: its timer keeps the process. */
+  /** A cluster is closed while it asks for its slots, and its timer keeps the process alive. */
   async refresh() {
     let asked = 0;
     let port = 0;
@@ -59,7 +59,7 @@ const FAULTS = {
         if (!/slots/i.test(String(data))) return socket.write('+OK\r\n');
         asked += 1;
         if (asked < 3) return socket.write(slots());
-        // Closed now, and answered a moment later.
+        // The cluster is closed now, and answered a moment later.
         cluster.disconnect();
         setTimeout(() => socket.end(slots()), 50);
         server.close();

@@ -17,7 +17,7 @@ import { type OwnRedis, startOwnRedis } from '../../support/redis/own-redis.ts';
 
 const noNote = (): void => undefined;
 
-/** Two connections: the first hands on what it is sent and is cut when the store answers a script. */
+/** Starts a server whose first connection passes on what it is sent and is cut when the store answers a script. */
 async function startCutting(port: number, cuts: number) {
   let left = cuts;
   const server = createServer((client) => {
@@ -110,7 +110,7 @@ describe('over a connection', () => {
     });
     afterAll(() => rmSync(folder, { recursive: true }));
 
-    /** A connection on which the answers to so many scripts are lost. */
+    /** Opens a connection on which the answers to this many scripts are lost. */
     async function openCut(cuts: number) {
       const { server, url } = await startCutting(Number(new URL(redis.url).port), cuts);
       const { value: address } = redisAddress(url) as { value: RedisAddress };

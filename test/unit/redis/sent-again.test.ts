@@ -10,7 +10,7 @@ import { signalSend } from '../../../services/sync/signals/scripts.ts';
 import { type OwnRedis, startOwnRedis } from '../../support/redis/own-redis.ts';
 import { connectTo } from '../../support/redis/redis.ts';
 
-/* Calls that the client library sends again, in whatever order the copies arrive, and whatever has changed in between. */
+/* The client library sends calls again, the copies arrive in any order, and anything may have changed in between. */
 
 let redis: OwnRedis;
 let client: Redis;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** Each call of it has the same words, but for how long ago it was sent first. */
+/** Returns copies of a call. All have the same words, except the time since the first was sent. */
 const copiesOf =
   (
     { text, keyCount, resentAt }: Pick<BoundScript<never, never, never>, 'text' | 'keyCount' | 'resentAt'>,

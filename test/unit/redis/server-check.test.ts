@@ -6,7 +6,7 @@ import { type OwnRedis, startOwnRedis } from '../../support/redis/own-redis.ts';
 
 const { jest } = import.meta;
 
-/* What a store says of its memory, its disk and its settings, and when it is asked again. */
+/* What a store says about its memory, its disk and its settings, and when it is asked again. */
 
 const MIB = 1024 * 1024;
 
@@ -81,9 +81,9 @@ test('an eviction policy that is set at run time is noticed within half a minute
   check.watch();
   await untilFound(1);
   await connection.config('SET', 'maxmemory-policy', 'allkeys-lru');
-  // The next look is planned a moment after the last one.
+  // The next look is planned a moment after the previous one.
   await new Promise((resolve) => setImmediate(resolve));
-  // No longer, or the command that is sent then would time out by the same clock.
+  // The time must not be longer, because the command that is sent then would time out by the same clock.
   clock.advanceTimersByTime(30_000);
   await untilFound(2);
   expect(found.map(({ evicts }) => evicts)).toEqual([false, true]);

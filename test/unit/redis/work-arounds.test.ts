@@ -13,7 +13,7 @@ import { startRedisProcess } from '../../support/redis/redis-processes.ts';
 
 const { jest } = import.meta;
 
-/** `writes`: what the socket took at once. */
+/** Makes a socket. `writes` has what it took in each write. */
 function makeSocket() {
   const writes: string[] = [];
   const stream = new Writable({
@@ -24,7 +24,7 @@ function makeSocket() {
   return { writes, stream };
 }
 
-/** A client that writes each command to the socket that it has. */
+/** Makes a client that writes each command to its present socket. */
 function makeClient(stream: Writable | undefined) {
   const client = { stream, sendCommand: (command: string) => client.stream?.write(command) };
   joinWrites(client as unknown as Redis);
@@ -103,11 +103,14 @@ test('each connection of a client writes what it was given', async () => {
   expect(first.stream.writableCorked + second.stream.writableCorked).toBe(0);
 });
 
-/* The library without them. A test that fails here says that its work-around is no longer needed. */
+/*
+ * These tests run the library without the work-arounds. A test that fails shows that its work-around is no longer
+ * needed.
+ */
 describe('the library as it is', () => {
   const program = new URL('library-faults.mjs', import.meta.url).pathname;
 
-  /** What a process of its own says that meets this fault. */
+  /** Runs a process of its own that meets this fault, and returns what it prints. */
   function meet(...words: string[]): Promise<{ code: number | null; said: string }> {
     return new Promise((resolve) => {
       const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });

@@ -20,7 +20,7 @@ interface Entry {
   prev?: string;
   event?: string;
   data?: string;
-  /** Null for an entry of an earlier version. */
+  /** Null means an entry of an earlier version. */
   s?: string | null;
 }
 

@@ -9,7 +9,7 @@ beforeAll(() => {
 });
 afterAll(() => redis.disconnect());
 
-/** Runs Lua behind the clock of a service, where Redis tells this time as its seconds and microseconds. */
+/** Runs Lua after the clock of a service. Redis tells this time as its seconds and microseconds. */
 function run(service: string, lua: string, time = "{ '1700000000', '0' }", ...args: string[]) {
   const place = new URL(`../../../../services/${service}/redis/prelude/clock.lua`, import.meta.url);
   const clock = readFileSync(place, 'utf8').replaceAll("redis.call('TIME')", time);

@@ -15,7 +15,7 @@ afterAll(() => redis.disconnect());
 type Account = Awaited<ReturnType<typeof makeAccount>>;
 const DATA = '{"from_device_id":"laptop","from_name":"Laptop","transfer_id":null,"kind":"offer","payload":"x"}';
 
-/** Sends a signal whose event has so many bytes of data. */
+/** Sends a signal whose event has this many bytes of data. */
 const sendBytes = (account: Account, bytes: number) =>
   account.send({ payload: `"${'x'.repeat(bytes - DATA.length + 1)}"` });
 const idsOf = async (account: Account) => (await account.logged()).map(([id]) => id);
@@ -56,7 +56,7 @@ describe('an entry of the log', () => {
 });
 
 describe('a log that has too many bytes', () => {
-  /** Makes a log of two entries of ten bytes, and of one with which a long entry makes it have so many bytes in all. */
+  /** Makes a log of two entries of ten bytes, and a long one that brings it to this many bytes in all. */
   async function makeLog(bytes: number, next: number) {
     const account = await makeAccount(redis);
     const data = 'x'.repeat(10);

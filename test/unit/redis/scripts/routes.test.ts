@@ -122,7 +122,7 @@ describe('an account is told to compare', () => {
 });
 
 describe('a script that publishes itself', () => {
-  /** Runs a script that publishes. RETURNS what it says of its announcements. */
+  /** Runs a script that publishes. Returns what it says about its announcements. */
   async function publish(account: Account) {
     const bound = bindScript(accountNotify, true, []);
     const text = bound.text.replaceAll("redis.call('TIME')", `{ ${NOW / 1000}, 0 }`);

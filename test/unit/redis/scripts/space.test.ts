@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { startOwnRedis } from '../../../support/redis/own-redis.ts';
 
-/* Work that an answer does not depend on, in a store that may have no space. */
+/* Some work does not affect the answer. The store may have no space for it. */
 
 const spaceOf = (service: string) =>
   readFileSync(new URL(`../../../../services/${service}/redis/prelude/space.lua`, import.meta.url), 'utf8');
@@ -42,7 +42,7 @@ describe.each(['sync', 'broker'])('in %s', (service) => {
   });
 
   test('a script goes on without it where the disk is full', async () => {
-    // The error is that of Redis whose disk is full, without the disk.
+    // The error is that of a Redis with a full disk, without such a disk.
     const full = "function() error({ err = 'MISCONF Errors writing to the AOF file: No space left on device' }) end";
     expect(await redis.eval(`${space}\nwhere_there_is_space(${full}) return 'went on'`, 0)).toBe('went on');
   });
