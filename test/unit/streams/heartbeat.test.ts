@@ -13,7 +13,7 @@ interface FakeStream {
   rotateAtMs: number;
 }
 
-/** A heartbeat of one stream; `ends`: the reasons for which it was ended. */
+/** Makes the heartbeat of one stream. `ends` has the reasons for which the stream was ended. */
 function setUp({ isUp = true, ...given }: Partial<FakeStream> & { isUp?: boolean }) {
   const state = { isUp };
   const ends: string[] = [];

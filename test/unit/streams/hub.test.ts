@@ -28,7 +28,7 @@ const opened = (lostReason: 'gap' | 'new' | null): Attached => ({
   },
 });
 
-/** A hub whose store gives these answers to attaches, one after the other, and the last one from then on. */
+/** Makes a hub whose store gives these answers to attaches, one after the other, and the last one from then on. */
 function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   const attach = jest.fn(() => {
     const answer = answers.length > 1 ? answers.shift() : answers[0];
@@ -82,7 +82,7 @@ const missedOne = {
 test('a stream that is sent another ready while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
   const { hub, client, attach, open } = setUp([
     opened('new'),
-    // It lost its position, and between this attach and its answer another one came first.
+    // The stream lost its position, and another attach came between this attach and its answer.
     { ...ATTACHED, outcome: 'old' },
     ATTACHED,
     opened('gap'),

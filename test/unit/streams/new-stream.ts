@@ -3,12 +3,12 @@ import type { ServerResponse } from 'node:http';
 import type { Caller } from '../../../services/sync/identity/caller.ts';
 import { Stream } from '../../../services/sync/streams/stream/stream.ts';
 
-/** An answer, as far as a stream uses it, and what its client reads. */
+/** An answer in the form that a stream uses, and what its client reads. */
 export class Client extends EventEmitter {
   text = '';
   writableLength = 0;
   destroyed = false;
-  /** It takes what is written. Else nothing until `drain`. */
+  /** Whether it takes what is written. Otherwise it takes nothing until `drain`. */
   reads = true;
 
   write(chunk: Buffer): boolean {
@@ -53,7 +53,7 @@ interface Given {
   rotateAtMs?: number;
 }
 
-/** A stream that opens; of Ann's phone where nothing else is said. */
+/** Makes a stream that opens, of Ann's phone unless told otherwise. */
 export function newStream({ client = new Client(), account = 'ann', deviceId = 'phone', ...rest }: Given = {}): Stream {
   const { device = deviceId ?? '~Tab', position = '', rotateAtMs = Infinity } = rest;
   const caller = { account, deviceId } as Caller;

@@ -9,7 +9,7 @@ import { newStream } from './new-stream.ts';
 
 type Attach = (keys: unknown, args: { liveness: Liveness; generation: number }) => Promise<unknown>;
 
-/** How often the connection to the store was lost so far. */
+/** How often the connection to the store has been lost so far. */
 let losses = 0;
 
 const ATTACHED = {
@@ -18,7 +18,7 @@ const ATTACHED = {
   opened: { lostReason: null, clipboard: '', pendingMessages: 0, pendingTransfers: 0, entries: [], ended: true },
 };
 
-/** A store whose scripts all are `attach`. */
+/** Makes a store whose scripts are all `attach`. */
 const storeOf = (
   attach: Attach,
   publish: (channel: string) => Promise<number> = () => Promise.resolve(1),
@@ -60,7 +60,7 @@ test('a refused stream of which a copy of the call may be under way is closed in
 describe('a limit that others may only seem to reach', () => {
   const FULL = { outcome: 'full', channels: ['bus:a', 'bus:b', 'bus:a'] };
 
-  /** The silent channels that the script was told of, time after time. */
+  /** Returns the silent channels that the script was told of, call by call. */
   async function attachWith(publish: (channel: string) => Promise<number>): Promise<unknown[]> {
     const given: unknown[] = [];
     const generations = new Set<number>();
@@ -73,7 +73,7 @@ describe('a limit that others may only seem to reach', () => {
     const stream = newStream();
     expect((await store.attach(stream, true, [stream.id])).outcome).toBe('busy');
     expect([...generations]).toEqual([1]);
-    // It has no route, and a closed route for each refused stream would make the routes of the account long.
+    // The refused stream has no route. A closed route for each refused stream would make the account's routes long.
     expect(stream.attaches.mayBeRouted).toBe(false);
     return given;
   }
@@ -109,7 +109,7 @@ describe('whether a route may have been written', () => {
     await attach(stream);
     expect(stream.attaches.mayBeRouted).toBe(may);
 
-    // What was written once stays so, whatever becomes of the next one.
+    // A route that was written once stays written, whatever becomes of the next attach.
     const routed = newStream();
     routed.attaches.sent();
     await attach(routed);

@@ -7,10 +7,10 @@ const REQUEST = 'GET /stream HTTP/1.1\r\nHost: x\r\n\r\n';
 
 let server: Server;
 let client: Socket;
-/** What the client was sent. */
+/** The text that the client was sent. */
 let text: string;
 
-/** A client that asks for a stream, and the request that the server then has. */
+/** Makes a client ask for a stream, and returns the request at the server. */
 async function asked(): Promise<[IncomingMessage, ServerResponse]> {
   const arrived = new EventEmitter();
   server = createServer((req, res) => {
@@ -72,7 +72,7 @@ test.each([
   act();
   await closed;
   expect([req.readableEnded, errors]).toEqual([true, 0]);
-  // A frame that comes too late harms nobody.
+  // A frame that comes too late does no harm.
   stream.write(Buffer.from('data: 2\n\n'));
   stream.release();
 });

@@ -7,7 +7,7 @@ import {
 } from '../../../services/sync/streams/stream/stream-state.ts';
 import { Client, newStream } from './new-stream.ts';
 
-/** The diagram: state -> transition -> the state after it. What is not here is not possible. */
+/** The diagram: state -> transition -> the state after it. Anything that is missing here is impossible. */
 const DIAGRAM: Record<StateName, Partial<Record<TransitionName, StateName>>> = {
   opening: { attached: 'catchingUp', openingFailed: 'behind', ended: 'ending', closed: 'closed' },
   catchingUp: {
@@ -23,7 +23,7 @@ const DIAGRAM: Record<StateName, Partial<Record<TransitionName, StateName>>> = {
   closed: {},
 };
 
-/** How each state is come to from the first one. */
+/** How each state is reached from the first one. */
 const PATHS: Record<StateName, readonly TransitionName[]> = {
   opening: [],
   catchingUp: ['attached'],
@@ -35,7 +35,7 @@ const PATHS: Record<StateName, readonly TransitionName[]> = {
 
 const STATES = Object.keys(DIAGRAM) as StateName[];
 
-/** Getters and methods of a class, but for its constructor. */
+/** Returns the getters and methods of a class, except its constructor. */
 const membersOf = (prototype: object): [string, PropertyDescriptor][] =>
   Object.entries(Object.getOwnPropertyDescriptors(prototype)).filter(([name]) => name !== 'constructor');
 
@@ -68,7 +68,7 @@ test('every transition of the code is in the diagram, and nothing else can set t
 });
 
 describe('a stream', () => {
-  /** Brought there by what the product calls. */
+  /** Makes a stream and brings it into this state by calls of the product. */
   function streamIn(name: StateName): { client: Client; stream: Stream } {
     const client = new Client();
     // The socket closes when the test says so.
@@ -83,7 +83,7 @@ describe('a stream', () => {
     return { client, stream };
   }
 
-  /** What its methods do to the state; all others do nothing to it. */
+  /** What its methods do to the state. All others do not change it. */
   const OWN: Readonly<Record<string, TransitionName>> = {
     restart: 'restarted',
     end: 'ended',
@@ -117,7 +117,7 @@ describe('a stream', () => {
     for (const part of [Stream, StreamState]) {
       for (const [name, { set }] of membersOf(part.prototype)) expect([name, set]).toEqual([name, undefined]);
     }
-    // What is public says who it is, or is a part with methods of its own.
+    // Each public field says who the stream is, or is a part with methods of its own.
     expect(Object.keys(stream).sort()).toEqual(
       ['account', 'askedAtMs', 'attaches', 'caller', 'device', 'id', 'position', 'rotation', 'socket', 'state'].sort(),
     );

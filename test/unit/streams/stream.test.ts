@@ -2,7 +2,7 @@ import { Client, newStream } from './new-stream.ts';
 
 const CHUNK = Buffer.from('event: ping\n\n');
 
-/** A stream whose client takes nothing until `drain`. */
+/** Makes a stream whose client takes nothing until `drain`. */
 function setUp() {
   const res = new Client();
   res.reads = false;
@@ -42,7 +42,7 @@ test('a client that hears much, but not how far it has come, is quiet', () => {
   stream.writePosition(CHUNK, 1_000);
   socket.write(CHUNK, 15_000);
   expect(stream.isQuiet(16_000, 15_000)).toBe(false);
-  // An event for others passes without a word.
+  // An event for others passes silently.
   stream.position.advance('2-1');
   expect(stream.isQuiet(16_000, 15_000)).toBe(true);
   stream.writePosition(CHUNK, 16_000);

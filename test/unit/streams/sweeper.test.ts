@@ -14,10 +14,10 @@ const QUIET = {
   onFailure: () => undefined,
 };
 
-/** As far as the sweeper looks at one. */
+/** Makes as much of a stream as the sweeper looks at. */
 const streamOf = (id: string, account = 'a'): Stream => ({ id, account, attaches: new Attaches() }) as Stream;
 
-/** These streams, or so many. */
+/** Holds these streams, or this many. */
 function streamsOf(given: number | readonly Stream[]): LocalStreams {
   const streams = new LocalStreams();
   const all = typeof given === 'number' ? Array.from({ length: given }, (_, i) => streamOf(String(i))) : given;
@@ -70,7 +70,7 @@ test('one that was still opening when all were to be attached counts once it has
   });
   const sweeper = new Sweeper({
     ...QUIET,
-    // No sweep comes by while this runs.
+    // No sweep comes while this runs.
     sweepMs: 3_600_000,
     streams: streamsOf([stream]),
     attach: () => {
@@ -193,7 +193,7 @@ test('all streams are swept in time where a hundred replicas share what the stor
 test('all streams are swept in time, however late the ticks come', async () => {
   jest.useFakeTimers();
   const clock = performance.now.bind(performance);
-  // A tick every 100 ms: three of four are lost.
+  // A tick comes every 100 ms, and three of four are lost.
   const slow = jest.spyOn(performance, 'now').mockImplementation(() => 4 * clock());
   const swept = new Set<string>();
   const sweeper = new Sweeper({
@@ -259,7 +259,7 @@ test('streams that are here for long are swept in time, however many come and go
     detach: () => Promise.resolve(),
   });
   sweeper.start();
-  // Six times as fast as streams are swept; each is here for ten seconds.
+  // Streams come six times as fast as they are swept, and each stays for ten seconds.
   for (let i = 0; i < 3_000; i++) {
     const passing = streamOf(`passing-${i}`);
     passing.attaches.sent();

@@ -27,7 +27,7 @@ test('it ticks seldom while all is quiet, and at once when something is to do', 
   ticker.wake();
   jest.advanceTimersByTime(25);
   expect(ticks).toBe(2);
-  // What wakes it again and again does not put the next tick off.
+  // Repeated wake-ups do not delay the next tick.
   jest.advanceTimersByTime(20);
   ticker.wake();
   jest.advanceTimersByTime(5);

@@ -20,7 +20,7 @@ export interface Route {
   generation?: number;
   seen?: number;
   opened?: number;
-  /** Null while it is open. */
+  /** Null while the route is open. */
   closed?: number | null;
 }
 
@@ -57,7 +57,7 @@ export function makeAccount(redis: Redis) {
     async devices(...ids: string[]) {
       for (const id of ids) await redis.hset(on.devices, id, `Name of ${id}\n`);
     },
-    /** Writes what was announced of presence: version and states. */
+    /** Writes the announced presence: version and states. */
     presence: (states: Record<string, string | number>) => redis.hset(on.presence, states),
     /** Adds an entry to the log, as `append` does. */
     entry: (id: string, { prev = '', event = 'message', to = '*', data = '{}' } = {}) =>
@@ -75,11 +75,13 @@ export function makeAccount(redis: Redis) {
   };
 }
 
-/** A time before NOW at which presence was announced last, and the state of somebody who was online then. */
+/** A time before NOW at which presence was last announced, and the state of a device that was online then. */
 export const BEFORE = NOW - 60_000;
 export const ONLINE = `1${BEFORE}`;
 
-/** Makes an account with these routes and states. A watcher, which is a stream without a device, hears everything. */
+/**
+ * Makes an account with these routes and states. A watcher, which is a stream without a device, receives everything.
+ */
 export async function makeWatchedAccount(
   redis: Redis,
   routes: Record<string, Route>,

@@ -43,7 +43,7 @@ describe('rows that are over', () => {
 
 describe('closed rows are not kept without end', () => {
   const KEPT = 96;
-  /** Closed streams without a device: `n1` closed last. */
+  /** Makes closed streams without a device. `n1` closed last. */
   const named = (count: number, device: (i: number) => string = (i) => `~N${i}`) =>
     Object.fromEntries(
       Array.from({ length: count }, (_, i) => [`n${i + 1}`, { device: device(i + 1), closed: 1_000 + i }]),

@@ -13,7 +13,7 @@ afterAll(() => redis.disconnect());
 
 const PAGE_BYTES = 256 * 1024;
 const LOG_MS = 1_000 * LIMITS.logSeconds;
-/** The id of an entry so many ms ago. */
+/** Returns the id of an entry from this many ms ago. */
 const ago = (ms: number, random = 7) => `${NOW - ms}-${random}`;
 
 type Account = ReturnType<typeof makeAccount>;
@@ -28,7 +28,7 @@ async function accountWith(...entries: { event?: string; to?: string; data?: str
   return account;
 }
 
-/** The names of the events that the device gets, '' for what is not for it. */
+/** Returns the names of the events that the device gets, '' for an entry that is not for it. */
 async function namesFor(account: Account, device: string): Promise<string[]> {
   const { entries } = await account.page(ago(100), device);
   return entries.map(({ name }) => name);

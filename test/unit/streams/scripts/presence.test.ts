@@ -211,7 +211,7 @@ describe('the version of presence', () => {
   });
 
   test('renews its lifetime with the first version of a day, and with no other', async () => {
-    // NOW is in a day with an odd number.
+    // NOW lies in a day with an odd number.
     const yesterday = NOW - (NOW % 86_400_000) - 1;
     for (const [v, renews] of [
       [yesterday, true],
@@ -226,7 +226,7 @@ describe('the version of presence', () => {
 });
 
 describe('a version is announced', () => {
-  /** Returns what the watcher hears of an account with so many devices, and so many streams without one. */
+  /** Returns what the watcher hears of an account with this many devices, and this many streams without one. */
   async function heard(devices: number, names: number) {
     const account = makeAccount(redis);
     await account.devices(...Array.from({ length: devices }, (_, i) => `device${i}`));

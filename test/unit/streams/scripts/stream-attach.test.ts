@@ -11,7 +11,7 @@ beforeAll(() => {
 afterAll(() => redis.disconnect());
 
 const WEEK_SECONDS = 7 * 86_400;
-/** The log is kept a minute longer than a client may count on it. */
+/** The log is kept a minute longer than clients may rely on. */
 const LOG_SECONDS = 86_400 + 60;
 
 /** Asserts that the key was given this lifetime a moment ago. */
@@ -27,7 +27,7 @@ describe('a stream that is detached', () => {
     await account.routes({ s1: { channel: 'bus:old', device: 'phone', seen: 5_000, opened: 60_000 } });
     await account.detach({ generation: 3 });
     expect(await account.storedRoutes()).toEqual({ s1: routeText({ generation: 3, opened: 60_000, closed: 0 }) });
-    // The attach has set the lifetime.
+    // An attach sets the lifetime, and a detach does not.
     expect(await redis.ttl(account.keys.routes)).toBe(-1);
   });
 

@@ -35,7 +35,7 @@ describe('a stream that opens', () => {
     expect(await redis.xrange(account.keys.log, '-', '+')).toEqual([
       [top, ['p', '', 'e', '', 't', '', 'd', '', 's', '0']],
     ]);
-    // A minute longer than a client may count on it.
+    // The log lives a minute longer than clients may rely on.
     expect(await redis.ttl(account.keys.log)).toBeGreaterThan(LIMITS.logSeconds);
   });
 

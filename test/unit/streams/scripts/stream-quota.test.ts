@@ -15,7 +15,7 @@ afterAll(() => redis.disconnect());
 const MOST = LIMITS.streamsPerDevice;
 const ASKED = { ...LIVENESS, silent: [] as string[] };
 
-/** Returns streams of the phone: `a` opened first, and each has a channel of its own. */
+/** Returns streams of the phone. `a` opened first, and each has a channel of its own. */
 const ofPhone = (count: number): Record<string, Route> =>
   Object.fromEntries(
     ['a', 'b', 'c', 'd', 'e', 'f']
@@ -32,7 +32,7 @@ async function accountWith(routes: Record<string, Route>) {
   return account;
 }
 
-/** The streams of the account that were closed. */
+/** Returns the streams of the account that were closed. */
 async function closedIn(account: Awaited<ReturnType<typeof accountWith>>): Promise<string[]> {
   const stored = Object.entries(await account.storedRoutes());
   return stored
