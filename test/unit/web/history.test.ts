@@ -4,7 +4,7 @@ import { makeHistory, makeTurns, PAGE_ITEMS } from '../../../services/web/histor
 import { lastText } from '../../../services/web/view/item-words.ts';
 import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
 
-/** What a browser has of it beside the database. */
+/** The part of a browser that it needs besides the database. */
 class KeyRange {
   readonly #lower: [string, number];
   readonly #upper: [string, number];
@@ -48,7 +48,7 @@ test('an opened message opens its transaction in its turn, because one that wait
     ...{ created_at: 1, redelivered: false },
   };
   const stored = history.receiveOpened(received, 'hello', { key: 'mark', value: 1 });
-  // More turns of the loop than the work before the transaction takes.
+  // That is more turns of the loop than the work before the transaction takes.
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   expect(asked).toEqual([]);
   release();

@@ -6,7 +6,7 @@ import { memoryDatabase } from '../../../services/web/history/memory-database.ts
 import { makeQueue } from '../../../services/web/outbox/queue.ts';
 import { BatonClientError } from '../../../shared/client/index.ts';
 
-// What a browser and the build have, and nothing here uses.
+// Browser and build have these, but nothing here uses them.
 Object.assign(globalThis, { window: {}, addEventListener: () => {} });
 Object.assign(globalThis, { IDBKeyRange: { bound: () => ({ includes: () => false }) } });
 Object.defineProperty(globalThis, 'navigator', { value: { storage: {} } });
@@ -28,7 +28,7 @@ const item: FilesItem = {
 };
 const chosen = { file: new File(['x'], 'a.txt'), name: 'a.txt' };
 
-/** The leading tab of an account whose service answers each request of a transfer with this error. */
+/** Makes the leading tab of an account whose service answers each request of a transfer with this error. */
 function scene(error: Error = new BatonClientError('draining', 'away', { action: 'retry' })) {
   const inTurn = makeTurns();
   const database = memoryDatabase();

@@ -3,7 +3,7 @@ import { makeLeaving } from '../../../services/web/sealing/leaving.ts';
 
 const devices = [{ device_id: 'laptop' }] as Device[];
 
-/** A ring of which the test tells who is to leave. */
+/** Makes a ring. The test decides which device leaves it. */
 function makeRing() {
   const [asked, removed] = [[] as ((ids: string[]) => void)[], [] as string[]];
   return {
@@ -12,14 +12,14 @@ function makeRing() {
       leaving: () => new Promise<string[]>((resolve) => void asked.push(resolve)),
       remove: (ids: readonly string[]) => Promise.resolve(void removed.push(...ids)),
     },
-    /** Answers the next question who is to leave. */
+    /** Answers the next question about which devices leave. */
     async answer(...ids: string[]): Promise<void> {
       await this.settled();
       const [next] = asked.splice(0, 1);
       if (next === undefined) throw new Error('Nobody asks who is to leave');
       next(ids);
     },
-    /** Gives everything that can follow now its turn. */
+    /** Lets everything run that can run now. */
     async settled(): Promise<number> {
       for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
       return asked.length;
@@ -35,7 +35,7 @@ test('a device whose removal is noted while the members are read is taken out al
   const leaving = leavingOf(ring);
   leaving.soon(devices);
   await ring.settled();
-  // The list of devices comes first, then the news why one is missing.
+  // The list of devices comes first, then the news that tells why one is missing.
   leaving.soon(devices);
   await ring.answer();
   await ring.answer('phone');

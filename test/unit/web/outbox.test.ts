@@ -10,7 +10,7 @@ import { isKeyProblem, pauseMs } from '../../../services/web/outbox/verdict.ts';
 
 const { jest } = import.meta;
 
-/** Timers of browsers end at once above this. */
+/** Above this, timers of browsers end at once. */
 const MOST_TIMER_MS = 2 ** 31 - 1;
 
 describe('the pause before what waits is tried again', () => {
@@ -25,7 +25,7 @@ describe('the pause before what waits is tried again', () => {
 });
 
 describe('a line whose work throws', () => {
-  /** Runs a line whose work throws these, one after the other, and then ends. */
+  /** Runs a line whose work throws these errors, one after the other, and then ends. */
   async function run(...thrown: Error[]): Promise<number> {
     let turns = 0;
     let tell = () => {};
@@ -115,7 +115,7 @@ describe('messages to one receiver that are too many', () => {
   beforeAll(() => Object.assign(globalThis, { IDBKeyRange: { bound: () => ({ includes: () => false }) } }));
   afterAll(() => Object.assign(globalThis, { IDBKeyRange: undefined }));
 
-  /** An outbox whose service refuses the first message with this code, for a minute. */
+  /** Makes an outbox whose service refuses the first message with this code, for a minute. */
   async function refusedWith(code: string) {
     const items = new Map<string, object>();
     const queue = makeQueue(memoryDatabase(), () => {}, makeTurns());

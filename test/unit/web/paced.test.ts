@@ -5,7 +5,7 @@ const { jest } = import.meta;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Work that notes when it began, and ends at once. */
+/** Makes work that notes when it began, and ends at once. */
 function makeWork() {
   const begun: number[] = [];
   const start = performance.now();

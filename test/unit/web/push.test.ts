@@ -41,7 +41,7 @@ describe('notifications are', () => {
   });
 });
 
-/** A browser's push manager, as the specification has it: it refuses another key beside a subscription. */
+/** Makes a browser's push manager by the specification: beside a subscription it refuses another key. */
 function fakeManager(held: string | null) {
   const acts: string[] = [];
   const bytes = (key: string) => Uint8Array.from(atob(key), (letter) => letter.charCodeAt(0)).buffer;

@@ -1,6 +1,6 @@
 import { readText } from '../../../services/web/files/readable.ts';
 
-/* A text file that is shown in the thread. */
+/* The thread shows a text file. */
 
 test.each([
   ['UTF-8', Buffer.from('Grüße\r\n'), 'Grüße\r\n'],

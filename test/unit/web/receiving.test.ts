@@ -35,7 +35,7 @@ test('a message is noted under the ring that opened it, although the next one ca
   });
   expect(await receiving.receive(message)).toBe(true);
   expect(used).toEqual([ring]);
-  // Without a ring it stays in the mailbox.
+  // Without a ring the message stays in the mailbox.
   expect(await receiving.receive(message)).toBe(false);
 });
 

@@ -1,11 +1,11 @@
 import type { App } from '../../../services/web/engine/app.ts';
 
-// What a browser has, and nothing here uses.
+// A browser has this, but nothing here uses it.
 Object.assign(globalThis, { addEventListener: () => {} });
 const { keyState } = await import('../../../services/web/sealing/key-state.ts');
 const { removeDevice } = await import('../../../services/web/view/devices/removing.ts');
 
-/** An app that notes what is done, in order. */
+/** Makes an app that notes what is done, in order. */
 function noting() {
   const done: string[] = [];
   const note = (what: string) => (ids: string | readonly string[]) => Promise.resolve(void done.push(`${what} ${ids}`));

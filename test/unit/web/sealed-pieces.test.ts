@@ -6,8 +6,8 @@ import type { Pieces } from '../../../shared/client/index.ts';
 import { makeRecords, sealFrom } from '../../../shared/client/sealed/content/records.ts';
 
 /*
- * The worker of the app reads and encrypts a file, piece by piece. Both sides are the app's own code. They run in one thread
- * here, and their messages are copied as between two.
+ * The worker of the app reads and encrypts a file, piece by piece. Both sides are the app's own code. Here they run in one
+ * thread, but their messages are copied as between two.
  */
 
 const MIB = 1024 * 1024;
@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 type Listener = (event: { data: unknown }) => void;
 const listeners: { worker: Listener[]; page: Listener[] } = { worker: [], page: [] };
 
-/** Delivers a copy, as a browser does, and takes the memory that is transferred from the sender. */
+/** Delivers a copy, as a browser does, and takes transferred memory away from the sender. */
 function deliver(to: Listener[], message: unknown, moved: Transferable[]): void {
   const data: unknown = structuredClone(message, { transfer: moved as ArrayBuffer[] });
   setImmediate(() => {
@@ -83,7 +83,7 @@ test('a receiver goes back while the next piece is sealed', async () => {
   const { file, about, sealed } = await makeFile(4 * MIB);
   const pieces = sealedPieces(file, about);
   for (const offset of [0, 2 * MIB, 5, 262_172, 3 * MIB, 1]) {
-    // The piece after this one is under way when the reader goes elsewhere.
+    // The piece after this one is already under way when the reader goes elsewhere.
     const piece = await pieces.at(offset, MIB);
     expect(Buffer.from(piece).equals(sealed.subarray(offset, offset + piece.length))).toBe(true);
   }

@@ -6,7 +6,7 @@ import { sealingError } from '../../../shared/client/sealing/problem.ts';
 import { keysOf } from '../../../shared/client/sealed/keyring.ts';
 import { codeOf, firstRing, keyringOf, makePerson } from '../client/sealed/people.ts';
 
-/* A text that waits is sealed once, and again where its receiver could not open it any more. */
+/* A waiting text is sealed once, and again only if its receiver could no longer open it. */
 
 const NOW = Date.now();
 

@@ -13,7 +13,7 @@ function tell(part: Partial<Shared>): void {
   shared.value = { ...shared.peek(), ...part };
 }
 
-/** Watches with these answers, one after the other; an error is thrown. */
+/** Watches with these answers, one after the other. An error among them is thrown. */
 function watch(...answers: (Answer | Error)[]) {
   let count = 0;
   const sessions = {

@@ -11,7 +11,7 @@ const codeIn = (text: string): string[] =>
   );
 const linked = (text: string): string[] => linksIn(text).map(({ start, end }) => text.slice(start, end));
 
-/** What has a meaning here, in any order, among letters that have none. */
+/** Pieces with a meaning here, in any order, among letters that have none. */
 const pieces = fc.constantFrom(
   ...['`', '``', '```', '````', '\n', '\r\n', ' ', '  ', '\t', 'a', 'ls -l', 'js', '{', '};', '\\', '_', '.', ','],
   ...[

@@ -31,7 +31,7 @@ const KEYS = {
   chinese: chineseKeys,
 };
 
-/** Every text of a language, by its path; what a function says is called with numbers or names. */
+/** Returns every text of a language, by its path. Functions are called with numbers or names. */
 function textsOf(all: object, path = ''): [string, string][] {
   return Object.entries(all).flatMap(([key, value]) => {
     const at = `${path}.${key}`;
@@ -92,7 +92,7 @@ describe('what the app says', () => {
       expect(texts.filter(([, text]) => text.includes('!') || text.includes('！'))).toEqual([]);
       if (own === other) continue;
       const theirs = new Map(textsOf(other));
-      // A long text that is the same was forgotten.
+      // If a long text is the same in two languages, its translation was forgotten.
       expect(texts.filter(([path, text]) => text.length > 20 && theirs.get(path) === text)).toEqual([]);
     }
   });

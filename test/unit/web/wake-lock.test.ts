@@ -23,7 +23,7 @@ test('the screen stays on while files move and the page is seen, and no longer',
     await Promise.resolve();
   };
   const take = async (): Promise<string[]> => {
-    // What was asked of the lock comes after the promises that are settled by now.
+    // The requests for the lock come after the promises that are settled by now.
     for (let i = 0; i < 5; i += 1) await Promise.resolve();
     return told.splice(0);
   };
@@ -38,7 +38,7 @@ test('the screen stays on while files move and the page is seen, and no longer',
   expect(await take()).toEqual(['released']);
   noteRunning('one', running());
   expect(await take()).toEqual(['held']);
-  // The browser itself takes the lock of a page that is not seen.
+  // The browser itself takes the lock away from a page that is hidden.
   await see('hidden');
   expect(await take()).toEqual(['released']);
   await see('visible');
