@@ -1,6 +1,6 @@
 import { makeLanes } from '../../services/sync/lanes.ts';
 
-/** Work that ends when it is told to; `begun`: the names of work, in the order in which it began. */
+/** Makes work that ends when it is told to. `begun` has the names of work, in the order in which it began. */
 function makeWork() {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -15,7 +15,7 @@ function makeWork() {
   };
 }
 
-/** Every promise that can go on has gone on. */
+/** Waits until every promise that can go on has gone on. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('as much is under way as a lane is wide, and the rest begins in the order in which it came', async () => {
@@ -50,7 +50,7 @@ test('work that fails tells its caller, and gives its slot to the next', async (
   const second = lanes.run('one', work('second'));
   await expect(failed).rejects.toThrow('no');
   await settled();
-  // Work that comes now does not find a slot of its own.
+  // Work that comes now does not get a slot of its own.
   const third = lanes.run('one', work('third'));
   expect(begun).toEqual(['second']);
   end('second');

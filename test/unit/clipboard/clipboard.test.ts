@@ -14,7 +14,7 @@ const STORED: ClipboardEntry = {
   ...{ updated_at: 1, expires_at: 2 },
 };
 
-/** A clipboard over a store that holds this entry, and names every writer `Shown`. */
+/** Makes a clipboard over a store that holds this entry, and names every writer `Shown`. */
 function setUp(entry: ClipboardEntry | null = null) {
   const set = jest.fn<ReturnType<ClipboardStore['set']>, Parameters<ClipboardStore['set']>>(() =>
     Promise.resolve({ name: 'Shown', updatedAtMs: 5, expiresAtMs: 7 }),
@@ -26,7 +26,7 @@ function setUp(entry: ClipboardEntry | null = null) {
   const plain = { content: 'copied', sealed: null, contentType: 'text/plain', deviceName: undefined };
   const write = (words: Partial<Parameters<typeof clipboard.set>[1]> = {}, caller = CALLER) =>
     clipboard.set(caller, { ...plain, ...words });
-  /** Writes, and returns what came to the store. */
+  /** Writes, and returns what reached the store. */
   async function written(...words: Parameters<typeof write>) {
     await write(...words);
     return set.mock.lastCall?.[1];

@@ -139,7 +139,7 @@ describe('secrets that this repository shows', () => {
     'deploy/edge/samples/traefik.yml',
     'deploy/edge/samples/haproxy.cfg',
   ];
-  /** What somebody could copy; `<...>`, `...`, `%s` and `$(...)` are for filling in. */
+  /** Values that a reader could copy. `<...>`, `...`, `%s` and `$(...)` are placeholders. */
   const SHOWN = [
     /X-Edge-Secret:? *(?:, value:)? *"?([\w-]{16,})/g,
     /default "([\w-]{16,})"/g,

@@ -4,8 +4,8 @@ import type { Setting } from '../../../shared/service-kit/config/setting.ts';
 import { SETTINGS } from '../../../services/sync/config/settings.ts';
 
 /*
- * What installations were configured with, as plain text: a name or a default that changes here changes them. `-` where
- * there is no default.
+ * The settings of installations, as plain text. A name or a default that changes here changes installations. `-` means
+ * that there is no default.
  */
 
 const REPLICA = `

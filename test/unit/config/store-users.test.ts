@@ -10,7 +10,7 @@ type Env = Record<string, string>;
 const DEV: Env = { APP_IDENTITY: 'dev', APP_REDIS_URL: 'redis://store' };
 const BROKER: Env = { BROKER_REDIS_URL: 'redis://store', BROKER_TOKENS: 'baton:secret' };
 
-/** As `openssl rand -base64` and the consoles of hosted services make them. */
+/** These are like those of `openssl rand -base64` and of the consoles of hosted services. */
 const AWKWARD = 'a/b+c=:d@e?f#g%h,i j"k\\l';
 
 const load = (env: Env) => loadConfig({ ...DEV, ...env }, 1_000_000);
@@ -138,7 +138,7 @@ test.each(['APP_REDIS_PASSWORD', 'APP_RELAY_REDIS_PASSWORD', 'BROKER_REDIS_PASSW
   },
 );
 
-/** Pieces that are nowhere else in what is said. */
+/** These pieces occur nowhere else in the messages. */
 const [ONE, OTHER] = ['Xq7first', 'Zw9second'];
 
 const STORES = [

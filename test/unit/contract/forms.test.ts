@@ -3,7 +3,7 @@ import { EVENTS } from '../../../shared/contract/events.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 
-/* What clients look at: everything that an answer or an event can make a path of has a pattern, or bounds. */
+/* Everything in an answer or an event that a client can make a path of has a pattern or bounds. */
 
 type Field = readonly [path: string, form: Form];
 
@@ -22,10 +22,10 @@ const all = [
   ...Object.entries(EVENTS).flatMap(([name, { data }]) => fieldsOf(formOf(data), name)),
 ];
 
-/** Whether it leaves out any text. */
+/** Tells whether it excludes any text. */
 const isPattern = (form: Form): form is RegExp => form instanceof RegExp && form.source !== '^';
 
-/** Names of people, of replicas, of keys and of the broker's own things: nothing is made of them. */
+/** Names of people, of replicas, of keys and of the broker's own things. Clients make nothing of them. */
 const NO_PATHS = /\.(user_id|server_id|vapid_key_id|session_id|subscription_id)$/;
 
 test('every route and event has a form', () => {

@@ -1,6 +1,9 @@
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
-/* Clients of other programs compute with these numbers. The other tests name them by their constants, and follow a change. */
+/*
+ * Clients by other authors compute with these numbers. The other tests name the limits by their constants, and so
+ * follow a change.
+ */
 
 test('the limits of what devices seal, and of their rings, are the published ones', () => {
   expect(LIMITS).toMatchObject({

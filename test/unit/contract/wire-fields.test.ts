@@ -139,7 +139,7 @@ const OF_EVENTS = `
   transfer:updated transfer{${TRANSFER}}
 `;
 
-/** Status, then codes. */
+/** Each line has the status, then the codes. */
 const OF_ERRORS = `
   400 empty_message endpoint_not_allowed invalid_device_name invalid_request poll_secret_required \
     scope_not_allowed upload_length_mismatch
@@ -160,7 +160,7 @@ const OF_ERRORS = `
   503 broker_unavailable draining relay_busy store_full store_unavailable
 `;
 
-/** Group, requests, seconds, and for whom. */
+/** Each line has the group, the requests, the seconds, and for whom they count. */
 const OF_RATES = `
   auth 60 60 address
   qr_start 10 60 address
@@ -192,7 +192,7 @@ function shapeOf(schema: Shape): string {
 
 const braced = (schema: Shape): string => (schema.properties ? `{${shapeOf(schema)}}` : shapeOf(schema));
 
-/** Null, and a media type in place of a schema, have no fields. */
+/** Null has no fields, nor has a media type in place of a schema. */
 const textOf = (schema: unknown): string => (schema !== null && typeof schema === 'object' ? shapeOf(schema) : '');
 
 function lineOf({ method, path, query, body, answers }: Route): string {

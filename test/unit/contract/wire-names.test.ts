@@ -3,8 +3,8 @@ import { EVENTS } from '../../../shared/contract/events.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
 
 /*
- * What clients were written against, as plain text: a name in the code may change, and what goes over the wire must not
- * change with it. Whoever adds to the wire adds a word here.
+ * The names that clients rely on, as plain text. A name in the code may change, but what goes over the wire must not
+ * change with it. If you add something to the wire, add a word here.
  */
 
 const PATHS = `

@@ -15,10 +15,10 @@ const rowOf = (deviceId: string, createdAtMs: number, sessionId: string | null =
 const refOfRow = ({ deviceId, name, type }: DeviceRow) => ({ device_id: deviceId, name, type });
 const [PHONE, LAPTOP, TABLET] = [rowOf('phone', 2), rowOf('laptop', 1), rowOf('tablet', 3, null)];
 const ROWS = [PHONE, LAPTOP, TABLET];
-/** The phone is online, the laptop was, and the tablet never was. */
+/** The phone is online, the laptop was online before, and the tablet never was. */
 const STATES = ['phone', '1500', 'laptop', '0400', 'v', '7'];
 
-/** The rules of devices over a store with these rows. Each change is recorded, and succeeds. */
+/** Makes the rules of devices over a store with these rows. Each change is recorded, and succeeds. */
 function setUp() {
   const calls = {
     add: jest.fn((_account: string, { deviceId, type }: NewDevice) =>

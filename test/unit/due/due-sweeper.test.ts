@@ -6,7 +6,7 @@ interface Settled {
   nextInMs: number | null;
 }
 
-/** The part of the index that a sweeper sees: accounts that are due, given out once. */
+/** Makes the part of the index that a sweeper sees: due accounts, each given out once. */
 function makeIndex(accounts: string[], left: Record<string, string[]> = {}) {
   const [claims, settled]: [number[], Settled[]] = [[], []];
   const waiters = new Map<string, () => void>();
@@ -71,7 +71,7 @@ test('a thousand accounts that are due together are run without waiting for the 
   sweeper.start();
   sweeper.run();
   await Promise.all(accounts.map(isSettled));
-  // One claim of 32 a second would take 31 s; a busy machine has taken 9 for all of them.
+  // One claim of 32 a second would take 31 s. A busy machine took 9 s for all of them.
   expect(performance.now() - startedAt).toBeLessThan(20_000);
   expect(settled).toHaveLength(1_000);
   expect(Math.max(...claims)).toBeLessThanOrEqual(32);
@@ -88,7 +88,9 @@ test('what waits for its turn in this replica is looked at again later, the rest
   await sweeper.stop();
 });
 
-/** Jobs of one account as the store has them: the oldest first, a hundred at a time, until they are removed. */
+/**
+ * Makes the jobs of one account as the store has them: the oldest first, a hundred at a time, until they are removed.
+ */
 function makeJobs(jobs: string[]) {
   const settled: (number | null)[] = [];
   const { store } = makeIndex(['account']);

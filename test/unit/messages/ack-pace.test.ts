@@ -8,7 +8,10 @@ afterEach(() => void jest.useRealTimers());
 
 const ignore = (): void => undefined;
 
-/** So many acknowledgements of so many messages each, all in this moment: after how many ms each of them began. */
+/**
+ * Starts this many acknowledgements of this many messages each, all at this moment. Returns after how many ms each of
+ * them began.
+ */
 async function beginnings(pace: AckPace, count: number, messages: number): Promise<number[]> {
   const startedMs = performance.now();
   const begun: number[] = [];
@@ -43,7 +46,7 @@ test('none waits longer than 300 ms, and those that come when that is over wait 
   const pace = new AckPace();
   const begun = await beginnings(pace, 1_000, 100);
   expect(Math.max(...begun)).toBe(300);
-  // The last of them has its 20 ms.
+  // The last of them takes its 20 ms.
   jest.advanceTimersByTime(20);
   expect(await beginnings(pace, 1, 100)).toEqual([0]);
 });
@@ -69,7 +72,7 @@ test('other requests of an account need not wait with its acknowledgements, of w
 test('however many one account sends, an acknowledgement of another one waits for the first two of them', async () => {
   const pace = new AckPace();
   const flood = Array.from({ length: 200 }, async () => pace.turn('mallory', 100, ignore));
-  // One began at once, and one waits in the line of all.
+  // One began at once, and one waits in the common line.
   expect(await beginnings(pace, 2, 50)).toEqual([40, 50]);
   await Promise.all(flood);
 });

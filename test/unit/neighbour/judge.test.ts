@@ -23,7 +23,7 @@ const NOTHING = { stored: 0, connections: 0 };
 
 type Times = (phaseNumber: number, i: number) => { ms: number | null; waitedMs?: number };
 
-/** 3 ms everywhere, but where the planted offender is. */
+/** Every figure is 3 ms, except in the phase of the planted offender. */
 const calm: Times = (number) => ({ ms: number === PLANTED ? 60 : 3 });
 
 function historyOf(times: Times, rest: Partial<History> = {}): History {

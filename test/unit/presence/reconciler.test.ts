@@ -12,7 +12,7 @@ afterEach(() => void jest.useRealTimers());
 const of = (device: string, more: Partial<Stream> = {}): Stream =>
   ({ id: `${device}-${Math.random()}`, account: 'ann', device, readySent: true, isOver: false, ...more }) as Stream;
 
-/** `answers`: the ms after which to reconcile again, or a failure; then always 0. */
+/** Makes a reconciler. `answers` are the ms after which to reconcile again, or a failure; then always 0. */
 function setUp(...answers: (number | 'fails')[]) {
   const streams = new LocalStreams();
   const reconcileAccount = jest.fn(() => {

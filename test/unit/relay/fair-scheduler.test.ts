@@ -2,13 +2,13 @@ import { FairScheduler } from '../../../services/sync/relay/pacing/fair-schedule
 
 const { jest } = import.meta;
 
-/** More than a turn allows. */
+/** That is more than a turn allows. */
 const MUCH = 1024 * 1024;
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** A relay that reads as much as it may, and whether it may go on. */
+/** Makes a relay that reads as much as it may, and records whether it may go on. */
 function relay(scheduler: FairScheduler) {
   const seen = { times: 0 };
   const read = () => scheduler.allows(MUCH, goOn);

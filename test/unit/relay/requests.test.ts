@@ -2,7 +2,7 @@ import { Requests, type Running } from '../../../services/sync/relay/requests/re
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import { LIMITS } from '../../../shared/contract/limits.ts';
 
-/** A download that waits since then, or, with null, moves bytes; it ends when it is told to. */
+/** Adds a download that has been waiting since then, or, with null, moves bytes. It ends when it is told to. */
 function download(requests: Requests, account: string, waitsSinceMs: number | null) {
   const leave = requests.admit('down', account);
   const ended = { code: null as string | null };

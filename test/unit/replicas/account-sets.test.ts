@@ -3,7 +3,7 @@ import type { Redis } from '../../../shared/service-kit/redis/connections.ts';
 import { makeKeys } from '../../../services/sync/redis/keys.ts';
 import type { ScriptLoader } from '../../../shared/service-kit/redis/scripts/scripts.ts';
 
-/** Sets whose store can be away; `added` is what it took. */
+/** Makes sets whose store can be away. `added` is what the store took. */
 function setUp() {
   const keys = makeKeys('test');
   const store = { isAway: true, added: [] as [string, string][] };

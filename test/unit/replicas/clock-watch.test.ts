@@ -2,9 +2,9 @@ import { makeClockWatch } from '../../../services/sync/replicas/clock-watch.ts';
 import { StoreClock } from '../../../services/sync/replicas/failure-detection/store-clock.ts';
 import { makeLogger } from '../../../shared/service-kit/telemetry/logger.ts';
 
-/* Whether the clock of this machine is right, as far as the store's is. */
+/* Whether the clock of this machine is right, by the clock of the store. */
 
-/** A reading of a store whose clock is so much behind that of this machine. */
+/** Gives the watch a reading of a store whose clock is this much behind that of this machine. */
 function read(clock: StoreClock, behindMs: number, tookMs = 0): void {
   const nowMs = performance.now();
   clock.observe(Date.now() - behindMs - tookMs / 2, nowMs - tookMs, nowMs);

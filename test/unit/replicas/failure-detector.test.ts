@@ -1,6 +1,6 @@
 import { FailureDetector } from '../../../services/sync/replicas/failure-detection/failure-detector.ts';
 
-/** A detector of the replica `me` that reads a table with `other` every 2 s; `other` beats while it is alive. */
+/** Makes a detector of the replica `me` that reads a table with `other` every 2 s. `other` beats while it is alive. */
 function setUp() {
   const detector = new FailureDetector({
     ownId: () => 'me',

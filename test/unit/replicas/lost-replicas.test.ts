@@ -5,7 +5,7 @@ const { jest } = import.meta;
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Reads of a lease table every 2 s; `there` is who is in it, `heard` on whose channel somebody listens. */
+/** Reads a lease table every 2 s. `there` has the replicas in it, `heard` those whose channel has a listener. */
 function setUp() {
   const there = new Set(['a', 'b']);
   const heard = new Set<string>();

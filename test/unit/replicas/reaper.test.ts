@@ -3,7 +3,7 @@ import type { LeaseStore } from '../../../services/sync/replicas/lease-store.ts'
 import { Reaper } from '../../../services/sync/replicas/reaper.ts';
 import type { Replica } from '../../../services/sync/replicas/replica.ts';
 
-/** What the store holds of a replica `old` and one account of its, and the reaper of another replica. */
+/** Makes what the store holds of a replica `old` with one account, and the reaper of another replica. */
 function makeScene() {
   const held = { counters: new Set(['old']), reaping: new Map<string, string>(), accounts: new Set(['ann']) };
   const scene = { held, graceMs: 0, reconciled: [] as string[], unreachable: '', failures: [] as unknown[] };
@@ -18,7 +18,7 @@ function makeScene() {
     id: 'me',
     beat,
     detector: {
-      // Its counter stood still from one beat to the next.
+      // The counter stood still from one beat to the next.
       dead: () => [...table.counters].filter((id) => before.has(id)).map((id) => ({ id, counter: '1' })),
       orphans: () => [...table.reaping].map(([id, reaper]) => ({ id, reaper })),
       isReaping: (id: string) => table.reaping.get(id) === 'me',
@@ -56,7 +56,7 @@ function makeScene() {
     onReaped: () => undefined,
     onFailure: (error) => void scene.failures.push(error),
   });
-  /** As after a beat, to its end. */
+  /** Runs the reaper as after a beat, to its end. */
   const run = async () => {
     await beat();
     reaper.run();

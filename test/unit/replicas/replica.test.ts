@@ -38,7 +38,7 @@ test('a clock of the store that is set is noticed once, one that runs a little f
   clock.aheadMs -= 3 * MINUTE;
   await jest.advanceTimersByTimeAsync(1 * MINUTE);
   expect(onClockSet).toHaveBeenCalledTimes(1);
-  // So much older than it is may a row look, until everything has been renewed.
+  // Until everything has been renewed, a row may look this much older than it is.
   expect(replica.lateMs()).toBe(3 * MINUTE);
   await jest.advanceTimersByTimeAsync(2 * MINUTE);
   expect(replica.lateMs()).toBe(0);
@@ -49,7 +49,7 @@ test('a clock of the store that is set is noticed once, one that runs a little f
     clock.isAway = false;
     await jest.advanceTimersByTimeAsync(4_000);
   }
-  // A row that was not renewed in the seconds between the two was renewed by nobody for as long as both.
+  // If a row was not renewed in the seconds between the two outages, nobody renewed it for as long as both.
   expect(replica.lateMs()).toBeGreaterThanOrEqual(4 * MINUTE);
   expect(replica.lateMs()).toBeLessThan(4.2 * MINUTE);
   await replica.stop();
@@ -57,7 +57,7 @@ test('a clock of the store that is set is noticed once, one that runs a little f
 });
 
 describe('a replica on its bus', () => {
-  /** Beats are 2 s; what the store takes and what is heard is said by the test. */
+  /** Starts a replica whose beats are 2 s. The test decides what the store takes and what is heard. */
   async function startAlone() {
     jest.useFakeTimers();
     const store = { takes: true, takesNonces: true, hasLease: true, renewed: 0 };

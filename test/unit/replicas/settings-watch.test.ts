@@ -1,7 +1,7 @@
 import { makeSettingsWatch } from '../../../services/sync/replicas/settings-watch.ts';
 import { makeLogger } from '../../../shared/service-kit/telemetry/logger.ts';
 
-/* Whether all replicas on one store have the settings alike that they must agree on. */
+/* Whether all replicas on one store have the same values of the settings on which they must agree. */
 
 const OWN = { APP_CLIPBOARD_TTL_SECONDS: '300', APP_SERVICE_ID: 'here' };
 

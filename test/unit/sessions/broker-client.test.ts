@@ -7,7 +7,7 @@ import { makeBrokerClient, type BrokerClient } from '../../../services/sync/sess
 import { makeMetrics } from '../../../services/sync/telemetry/metrics.ts';
 import { mintOf } from '../../broker/support/service.ts';
 
-/* The service's side of the auth broker (CONTRACT.md), against a broker that does whatever the test says. */
+/* The service's side of the auth broker (CONTRACT.md), with a broker that does what the test says. */
 
 type Serve = (req: IncomingMessage, res: ServerResponse) => void;
 

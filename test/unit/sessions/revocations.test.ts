@@ -1,7 +1,7 @@
 import { Revocations } from '../../../services/sync/sessions/revocation/revocations.ts';
 import type { SessionStore, Tombstone } from '../../../services/sync/sessions/store.ts';
 
-/* Which devices were signed out, as one replica knows it, beside a store that may forget. */
+/* The signed-out devices, as one replica knows them, beside a store that may forget. */
 
 const HOUR_MS = 3_600_000;
 const NOW = 1_800_000_000_000;
@@ -40,7 +40,7 @@ function makeFakeStore() {
     failOnce: () => void (fails = true),
     at: (ms: number) => void (nowMs = ms),
     now: () => nowMs,
-    /** As it was: a replica of the store that had not heard of the rest took over. */
+    /** Goes back to an earlier state: a replica of the store that had not heard of the rest took over. */
     fallBack() {
       const was = { list: [...list], version };
       return () => void ([list, version] = [was.list, was.version]);

@@ -3,7 +3,7 @@ import { makePolls } from '../../../services/sync/signin/polling/polls.ts';
 const LONG_MS = 25_000;
 const never = new AbortController().signal;
 
-/** What a wait came to, and after how many milliseconds. */
+/** Returns the result of a wait, and after how many milliseconds it came. */
 async function timed(waiting: Promise<string>): Promise<[string, number]> {
   const before = performance.now();
   const wake = await waiting;

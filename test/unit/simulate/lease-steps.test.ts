@@ -1,12 +1,12 @@
 import { followLeases } from '../../simulate/steps/lease-steps.ts';
 import { commandOf } from '../../simulate/world/resp.ts';
 
-/* Scripts on leases, with the counters and the reapers after each, as a run hands them on. */
+/* Scripts on leases, with the counters and the reapers after each, in the form of a run. */
 
 type Hash = Record<string, string>;
 type Step = [script: string, args: string[], says: string[], counters: Hash, reaping: Hash];
 
-/** Returns what was found wrong about the last of these steps. */
+/** Returns what was found wrong with the last of these steps. */
 async function wrongAfter(...steps: Step[]): Promise<string | null> {
   const { follow } = followLeases();
   let wrong: string | null = null;

@@ -1,7 +1,7 @@
 import { makeConformance } from '../../simulate/steps/conformance.ts';
 import { commandOf } from '../../simulate/world/resp.ts';
 
-/* Steps of scripts, with the fields of the record after each, as a run hands them on. */
+/* Steps of scripts, with the fields of the record after each, in the form of a run. */
 
 type Fields = Record<string, string>;
 type Model = 'relay' | 'keyring' | 'login' | 'transfer';
@@ -14,14 +14,14 @@ interface Step {
   args: string[];
   says: string[];
   leaves: Fields;
-  /** The time of the store from this step on, in seconds after the first. */
+  /** The store's time from this step on, in seconds after the first. */
   atSeconds?: number;
 }
 
 const NOW_SECONDS = 1_000;
 const nowMs = (afterMs: number): string => String(NOW_SECONDS * 1_000 + afterMs);
 
-/** Hands steps on, and returns what was found wrong about them. */
+/** Passes on steps, and returns what was found wrong with them. */
 async function wrongIn(model: Model, steps: readonly Step[]): Promise<string[]> {
   const records = new Map<string, Fields>();
   let nowSeconds = NOW_SECONDS;

@@ -26,7 +26,10 @@ test('two replicas in one process do not count together', async () => {
   expect((await other.streams.get()).values).toMatchObject([{ value: 0 }]);
 });
 
-/** What each may take, in seconds: a poll and its mint, a script on a connection that dies and is made anew, a repeated announcement. */
+/**
+ * The seconds that each may take: a poll and its mint, a script on a connection that dies and is made again, a repeated
+ * announcement.
+ */
 test.each([
   ['http_request_duration_seconds', 30],
   ['redis_command_duration_seconds', 3],

@@ -8,7 +8,7 @@ const READ_AT_ONCE = 16;
 interface Kept {
   id: string;
   state?: string;
-  /** UTF-8 bytes of its JSON, most of them in letters of two. */
+  /** The UTF-8 bytes of its JSON, most of them in letters of two bytes. */
   bytes?: number;
   fails?: Error;
 }

@@ -4,7 +4,9 @@ import type { Transfer } from '../../../shared/contract/modules/transfers.ts';
 
 const url = (index: number, generation: number) => `/api/relay/t1/${index}/${generation}`;
 
-/** A transfer by the laptop, as the store returns it: of two files, the second of which has begun in the relay. */
+/**
+ * Returns a transfer by the laptop in the form of the store. It has two files, and the second has begun in the relay.
+ */
 function stored({
   state = 'RELAY_ACTIVE',
   count = 2,

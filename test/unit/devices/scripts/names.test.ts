@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { connectTo, sharedRedisUrl } from '../../../support/redis/redis.ts';
 import { makeAccount, rowOf } from './account.ts';
 
-/* Whom a name means, and which names are taken. */
+/* The devices that a name means, and the names that are taken. */
 
 let redis: Redis;
 

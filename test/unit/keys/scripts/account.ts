@@ -7,7 +7,10 @@ import { NOW, runScript } from '../../../support/redis/still-clock.ts';
 
 const keys = makeKeys(randomPrefix());
 
-/** The text and the hash of the ring with this number. Scripts take any text, because the service checks it before. */
+/**
+ * Returns the text and the hash of the ring with this number. Scripts take any text, because the service checks it
+ * before.
+ */
 export const textOf = (n: number): string => `ring ${n}`;
 export const hashOf = (n: number): string => (n === 0 ? '' : `hash ${n}`);
 
@@ -26,7 +29,7 @@ export async function makeAccount(redis: Redis) {
   return {
     keys: on,
     put,
-    /** Puts the rings 1 to `n`, and forgets that they were announced. */
+    /** Puts the rings 1 to `n`, and deletes their announcements. */
     async rings(n: number) {
       for (let each = 1; each <= n; each++) await put(each);
       await redis.del(on.log);
@@ -39,7 +42,7 @@ export async function makeAccount(redis: Redis) {
     announce: (what: 'keys' | 'account') => runScript(redis, scripts.keyringAnnounce, [], on, { what }),
     drop: (why: 'signed' | 'due' | 'erased', hash = '') => runScript(redis, scripts.keyringDrop, [], on, { why, hash }),
     keep: (n: number) => runScript(redis, scripts.keyringKeep, [], on, { hash: hashOf(n) }),
-    /** Writes an announcement that is due so many ms from NOW. */
+    /** Writes an announcement that is due this many ms from NOW. */
     async announced(what: 'keys' | 'account', inMs: number) {
       await redis.hset(on.keyring, `deletion:${what}`, NOW + inMs);
       await redis.zadd(on.due, NOW + inMs, `keys:${what}`);

@@ -4,7 +4,9 @@ import { connectTo, sharedRedisUrl } from '../../../support/redis/redis.ts';
 import { NOW } from '../../../support/redis/still-clock.ts';
 import { hashOf, makeAccount } from './account.ts';
 
-/* Rings, or the account, are removed by a member's signature, or a day after that was announced, unless a member objects. */
+/*
+ * Rings, or the account, are removed by a member's signature, or a day after the announcement, unless a member objects.
+ */
 
 let redis: Redis;
 

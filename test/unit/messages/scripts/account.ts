@@ -35,7 +35,7 @@ export async function makeAccount(redis: Redis) {
     /** Opens a stream. */
     stream: (id: string, channel: string, device: string, seen = 0) =>
       redis.hset(on.routes, id, [channel, device, 1, NOW - seen, NOW - seen, 0].join('\n')),
-    /** Puts members into a mailbox that have no text. */
+    /** Puts members without a text into a mailbox. */
     fill: (device: string, count: number, at = NOW) =>
       redis.zadd(on.inbox, ...Array.from({ length: count }, (_, i) => ['0', `${device}:${at}-1:f${i}`]).flat()),
     subscribe: (device: string) =>

@@ -15,18 +15,18 @@ beforeAll(() => {
 afterAll(() => redis.disconnect());
 
 const TO_ALL = { wanted: '*', rememberSeconds: LIMITS.idempotencySeconds };
-/** An answer can be requested for this long, and a list is referred to for a minute without being written. */
+/** An answer can be requested for this long, and for a minute an answer may refer to a list without writing it. */
 const KEPT_MS = 1_000 * (LIMITS.idempotencySeconds + 120);
 type Account = Awaited<ReturnType<typeof makeAccount>>;
 
-/** Makes an account in which a message to all has so many targets. */
+/** Makes an account in which a message to all has this many targets. */
 async function makeAccountOf(count: number) {
   const account = await makeAccount(redis);
   const others = Array.from({ length: count - 1 }, (_, i) => [`d${i}`, `Device ${i}`]);
   if (others.length > 0) await account.devices(Object.fromEntries(others));
   return account;
 }
-/** Adds lists to which answers referred so many ms ago. */
+/** Adds lists to which answers referred this many ms ago. */
 const addLists = (account: Account, agos: number[]) =>
   redis.hset(account.keys.targets, ...agos.flatMap((ago, i) => [`tx${i}`, NOW - ago, `lx${i}`, `d${i} Device`]));
 const listsOf = async (account: Account) => {

@@ -14,7 +14,7 @@ afterAll(() => redis.disconnect());
 const PAGE_BYTES = 32 * 1024;
 type Account = Awaited<ReturnType<typeof makeAccount>>;
 
-/** Puts a message of so many ms ago into the phone's mailbox. RETURNS its member. */
+/** Puts a message from this many ms ago into the phone's mailbox. Returns its member. */
 async function keep(account: Account, id: string, ago: number, { text = id, isLogged = false } = {}): Promise<string> {
   const logId = `${NOW - ago}-7`;
   const member = `phone:${logId}:${id}`;

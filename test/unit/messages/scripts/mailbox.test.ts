@@ -16,7 +16,7 @@ const MINUTE = Math.floor(NOW / 60_000);
 const OLDEST_MS = 1_000 * LIMITS.mailboxSeconds;
 type Account = Awaited<ReturnType<typeof makeAccount>>;
 
-/** Puts a message of so many bytes and ms ago into mailboxes. */
+/** Puts a message of this many bytes from this many ms ago into mailboxes. */
 async function keep(account: Account, id: string, ago: number, bytes: number, holders: string[]) {
   const logId = `${NOW - ago}-7`;
   await redis.hset(account.keys.mail, id, `${logId}\nlaptop\n${bytes}\n${holders.length}\n{"id":"${id}"`);
@@ -113,7 +113,7 @@ describe('a message that has been there for too long', () => {
 });
 
 describe('a device that never comes back', () => {
-  /** An account that is full of a message that has been there for too long, and of one that has not. */
+  /** Makes a full account, with a message that has been there for too long, and one that has not. */
   async function makeFull(purged: number) {
     const account = await makeAccount(redis);
     await account.devices({ lost: 'Lost' });

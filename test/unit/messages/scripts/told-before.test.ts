@@ -4,7 +4,7 @@ import { connectTo, sharedRedisUrl } from '../../../support/redis/redis.ts';
 import { NOW } from '../../../support/redis/still-clock.ts';
 import { makeAccount } from './account.ts';
 
-/* The answer to a message without a key that was accepted before, and is sent again because its answer was lost. */
+/* The answer to an accepted message without a key that is sent again because its answer was lost. */
 
 let redis: Redis;
 

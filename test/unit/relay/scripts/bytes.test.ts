@@ -3,7 +3,7 @@ import { expectLifetimes } from '../../../support/redis/lifetime.ts';
 import { connectTo, sharedRedisUrl } from '../../../support/redis/redis.ts';
 import { IDLE_SECONDS, makeFile } from './file.ts';
 
-/* Bytes come from the one that sends, and go to the one that reads. */
+/* Bytes come from the present sender and go to the present reader. */
 
 let redis: Redis;
 

@@ -26,7 +26,7 @@ export function makeFile(redis: Redis) {
   return {
     keys: on,
     inGeneration,
-    /** Makes generation 1, with state fields besides, and chunks that end at these offsets. */
+    /** Makes generation 1, with further fields of its state, and chunks that end at these offsets. */
     async begun({ base = 0, ends = [], fields = {} }: { base?: number; ends?: number[]; fields?: Fields } = {}) {
       await redis.hset(on.state, { g: 1, base, end: base, taken: base, got: base, skips: 0, ...fields });
       await redis.xadd(on.bytes, `${base}-1`, 'd', '');

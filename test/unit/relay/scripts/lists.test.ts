@@ -8,7 +8,9 @@ import { connectTo, randomPrefix, sharedRedisUrl } from '../../../support/redis/
 import { NOW, runScript } from '../../../support/redis/still-clock.ts';
 import { IDLE_SECONDS, SETTINGS } from './file.ts';
 
-/* The relay keeps lists of an account: files with a reservation, files without, and the requests that read. */
+/*
+ * The relay keeps three lists of an account: files with a reservation, files without one, and the requests that read.
+ */
 
 let redis: Redis;
 
@@ -35,7 +37,7 @@ function makeAccount() {
       runScript(redis, scripts.relayRead, SETTINGS, lists, { file, token, channel, begins }),
     unread: (file: string, token = 't1') => runScript(redis, scripts.relayUnread, [], lists, { file, token }),
     readers: async (prefix = '') => (await runScript(redis, scripts.relayReaders, [], lists, { prefix })).readers,
-    /** Writes a reservation that ends so many ms after NOW. */
+    /** Writes a reservation that ends this many ms after NOW. */
     reserved: (file: string, inMs = 1) => redis.zadd(lists.files, NOW + inMs, file),
     reading: (file: string, inMs = 1) => redis.hset(lists.reads, file, `${NOW + inMs} t0 bus:0`),
     files: () => order(lists.files),

@@ -36,7 +36,7 @@ async function makeAccount() {
         ...{ invite, request, requestExpires: NOW + REQUEST_MS, data: `{"id":"${request}"}` },
       }),
     pending: async (device = 'laptop') => (await runScript(redis, invitePending, [], on, { device })).events,
-    /** Writes an invite, or with data a request that was made with one, which expires so many ms from NOW. */
+    /** Writes an invite that expires this many ms from NOW, or, with data, a request that was made with one. */
     written: (field: string, inMs: number, { device = 'laptop', data = '' } = {}) =>
       redis.hset(on.invites, field, `${device}\n${NOW + inMs}\n${data}`),
     fields: async () => (await redis.hkeys(on.invites)).sort(),

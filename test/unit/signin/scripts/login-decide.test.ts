@@ -5,7 +5,7 @@ import { connectTo, sharedRedisUrl } from '../../../support/redis/redis.ts';
 import { NOW } from '../../../support/redis/still-clock.ts';
 import { CREATED, EXPIRES, makeRequest, TOMBSTONE, TTL_MS } from './requests.ts';
 
-/* A login request is read and decided by who has its code. */
+/* The holder of its code reads and decides a login request. */
 
 let redis: Redis;
 

@@ -30,7 +30,7 @@ export function makeRequest(redis: Redis) {
   return {
     keys: on,
     start: () => runScript(redis, scripts.loginStart, [], on, { ttlMs: TTL_MS, fields: Object.entries(SENT).flat() }),
-    /** Writes a request of 20 s ago, which is pending unless the fields say otherwise. */
+    /** Writes a request from 20 s ago. It is pending unless the fields say otherwise. */
     write: (fields: Record<string, string | number> = {}) =>
       redis.hset(on.login, { ...SENT, state: 'pending', created: CREATED, expires: EXPIRES, fence: 0, ...fields }),
     poll: ({ pollDigest = 'poll digest', waiter = 'bus:a\npoll 1', isFirst = true } = {}) =>

@@ -20,7 +20,7 @@ const RECORD = {
 };
 export type Fields = Partial<typeof RECORD> & Record<string, string>;
 
-/** Returns a transfer as scripts answer it, without its end. */
+/** Returns a transfer in the form of a script's answer, without its end. */
 export const openJson = (fields: Fields = {}): string => {
   const t = { ...RECORD, ...fields };
   return (
@@ -32,7 +32,7 @@ export const openJson = (fields: Fields = {}): string => {
   );
 };
 
-/** The same after a change at NOW. */
+/** Returns the same after a change at NOW. */
 export const changedJson = (fields: Fields): string =>
   openJson({ ...fields, updated: String(NOW), expires: String(NOW + 86_400_000) });
 

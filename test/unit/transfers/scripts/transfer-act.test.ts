@@ -23,7 +23,7 @@ const STATES: [string, Fields][] = [
   ['rejected', { state: 'CANCELLED', error: REJECTED }],
 ];
 
-/** Where an action leads from each of the states. `-`: it has happened already; `x`: the state refuses it. */
+/** Where an action leads from each of the states. `-`: it has already happened; `x`: the state refuses it. */
 const ACTIONS = {
   accept: ['phone', 'ACCEPTED RELAY_ACTIVE - - - - x x x'],
   reject: ['phone', 'CANCELLED CANCELLED x x x x x x -'],

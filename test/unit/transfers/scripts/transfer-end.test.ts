@@ -4,7 +4,7 @@ import { connectTo, sharedRedisUrl } from '../../../support/redis/redis.ts';
 import { NOW } from '../../../support/redis/still-clock.ts';
 import { type Fields, makeAccount } from './account.ts';
 
-/* What is kept of a transfer that has ended. */
+/* What is kept of an ended transfer. */
 
 let redis: Redis;
 

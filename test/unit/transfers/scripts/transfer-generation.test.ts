@@ -87,7 +87,7 @@ describe('the sender is told again of the generation that a file has', () => {
     const { announced, ...reply } = await account.generation(2, 2, { offset: 5 });
     expect(reply).toEqual({ generation: 2, refusingState: '', isNew: false });
     expect(announced).toHaveLength(count);
-    // The record stays: the generation began where it began.
+    // The record stays as it is: the generation still begins where it began.
     expect(await account.stored()).toMatchObject({ r0: '2:6', ...(count === 1 && { w0: `2:5 ${NOW}` }) });
   });
 

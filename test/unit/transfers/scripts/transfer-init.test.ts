@@ -15,7 +15,7 @@ afterAll(() => redis.disconnect());
 const OFFERED = changedJson({ created: String(NOW) });
 type Account = Awaited<ReturnType<typeof makeAccount>>;
 
-/** Adds live transfers of so many bytes each, or ended ones. */
+/** Adds live transfers of this many bytes each, or ended ones. */
 const addLive = (account: Account, count: number, bytes: number, scope = 'full') =>
   redis.zadd(account.keys.transfers, ...Array.from({ length: count }, (_, i) => [0, `x${i}:${bytes}:${scope}`]).flat());
 const addEnded = (account: Account, count: number) =>

@@ -10,7 +10,7 @@ beforeAll(() => {
 });
 afterAll(() => redis.disconnect());
 
-/** Four a second. */
+/** At most four phases a second are forwarded. */
 const FORWARD_MS = 250;
 const ACTIVE = { state: 'P2P_ACTIVE', accepted: '1' };
 const NOTHING = { openJson: '', files: '', relay: '', waitMs: 0, announced: [] };

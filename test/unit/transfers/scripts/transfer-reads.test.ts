@@ -12,7 +12,7 @@ afterAll(() => redis.disconnect());
 
 const FILES = '[{"name":"a","size":10}]';
 
-/** Returns a list of files with the ends of its files, as a long list is stored. */
+/** Returns a list of files followed by the ends of its files, as a long list is stored. */
 function longListOf(files: string[]): string {
   const list = `[${files.join(',')}]`;
   const ends = files.map((_, i) => files.slice(0, i + 1).join(',').length + 1);

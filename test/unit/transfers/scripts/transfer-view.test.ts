@@ -16,7 +16,7 @@ afterAll(() => redis.disconnect());
 const MOST = LIMITS.filesInEvents;
 const ACCEPTED = { state: 'ACCEPTED', accepted: '1' };
 
-/** Opens the relay of an accepted transfer. RETURNS its answer, and the transfer in its event. */
+/** Opens the relay of an accepted transfer. Returns its answer, and the transfer in its event. */
 async function openRelay(fields: Fields) {
   const account = await makeAccount(redis);
   await account.transfer({ ...ACCEPTED, ...fields });
