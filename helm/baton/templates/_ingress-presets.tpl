@@ -10,7 +10,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* Silence that is allowed: 75 s are five heartbeats; a receiver of a file may wait an hour for its sender. */}}
+{{/* The allowed silence: 75 s are five heartbeats, and a receiver of a file may wait an hour for its sender. */}}
 {{- define "baton.preset.nginx" -}}
 {{- $seconds := get (dict "short" "35" "poll" "35" "stream" "75" "files" "3600") .group.timeouts -}}
 nginx.ingress.kubernetes.io/proxy-buffering: "off"
@@ -25,7 +25,7 @@ nginx.ingress.kubernetes.io/auth-response-headers: X-Auth-Subject,X-Auth-Scope,X
 {{- end }}
 {{- end }}
 
-{{/* It buffers nothing; its entrypoint needs `transport.respondingTimeouts.readTimeout: 0` for uploads that last over a minute. */}}
+{{/* Traefik buffers nothing. Its entrypoint needs `transport.respondingTimeouts.readTimeout: 0` for uploads that last over a minute. */}}
 {{- define "baton.preset.traefik" -}}
 traefik.ingress.kubernetes.io/router.tls: "true"
 {{- if and .group.guarded (eq .top.Values.identity.mode "edge") }}
@@ -33,10 +33,10 @@ traefik.ingress.kubernetes.io/router.middlewares: {{ .top.Release.Namespace }}-{
 {{- end }}
 {{- end }}
 
-{{/* A balancer has one idle timeout for all paths, and every Ingress of the group says the same. Addresses that are taken away keep their streams until they have drained. */}}
+{{/* A balancer has one idle timeout for all paths, so every Ingress of the group says the same. Removed addresses keep their streams until they have drained. */}}
 {{- define "baton.preset.alb" -}}
 alb.ingress.kubernetes.io/group.name: {{ .top.Release.Namespace }}-{{ include "baton.fullname" .top }}
-# Without an order the names would decide, and `/` come before `/api`.
+# Without an order the names would decide, and `/` would come before `/api`.
 alb.ingress.kubernetes.io/group.order: {{ ternary "100" "1" (eq .group.name "public") | quote }}
 alb.ingress.kubernetes.io/target-type: ip
 alb.ingress.kubernetes.io/load-balancer-attributes: idle_timeout.timeout_seconds=3600

@@ -1,4 +1,4 @@
-{{/* Names, labels and images. Labels to select by never change within a major version of the chart: they cannot be changed in place. */}}
+{{/* Names, labels and images. Labels to select by never change within a major version of the chart, because they cannot be changed in place. */}}
 
 {{- define "baton.name" -}}
 {{- .Values.nameOverride | default .Chart.Name | trunc 40 | trimSuffix "-" -}}
@@ -15,7 +15,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* What selects the pods of one part: (list $ "replica"). */}}
+{{/* Selects the pods of one part: (list $ "replica"). */}}
 {{- define "baton.selector" -}}
 {{- $top := index . 0 -}}
 app.kubernetes.io/name: {{ include "baton.name" $top }}
@@ -23,7 +23,7 @@ app.kubernetes.io/instance: {{ $top.Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
-{{/* The labels of pods lack the version of the chart, since a new chart alone must not restart them. */}}
+{{/* The labels of pods lack the version of the chart, because a new chart alone must not restart them. */}}
 {{- define "baton.podLabels" -}}
 {{- $top := index . 0 -}}
 {{ include "baton.selector" . }}
@@ -53,7 +53,7 @@ helm.sh/chart: {{ printf "%s-%s" $top.Chart.Name $top.Chart.Version | replace "+
 {{- .Values.serviceAccount.name | default (ternary (include "baton.fullname" .) "default" .Values.serviceAccount.create) -}}
 {{- end }}
 
-{{/* A value as text: whole numbers without an exponent, whatever parser they came through. */}}
+{{/* A value as text: whole numbers have no exponent, whatever parser they came through. */}}
 {{- define "baton.text" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ int64 . }}{{- else -}}{{ . }}{{- end -}}
 {{- end }}
@@ -64,7 +64,7 @@ helm.sh/chart: {{ printf "%s-%s" $top.Chart.Name $top.Chart.Version | replace "+
 {{- define "baton.brokerPort" -}}8090{{- end }}
 {{- define "baton.brokerAdminPort" -}}9190{{- end }}
 
-{{/* Where this chart's broker is reached inside the cluster. */}}
+{{/* The address of this chart's broker inside the cluster. */}}
 {{- define "baton.brokerService" -}}
 http://{{ include "baton.fullname" . }}-broker.{{ .Release.Namespace }}.svc:{{ include "baton.brokerPort" . }}
 {{- end }}
@@ -77,7 +77,7 @@ http://{{ include "baton.fullname" . }}-broker.{{ .Release.Namespace }}.svc:{{ i
 {{- get (urlParse (include "baton.publicUrl" .)) "host" | splitList ":" | first -}}
 {{- end }}
 
-{{/* The notice in which endpoints change, the longer of the two drains, which go side by side, and 15 s for the rest. */}}
+{{/* The notice in which endpoints change, the longer of the two drains, which run at the same time, and 15 s for the rest. */}}
 {{- define "baton.graceSeconds" -}}
 {{- add (int .Values.drain.noticeSeconds) (max (int .Values.drain.streamsSeconds) (int .Values.drain.transfersSeconds)) 15 -}}
 {{- end }}

@@ -1,4 +1,4 @@
-{{/* What every pod of the chart has: restricted, without a token, without variables of other Services. */}}
+{{/* The common part of every pod of the chart: restricted, without a token, without variables of other Services. */}}
 {{- define "baton.podBasics" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -28,7 +28,7 @@ affinity:
 {{- end }}
 {{- end }}
 
-{{/* Over zones and hosts, counted for each version by itself: a rollout must not be spread against the pods that it replaces. */}}
+{{/* Spreads over zones and hosts. Each version is counted by itself, because a rollout must not be spread against the pods that it replaces. */}}
 {{- define "baton.spread" -}}
 {{- $top := index . 0 -}}
 topologySpreadConstraints:
@@ -44,7 +44,7 @@ topologySpreadConstraints:
   {{- end }}
 {{- end }}
 
-{{/* Pods may mount what extraObjects makes: another content is another pod. Foreign Secrets are no part of it: the program reads their files again. */}}
+{{/* Pods may mount what extraObjects makes, so other content means another pod. Foreign Secrets are not part of this, because the program reads their files again. */}}
 {{- define "baton.checksums" -}}
 {{- with .Values.extraObjects -}}
 checksum/extra-objects: {{ toJson . | sha256sum }}
@@ -60,7 +60,7 @@ checksum/extra-objects: {{ toJson . | sha256sum }}
 {{- end }}
 {{- end }}
 
-{{/* How many replicas there are at least. */}}
+{{/* The least number of replicas. */}}
 {{- define "baton.leastReplicas" -}}
 {{- ternary .Values.autoscaling.minReplicas .Values.replicaCount .Values.autoscaling.enabled | int -}}
 {{- end }}
@@ -69,7 +69,7 @@ checksum/extra-objects: {{ toJson . | sha256sum }}
 {{- ternary .Values.broker.autoscaling.minReplicas .Values.broker.replicaCount .Values.broker.autoscaling.enabled | int -}}
 {{- end }}
 
-{{/* The number to write: none where an autoscaler decides, since a rollback would bring back that of its time, or be refused as a conflict with the autoscaler. A number that was written once is written on: without it there would be 1. */}}
+{{/* The number to write. There is none if an autoscaler decides, because a rollback would bring back an old number, or be refused as a conflict with the autoscaler. A number that was written once must be written again, because without it there would be 1. */}}
 {{- define "baton.replicas" -}}
 {{- if not .Values.autoscaling.enabled -}}
 {{ int .Values.replicaCount }}
@@ -91,7 +91,7 @@ scaleUp:
   policies:
     - { type: Percent, value: 100, periodSeconds: 60 }
     - { type: Pods, value: 4, periodSeconds: 60 }
-# It deletes pods without asking a disruption budget, and each takes its streams along.
+# The autoscaler deletes pods without asking a disruption budget, and each takes its streams along.
 scaleDown:
   stabilizationWindowSeconds: 900
   selectPolicy: Min

@@ -1,4 +1,4 @@
-{{/* The address of the store and who asks there, as the programs read it. No password stands in an address. */}}
+{{/* The address of the store and the user there, in the form that the programs read. An address has no password. */}}
 
 {{- define "baton.redis.isOwn" -}}
 {{- if .Values.evaluation.redis.enabled -}}yes{{- end -}}
@@ -22,10 +22,7 @@ redis://{{ include "baton.fullname" . }}-evaluation-redis:6379
 {{- end }}
 
 {{/*
-The user at the store and at its sentinels. Passwords are files, which the program reads again. Writes
-APP_REDIS_USERNAME, APP_REDIS_PASSWORD_FILE, APP_REDIS_SENTINEL_USERNAME, APP_REDIS_SENTINEL_PASSWORD_FILE,
-BROKER_REDIS_USERNAME, BROKER_REDIS_PASSWORD_FILE, BROKER_REDIS_SENTINEL_USERNAME, BROKER_REDIS_SENTINEL_PASSWORD_FILE.
-`(dict "top" $ "program" "APP" "username" "" "file" "redis-password")`; without `file` the store asks for none.
+The user at the store and at its sentinels. Passwords are files, which the program reads again. This writes APP_REDIS_USERNAME, APP_REDIS_PASSWORD_FILE, APP_REDIS_SENTINEL_USERNAME, APP_REDIS_SENTINEL_PASSWORD_FILE, BROKER_REDIS_USERNAME, BROKER_REDIS_PASSWORD_FILE, BROKER_REDIS_SENTINEL_USERNAME, BROKER_REDIS_SENTINEL_PASSWORD_FILE. `(dict "top" $ "program" "APP" "username" "" "file" "redis-password")`; without `file` the store asks for none.
 */}}
 {{- define "baton.redis.users" -}}
 {{- $sentinel := .top.Values.redis.sentinel -}}
@@ -47,13 +44,13 @@ BROKER_REDIS_USERNAME, BROKER_REDIS_PASSWORD_FILE, BROKER_REDIS_SENTINEL_USERNAM
 {{- end }}
 {{- end }}
 
-{{/* Whether the replicas show a password of their own to the store, beside its address. */}}
+{{/* Whether the replicas show the store a password of their own, beside its address. */}}
 {{- define "baton.redis.hasPassword" -}}
 {{- $redis := .Values.redis -}}
 {{- if and $redis.existingSecret (not $redis.withoutPassword) (not $redis.urlKey) -}}yes{{- end -}}
 {{- end }}
 
-{{/* The same of the broker, whose Secret may be that of the replicas. */}}
+{{/* The same for the broker, whose Secret may be that of the replicas. */}}
 {{- define "baton.redis.brokerHasPassword" -}}
 {{- $redis := .Values.redis -}}
 {{- $own := .Values.broker.redis -}}
@@ -89,7 +86,7 @@ BROKER_REDIS_USERNAME, BROKER_REDIS_PASSWORD_FILE, BROKER_REDIS_SENTINEL_USERNAM
 {{- end }}
 {{- end }}
 
-{{/* The variables of the broker's store: the servers of the replicas, and a user of its own. */}}
+{{/* The variables of the broker's store: the servers of the replicas, with a user of its own. */}}
 {{- define "baton.redis.brokerEnv" -}}
 {{- $redis := .Values.redis -}}
 {{- $own := .Values.broker.redis -}}

@@ -1,4 +1,4 @@
-{{/* Values that contradict each other, a line each: what is wrong, and what to do. Collected by validate.yaml. */}}
+{{/* Values that contradict each other, one a line: what is wrong, and what to do. validate.yaml collects them. */}}
 
 {{- define "baton.refuse.installation" -}}
 {{- $values := .Values -}}

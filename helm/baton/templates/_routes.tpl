@@ -1,6 +1,5 @@
 {{/*
-One group of paths for each way in which an edge treats them (deploy/edge), as JSON. `guarded`: an edge that asks the
-broker does it here, and nowhere else. The most exact path wins, in Gateways as in Ingresses.
+One group of paths for each way in which an edge treats them (deploy/edge), as JSON. `guarded`: an edge that asks the broker does so here, and nowhere else. The most exact path wins, in Gateways as in Ingresses.
 */}}
 {{- define "baton.routes" -}}
 - name: short
@@ -8,7 +7,7 @@ broker does it here, and nowhere else. The most exact path wins, in Gateways as 
   guarded: true
   prefixes: [/api]
   exact: [/link/plain]
-  # To GET it is a page of the web app. Only Gateways match methods, and some (GKE) do not: so only where an edge asks.
+  # For GET it is a page of the web app. Only Gateways match methods, and some (GKE) do not, so this is written only if an edge asks.
   {{- if eq .Values.identity.mode "edge" }}
   posts: [/link]
   {{- end }}

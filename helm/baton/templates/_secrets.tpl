@@ -1,4 +1,4 @@
-{{/* Secrets are only referred to. Each becomes a file, and the program is given its path. */}}
+{{/* The chart only refers to Secrets. Each becomes a file, and the program is given its path. */}}
 
 {{- define "baton.secretFile" -}}
 - name: {{ .key }}_FILE
@@ -41,7 +41,7 @@
 {{- $files | toJson -}}
 {{- end }}
 
-{{/* The volumes of a pod: secrets, one's own authority, and the only folder that can be written to. `(list $ files)` */}}
+{{/* The volumes of a pod: secrets, one's own authority, and the only writable folder. `(list $ files)` */}}
 {{- define "baton.volumes" -}}
 {{- $top := index . 0 -}}
 {{- $files := index . 1 -}}
@@ -85,7 +85,7 @@
 {{- end }}
 {{- end }}
 
-{{/* What both programs are given. */}}
+{{/* The settings that both programs get. */}}
 {{- define "baton.commonEnv" -}}
 - name: NODE_ENV
   value: {{ ternary "development" "production" .Values.evaluation.enabled }}

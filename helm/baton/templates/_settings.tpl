@@ -1,4 +1,4 @@
-{{/* The settings of the replicas (services/sync/config/settings.ts), but for those of the store. */}}
+{{/* The settings of the replicas (services/sync/config/settings.ts), except those of the store. */}}
 {{- define "baton.replicaEnv" -}}
 {{- $values := .Values -}}
 - name: APP_HOST
@@ -52,7 +52,7 @@
 {{- .Values.broker.publicUrl | default (include "baton.publicUrl" .) | trimSuffix "/" -}}
 {{- end }}
 
-{{/* How the edge proves itself. With this chart's broker its keys and names are known. */}}
+{{/* How the edge proves itself. The keys and names of this chart's broker are known. */}}
 {{- define "baton.edgeEnv" -}}
 {{- $edge := .Values.identity.edge -}}
 - name: APP_EDGE_TRUST
@@ -112,7 +112,7 @@
 {{- end }}
 {{- end }}
 
-{{/* The settings of the broker (services/broker/config/settings.ts), but for those of its store. */}}
+{{/* The settings of the broker (services/broker/config/settings.ts), except those of its store. */}}
 {{- define "baton.brokerEnv" -}}
 {{- $broker := .Values.broker -}}
 - name: BROKER_HOST
