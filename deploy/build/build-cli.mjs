@@ -31,7 +31,7 @@ async function bundle() {
   const made = await rolldown({
     input: join(ROOT, 'services/cli/main.ts'),
     platform: 'node',
-    // Uses the library as it is published: without the service's schemas and the code that checks them.
+    // Uses the library in its published form: without the service's schemas and the code that checks them.
     plugins: [
       {
         name: 'published-client',

@@ -9,8 +9,8 @@ import { buildOrExit } from './build.mjs';
 import { slimContract } from './slim-contract.mjs';
 
 /**
- * Makes `shared/client/dist`, which is published as `@baton/client`: one file for each entry and one that they share,
- * with the parts of the contract that they need, and the types of all exports.
+ * Makes `shared/client/dist`, which is published as `@baton/client`. It has one file for each entry and one that they
+ * share, with the parts of the contract that they need, and the types of all exports.
  */
 const CLIENT = join(ROOT, 'shared/client');
 const OUT = join(CLIENT, 'dist');

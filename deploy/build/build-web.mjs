@@ -21,7 +21,7 @@ const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
 export const webSources = () =>
   filesUnder('services/web').filter((path) => !path.endsWith('.md') && !path.endsWith('screenshot.png'));
 
-/** The library as it is published: the output of tsc, with the slim tables of the contract. */
+/** The library in its published form: the output of tsc, with the slim tables of the contract. */
 const publishedClient = {
   name: 'published-client',
   enforce: 'pre',
@@ -78,7 +78,7 @@ function writeManifest(modules) {
   const address = writeAsset('app.webmanifest', Buffer.from(manifest));
   const licences = writeAsset('licences.txt', Buffer.from(licencesOf(modules, "Baton's web app contains")));
   const links = [
-    // Runs before everything that it watches.
+    // This script runs before everything that it watches.
     '<script src="/assets/boot.js"></script>',
     `<link rel="manifest" href="${address}" />`,
     `<link rel="icon" href="${pictures['icon.svg']}" type="image/svg+xml" />`,

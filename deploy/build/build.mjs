@@ -69,7 +69,7 @@ function removeStale(folder, wanted) {
 const keepAddresses = (file) => ({
   name: 'keep-addresses',
   transform(code, id) {
-    // Packages get no map, because logs need to show only places in our own code.
+    // Packages get no map, because logs need to show only places in Baton's own code.
     if (!id.startsWith(join(DIST, '/'))) return { code, map: { mappings: '' } };
     const url = `new URL('${relative(dirname(file), id)}', import.meta.url).href`;
     return { code: code.replaceAll('import.meta.url', url), map: null };
@@ -85,7 +85,7 @@ async function bundle({ input, file, format }) {
     cwd: ROOT,
     platform: 'node',
     plugins: [keepAddresses(file)],
-    // The lint messages about packages do not concern us.
+    // Lint messages about packages are of no interest here.
     logLevel: 'silent',
   });
   const { output } = await made.write({

@@ -6,7 +6,7 @@ import { installPackages, requireNode } from '../local/setup/setup.mjs';
 import { ROOT } from '../local/setup/tree.mjs';
 
 /**
- * Makes `dist/client-docs`: the reference of `@baton/client`, from its types and their comments. An export without
+ * Makes `dist/client-docs`, the reference of `@baton/client`, from its types and their comments. An export without
  * documentation is a failure, and so is a link that leads nowhere.
  */
 const OUT = join(ROOT, 'dist/client-docs');

@@ -4,7 +4,7 @@ import { ROOT } from '../local/setup/tree.mjs';
 
 const LICENCE_FILE = /^(licen[cs]e|copying|notice)([.-].*)?$/i;
 
-/** Returns the folder of a module's package, relative to the top; null for a module of our own. */
+/** Returns the folder of a module's package, relative to the top; null for one of Baton's own modules. */
 function packageOf(module) {
   const [, folder] = /^((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(relative(ROOT, module)) ?? [];
   return folder ?? null;

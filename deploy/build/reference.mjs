@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { ROOT } from '../local/setup/tree.mjs';
 
 /*
- * Writes the files of the API reference to dist/reference: Swagger UI from its package, our own script and style, and its
- * licence. Each name holds the hash of the content: names.json says which file has which name, and files.json lists them
- * with the endings of their compressed copies.
+ * Writes the files of the API reference to dist/reference: Swagger UI from its package, Baton's own script and style, and the
+ * licence. Each name holds the hash of the content: names.json says which file has which name, and files.json lists them with
+ * the endings of their compressed copies.
  */
 const FROM_PACKAGE = ['swagger-ui-bundle.js', 'swagger-ui.css'];
 const OWN = ['start.js', 'page.css'];

@@ -61,7 +61,7 @@ function readValues() {
   return readMap(document.contents, { lines: text.split('\n'), counter });
 }
 
-/** Returns the names of the settings that the templates write. Throws where one is no setting. */
+/** Returns the names of the settings that the templates write. Throws if one is not a setting. */
 async function writtenSettings({ built }) {
   const known = new Set();
   for (const { module } of Object.values(PROGRAMS)) {

@@ -35,7 +35,7 @@ async function compare() {
   return [...files.values()];
 }
 
-/** Returns the files whose generated text differs from what the code says now. */
+/** Returns the files whose generated text differs from what the code now gives. */
 export async function findDrift() {
   return (await compare()).filter(({ is, should }) => is !== should).map(({ file }) => file);
 }

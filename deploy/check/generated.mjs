@@ -141,9 +141,10 @@ async function chartTable() {
 }
 
 /**
- * Texts that are made from code, so that no document can contradict it: a whole file, or, with `section`, the part of a
- * Markdown file between `<!-- generated:<section> -->` and `<!-- /generated:<section> -->`. `make({built})` returns the
- * text without the markers, or a promise of it. `built('services/sync/config/config.js')` imports a module of the build.
+ * Texts that are made from code, so that no document can contradict it. Each is a whole file, or, with `section`, the
+ * part of a Markdown file between `<!-- generated:<section> -->` and `<!-- /generated:<section> -->`. `make({built})`
+ * returns the text without the markers, or a promise of it. `built('services/sync/config/config.js')` imports a module
+ * of the build.
  */
 export const GENERATED = [
   { file: 'deploy/CONFIGURATION.md', section: 'config', make: configTable },

@@ -46,7 +46,7 @@ const choiceOf = (label) => ({
   sort: 1,
   multi: true,
   includeAll: true,
-  // Also matches where the label is missing.
+  // The pattern also matches if the label is missing.
   allValue: '.*',
   current: { text: 'All', value: '$__all' },
 });

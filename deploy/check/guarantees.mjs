@@ -35,7 +35,9 @@ function models() {
   );
 }
 
-/** Returns what judges histories by a guarantee: `// Judges G1, G4.` before the line with the quoted promise. */
+/**
+ * Returns the checks of histories that judge a guarantee: `// Judges G1, G4.` before the line with the quoted promise.
+ */
 function checkers() {
   const folders = ['test/chaos', 'test/simulate'].flatMap((folder) => filesUnder(folder));
   const files = folders.filter((path) => path.endsWith('.ts') || path.endsWith('.go'));
@@ -96,7 +98,10 @@ export const guaranteeRows = () => {
   );
 };
 
-/** Returns the rows of the other table in test/README.md: a guarantee, its models, and what judges histories by it. */
+/**
+ * Returns the rows of the other table in test/README.md: a guarantee, its models, and the checks that judge histories
+ * by it.
+ */
 export const proofRows = () =>
   promised().map((one) => {
     const of = (all) => all.filter(({ number }) => number === one);

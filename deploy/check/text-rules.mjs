@@ -31,7 +31,10 @@ export function findLongFiles() {
 
 const DRAWERS = /^(utils?|helpers?|common|base|libs?|managers?|misc)$/;
 
-/** Finds file names that say nothing. A file is named by what it knows, and under such a name everything collects. */
+/**
+ * Finds file names that say nothing. A file is named by what it knows. Under a name that says nothing, everything
+ * collects.
+ */
 export function findDrawers() {
   return SOURCES.flatMap(filesUnder)
     .filter((path) => path.split(/[/.-]/).some((word) => DRAWERS.test(word)))
@@ -59,8 +62,8 @@ const LENT = new Set([
 ]);
 
 /**
- * Scripts that take more than eight keys, because a refused command must leave nothing behind, and the use of the keys
- * beyond eight.
+ * Scripts that take more than eight keys, because a refused command must leave nothing behind. Each says what the keys
+ * beyond eight are for.
  * - `message-accept` (11): `push` and `due` enqueue a push in the step that stores the message, so that no crash
  *   separates the two; `targets` is the list of devices to which remembered answers refer, so that none repeats it.
  * - `transfer-init` (13): `push` and `due` do the same, and `due` holds the end of the offer; `accountRate` bounds the

@@ -4,9 +4,9 @@ import { buildOrExit } from '../build/build.mjs';
 import { filesUnder, ROOT } from '../local/setup/tree.mjs';
 
 /*
- * Assembles the content of Baton's image in a folder. `app`: the two services with their packages, the scripts of the
- * store, the programs that docker-compose.yml runs beside them, and licences. `mounts`: the mount points of volumes, so
- * that they belong to the user of the image. Usage: node deploy/image/assemble.mjs <folder>
+ * Assembles the content of Baton's image in a folder. `app` has the two services with their packages, the scripts of
+ * the store, the programs that docker-compose.yml runs beside them, and licences. `mounts` has the mount points of
+ * volumes, so that they belong to the user of the image. Usage: node deploy/image/assemble.mjs <folder>
  */
 
 /** The entry of each service in the image, whatever the folders of the sources are called. */

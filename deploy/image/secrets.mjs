@@ -4,8 +4,8 @@ import { join } from 'node:path';
 
 /*
  * The one-shot service of docker-compose.yml that makes the secrets of an installation at its first start. Each is in the
- * folder (a volume) of the only service that may read it. Existing secrets are kept. The files derived from them are
- * written anew, so that an upgrade brings the permissions that it needs. Usage: node secrets.mjs <folder of mounts>
+ * folder (a volume) of the only service that may read it. Existing secrets are kept. The files derived from them are rewritten,
+ * so that an upgrade brings the permissions that it needs. Usage: node secrets.mjs <folder of mounts>
  */
 
 const mounts = process.argv[2] ?? '/mounts';

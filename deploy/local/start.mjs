@@ -36,7 +36,7 @@ async function readPlan() {
   if (!Number.isInteger(replicas) || replicas < 1 || replicas > 64) {
     refuse([`APP_REPLICAS=${env.APP_REPLICAS} is not a number from 1 to 64.`]);
   }
-  // Our broker is not needed if another one is given, or another identity mode is set.
+  // Baton's own broker is not needed if another one is given, or another identity mode is set.
   const withBroker = (env.APP_IDENTITY || 'broker') === 'broker' && !env.APP_BROKER_URL && !env.APP_BROKER_URL_FILE;
   const { ports, brokerPort, lanPort, problems } = await readPorts(replicas, env, { withBroker, withLan });
   if (problems.length > 0) refuse(problems);
@@ -55,13 +55,13 @@ async function readPlan() {
 /** The secret with which the broker and the replicas authenticate to each other. It lasts as long as they do. */
 const brokerToken = randomBytes(32).toString('hex');
 
-/** The password of our own store, because other users of this machine reach loopback too. Nothing prints it. */
+/** The password of Baton's own store, because other users of this machine reach loopback too. Nothing prints it. */
 const storePassword = randomBytes(32).toString('hex');
 const withPassword = (url) => url.replace('redis://', `redis://:${storePassword}@`);
 
 function environmentOfBroker({ places, brokerPort, lan }, redisUrl) {
   return {
-    // Until it has reached its store it answers 503, which it would log as warnings.
+    // Until it has reached its store it answers 503, and would log each of these answers as a warning.
     BROKER_LOG_LEVEL: 'error',
     BROKER_TOKENS: `baton:${brokerToken}`,
     BROKER_DEV_LOGIN: 'true',
@@ -143,7 +143,7 @@ await buildOrExit();
 const keysOfPush = await pushKeys(env, say);
 const secretOfBroker = plan.brokerPort === null ? {} : secretOrRefuse();
 
-/** Our own store, while it starts and after; null when the store is not ours. */
+/** Baton's own store, while it starts and afterwards; null when another store is used. */
 let starting = null;
 let redis = null;
 let broker = null;
@@ -167,7 +167,7 @@ async function end(exitCode) {
 let askedAt = Number.POSITIVE_INFINITY;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    // After a second signal nothing is waited for. (One Ctrl-C comes twice, from the terminal and through npm.)
+    // After a second signal nothing is awaited. (One Ctrl-C comes twice, from the terminal and through npm.)
     if (Date.now() - askedAt > 1_000) for (const { child } of services()) child.kill('SIGKILL');
     askedAt = Math.min(askedAt, Date.now());
     void end(0);
@@ -176,7 +176,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 // npm passes SIGINT and SIGTERM on, but cannot when it is killed. Then this process gets another parent.
 const npm = env.npm_lifecycle_event === 'start' ? process.ppid : null;
 if (npm !== null) setInterval(() => process.ppid !== npm && void end(1), 1_000).unref();
-// Runs also when this script itself fails, so that nothing that it started is left behind.
+// This also runs when the script itself fails, so that nothing that it started is left behind.
 process.on('exit', () => {
   for (const { child } of services()) child.kill('SIGKILL');
   redis?.kill();
@@ -233,7 +233,8 @@ async function publish({ lan: at, places, brokerPort }) {
   lan = await startLan({ ...at, replicaPorts: places.map(({ port }) => port), brokerPort });
   say(`${at.url} is open to this network: ANYBODY on it may log in under any name. Stop it when you are done.`);
   say(`Browsers warn of its certificate, which was made just now: SHA-256 ${lan.fingerprint}`);
-  // Without TLS the same address shows what browsers will warn of. Loaded here, because it may be newly installed.
+  // Without TLS the same address shows what browsers will warn of. The package is loaded here, because it may be newly
+  // installed.
   const { renderUnicodeCompact } = await import('uqr');
   const plain = at.url.replace('https:', 'http:');
   say(`\n${renderUnicodeCompact(plain, { border: 2 })}\n\nFor a phone: scan this, or type ${plain}`);

@@ -1,7 +1,7 @@
 import { makeAsk } from './ask.mjs';
 
 /*
- * Finds what can be reached but should not be, and what should be reached but cannot.
+ * Finds what can be reached and should not be, and what should be reachable and is not.
  */
 
 /** Internal paths of broker and replica. An edge that publishes them answers something other than 404. */

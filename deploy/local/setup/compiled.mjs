@@ -27,7 +27,10 @@ export function compiledOf(service) {
   return { bundle, compiled: join(FOLDER, name) };
 }
 
-/** Returns the arguments with which Node starts a service of the build: its own entry where no compiled code is kept. */
+/**
+ * Returns the arguments with which Node starts a service of the build. If no compiled code is kept, it is the service's
+ * own entry.
+ */
 export function argumentsToStart(service) {
   const isKept = !KEPT_BY_NODE && existsSync(compiledOf(service).compiled);
   return isKept ? [COMPILED_MAIN, service] : [mainOf(service)];

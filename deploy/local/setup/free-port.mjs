@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Whether the system has named sockets that are no files and end with their process. Other systems claim nothing. */
+/** Whether the system has named sockets that are not files and end with their process. Other systems claim nothing. */
 const CAN_CLAIM = process.platform === 'linux';
 
 const listens = (server, options) =>
@@ -40,7 +40,7 @@ export async function pickPort({ first, count, offsets = [0] }) {
   for (;;) {
     const port = first + Math.floor(Math.random() * count);
     if (given.has(port)) continue;
-    // Before the probe, so that only one of two concurrent picks gets the port.
+    // The port is noted before the probe, so that only one of two concurrent picks gets it.
     given.add(port);
     const free = await Promise.all(offsets.map((offset) => isFree(port + offset)));
     if (!free.includes(false) && (await claim(port))) return port;

@@ -6,19 +6,18 @@ import { pickPort } from './free-port.mjs';
 
 const STOP_WITHIN_MS = 5_000;
 
-/** Below the ephemeral ports, so that no outgoing connection takes one between the probe and its use. */
+/** The ports are below the ephemeral ones, so that no outgoing connection takes one between the probe and its use. */
 const PORTS = { first: 26_000, count: 6_000 };
 
 /** Returns a TCP port of the loopback address that is free now, for one use. */
 export const freePort = () => pickPort(PORTS);
 
 /**
- * Starts a Redis of our own on loopback, with the settings that an installation needs, in its own folder. Resolves to
+ * Starts a Redis of Baton's own on loopback, with the settings that an installation needs, in its own folder. Resolves to
  * `{child, url, stop, kill}` once it accepts connections. `stop` ends it in order and waits, `kill` ends it at once; both
- * remove its folder.
- * `detached` shields it from a Ctrl-C of the terminal, so that its owner can end it last.
- * `password`: the password that it demands of every client. It reads its settings from standard input, because everybody
- * on the machine can read a command line. `url` does not contain the password.
+ * remove its folder. `detached` shields it from a Ctrl-C of the terminal, so that its owner can end it last. `password` is the
+ * one that it demands of every client. It reads its settings from standard input, because everybody on the machine can read a
+ * command line. `url` does not contain the password.
  */
 export async function startRedis({ path, detached = false, password = null }) {
   const port = await freePort();

@@ -92,7 +92,10 @@ function findOnPath(name) {
     .find(existsSync);
 }
 
-/** Returns `{path, version, usable}` of this machine's redis-server; null when there is none. `usable`: it is new enough. */
+/**
+ * Returns `{path, version, usable}` of this machine's redis-server; null when there is none. `usable` tells whether it is new
+ * enough.
+ */
 export function findRedisServer() {
   const path = findOnPath('redis-server');
   if (path === undefined) return null;

@@ -6,7 +6,7 @@ import { ROOT } from './tree.mjs';
 
 const LOOK_EVERY_MS = 100;
 const SAY_AFTER_MS = 5_000;
-/** Part of the name, because no user can remove the file of another one. */
+/** The user is part of the name, because no user can remove the file of another one. */
 const USER = typeof process.getuid === 'function' ? process.getuid() : '';
 const FILE = join(tmpdir(), `baton-setup-${createHash('sha256').update(`${USER} ${ROOT}`).digest('hex').slice(0, 16)}`);
 
@@ -21,7 +21,7 @@ function isAlive(pid) {
   }
 }
 
-/** Returns null when this process has the turn, and else the id of the process that has it. */
+/** Returns null when this process has the turn, otherwise the id of the process that has it. */
 function holderOf(file, own) {
   try {
     linkSync(own, file);
@@ -33,7 +33,7 @@ function holderOf(file, own) {
     const holder = Number(readFileSync(file, 'utf8'));
     if (isAlive(holder)) return holder;
     renameSync(file, `${own}.over`);
-    // Another one that waits may have taken the turn meanwhile: then this is its file, and goes back.
+    // Another waiting process may have taken the turn meanwhile. Then this is its file, and goes back.
     if (Number(readFileSync(`${own}.over`, 'utf8')) !== holder) linkSync(`${own}.over`, file);
     return holder;
   } catch {
@@ -63,7 +63,7 @@ export function takeTurn(file = FILE) {
     for (const path of [own, `${own}.over`]) rmSync(path, { force: true });
   }
   const end = () => rmSync(file, { force: true });
-  // Set-up that gives up ends the process.
+  // A set-up that gives up ends the process.
   process.once('exit', end);
   return () => {
     process.off('exit', end);

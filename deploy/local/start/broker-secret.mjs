@@ -19,9 +19,9 @@ function make(file) {
 }
 
 /**
- * Returns the environment that gives the broker of `npm start` its secret, which encrypts the broker's keys in the store.
- * The secret is in a file of mode 0600 in the data directory, made at the first start. A given secret is used instead.
- * Where no file can be kept, the secret lasts for this run.
+ * Returns the environment that gives the broker of `npm start` its secret, which encrypts the broker's keys in the store. The
+ * secret is in a file of mode 0600 in the data directory, made at the first start. A given secret is used instead. If no file
+ * can be kept, the secret lasts for this run.
  */
 export function brokerSecret(env, say) {
   if (env.BROKER_SECRET || env.BROKER_SECRET_FILE) return {};

@@ -15,7 +15,7 @@ export const lanAddress = () =>
     .flat()
     .find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
 
-/** Headers of one connection, which are not forwarded (RFC 9110, section 7.6.1). */
+/** Headers of a single connection, which are not forwarded (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'proxy-connection', 'upgrade', 'te', 'trailer'];
 
 function forwardedHeaders(req) {

@@ -4,7 +4,8 @@ import { ROOT } from '../setup/tree.mjs';
 
 /**
  * Returns the VAPID keys of `npm start`, as environment of its replicas. They are made once and kept in the data
- * directory, so that subscribed browsers stay subscribed. Empty where keys are given, or in production. Needs the build.
+ * directory, so that subscribed browsers stay subscribed. The result is empty if keys are given, or in production.
+ * Needs the build.
  */
 export async function pushKeys(env, say) {
   const given = ['', '_FILE'].some((end) => env[`APP_VAPID_PUBLIC_KEY${end}`] || env[`APP_VAPID_PRIVATE_KEY${end}`]);

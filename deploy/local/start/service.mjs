@@ -56,7 +56,8 @@ export function startService({ name, main, readyUrl, env }) {
   const ended = new Promise((resolve) => {
     child.once('error', (error) => resolve(`could not start: ${error.message}`));
     child.once('exit', async (code, signal) => {
-      // Its last log lines first. ('close' would wait for them, but does not come when we close the channel ourselves.)
+      // This waits for its last log lines. ('close' would wait for them, but does not come when this process closes the
+      // channel itself.)
       await Promise.all(logEnds);
       resolve(signal === null ? `ended with exit code ${code}` : `was killed (${signal})`);
     });
