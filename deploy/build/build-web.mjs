@@ -127,7 +127,7 @@ async function inProduction(work) {
 
 const modulesOf = (...made) => made.flat().flatMap(({ output }) => output.flatMap(({ moduleIds }) => moduleIds ?? []));
 
-/** Builds the app anew. Resolves to the modules that went into it. */
+/** Builds the app again. Resolves to the modules that went into it. */
 export const buildWeb = () => inProduction(bundleAll);
 
 async function bundleAll() {

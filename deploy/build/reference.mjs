@@ -32,7 +32,7 @@ function takePictures(style, write) {
   });
 }
 
-/** Writes all files anew. */
+/** Writes all files again. */
 export function buildReference() {
   rmSync(OUT, { recursive: true, force: true });
   mkdirSync(OUT, { recursive: true });

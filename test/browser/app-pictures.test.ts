@@ -10,7 +10,7 @@ import { launchChromium, withChromium } from './chromium.ts';
 /* The pictures at the top of README.md. Real devices send each other what is in them. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** The committed pictures are only made anew on request. */
+/** The committed pictures are replaced only on request. */
 const FOLDER = process.env.APP_TEST_README === undefined ? join(ROOT, 'dist/screenshots') : join(ROOT, 'services/web');
 const MOST_BYTES = 200_000;
 

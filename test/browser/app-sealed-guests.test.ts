@@ -181,7 +181,7 @@ withChromium.describe('guests with keys in the app', () => {
     await encryption(visitor.page).scrollIntoViewIfNeeded();
     await look(visitor.page, 'guest-settings-phone');
 
-    // What the guest has survives a reload, and is gone once the guest is removed.
+    // The guest's things survive a reload, and are gone once the guest is removed.
     await visitor.page.reload();
     await encryption(visitor.page).getByText('This browser is a guest.').waitFor();
     await at(desktop.page, 'settings');
@@ -254,7 +254,7 @@ withChromium.describe('guests with keys in the app', () => {
     await visitor.page.evaluate(() => localStorage.removeItem('baton-session'));
     await visitor.page.goto(site.url);
     await visitor.page.getByRole('button', { name: 'Use another device' }).waitFor();
-    // What waits to be sent is not sent unencrypted after another sign-in.
+    // Waiting messages are not sent unencrypted after another sign-in.
     expect(await keptKeys(visitor)).toEqual({ keys: [], state: '{"kind":"lost","isGuest":true}' });
 
     const again = word('again');

@@ -6,7 +6,7 @@ import { launchChromium, withChromium } from './chromium.ts';
 
 const SENTENCE = 'This browser stores nothing for Baton';
 
-/** What a browser takes away from pages, in the way that browsers do it. This runs before any code of the app. */
+/** The ways in which browsers deny storage to pages. Each runs before any code of the app. */
 const BLOCKS = {
   'localStorage that throws': () =>
     Object.defineProperty(window, 'localStorage', {

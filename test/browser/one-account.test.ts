@@ -148,7 +148,7 @@ withBoth.describe('the devices of one encrypted account', () => {
     return words;
   }
 
-  /** `curl` gets what the user has allowed. What it writes is shown as unencrypted. */
+  /** `curl` gets what the user has allowed, and its own content is shown as unencrypted. */
   async function writeWith(curl: Curl, page: Page, terminal: Terminal): Promise<void> {
     const [allowed, written, read] = [word('allowed'), word('written'), word('read')];
     const inbox = async () => (await curl.ask('/api/message')) as { messages: { content: string }[] };

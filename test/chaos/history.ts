@@ -218,8 +218,8 @@ export const faultsOf = ({ faults }: Pick<History, 'faults'>, account: string): 
   );
 
 /**
- * Returns the end of a loss. What was sent after it was not lost, and what was written after it stands in one log, by
- * one clock.
+ * Returns the end of a loss. Operations that were sent after it are not lost, and events that were written after it
+ * stand in one log, by one clock.
  */
 export const lostUntil = ({ loss, endedAt }: Pick<Fault, 'loss' | 'endedAt'>): number => loss?.until ?? endedAt;
 

@@ -163,7 +163,7 @@ async function play(plan: Schedule): Promise<void> {
       if (kind === 'kill-sender' && !isOver(sender)) {
         sender.child.kill('SIGKILL');
         await sender.status;
-        // What counts as sent is not sent again.
+        // Files that were reported as sent are not sent again.
         if (!/"state":"DONE"/.test(sender.stdout())) sender = goOn();
       } else if (kind === 'kill-receiver' || kind === 'stop-receiver') {
         const [first] = receivers;

@@ -6,7 +6,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { startTcpProxy } from '../support/redis/tcp-proxy.ts';
 
 /*
- * What a failover that lost the tail of the log leaves behind when a replica's way to the store was cut. The tests
+ * A failover that lost the tail of the log leaves this behind when a replica's way to the store was cut. The tests
  * write it by hand.
  */
 

@@ -7,7 +7,7 @@ import { type Site, startSite } from '../support/site.ts';
 import type { Recorded } from '../support/stream-recorder.ts';
 
 /*
- * What a failover that lost the tail of the log leaves behind. The tests write it by hand, because the store itself
+ * A failover that lost the tail of the log leaves this behind. The tests write it by hand, because the store itself
  * loses a tail only now and then.
  */
 

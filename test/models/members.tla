@@ -35,7 +35,7 @@ Last(ring) == ring[Len(ring)]
 Members(ring) == Last(ring).members
 IsIn(ring, chain) == ring # Nowhere /\ Len(ring) <= Len(chain) /\ SubSeq(chain, 1, Len(ring)) = ring
 
-\* The account key is new when anybody leaves. Whoever made it has it, and so have the members since.
+\* The account key is new when anybody leaves. Its maker has it, and so do the members since.
 IsRotated(before, ring) == Members(before) \ Members(ring) # {}
 RECURSIVE Holders(_)
 Holders(ring) ==

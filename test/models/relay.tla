@@ -82,7 +82,7 @@ Take ==
   /\ device' = device \union {reader.at} /\ reader' = [reader EXCEPT !.at = @ + 1]
   /\ UNCHANGED <<record, store, sender, late, next, forgot, faults>>
 
-\* What was taken is dropped, except for a tail, which is left out here because it only saves rewinds.
+\* Taken bytes are dropped, except for a tail, which is left out here because it only saves rewinds.
 Report ==
   /\ reader.token # 0 /\ reader.token = store.r /\ reader.g = store.g /\ reader.at > store.base
   /\ store' = [store EXCEPT !.got = IF store.skips \/ reader.at <= store.got THEN store.got ELSE reader.at,
@@ -152,7 +152,8 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 -----------------------------------------------------------------------------
-\* Proves G19: what the store has and has not dropped is one piece up to its end, whoever sent it and however late.
+\* Proves G19: the bytes that the store has and has not dropped are one piece up to their end, whoever sent them and however
+\* late.
 OnePiece == \A i \in store.cut .. store.end - 1 : i \in store.chunks
 
 \* Proves G19: a file that counts as delivered is whole at its receiver, even over several requests and generations. There

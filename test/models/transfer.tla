@@ -77,7 +77,7 @@ Expire ==
   /\ told' = IF IsOver THEN told ELSE Append(told, "FAILED")
   /\ UNCHANGED <<count, losses, said>>
 
-\* What was told stays told: each stream is told of ids that the log has lost.
+\* A state that was told stays told: each stream is told of ids that the log has lost.
 LoseTail ==
   /\ losses > 0 /\ t # before /\ losses' = losses - 1
   /\ t' = before /\ UNCHANGED <<before, count, said, told>>

@@ -18,7 +18,9 @@ import { describeMachine, describePhase, type PhaseFigures } from './report.ts';
 import { type Store, startStore } from './store.ts';
 
 const PREFIX = 'neighbour';
-/** The pause after a scenario, before the next phase begins. What the scenario left under way is over by then. */
+/**
+ * The pause after a scenario, before the next phase begins. By its end nothing of the scenario is under way any more.
+ */
 const SETTLE_MS = 1_000;
 /**
  * The load yields the processor to what it attacks. The clients that measure times yield to nobody, because they stand

@@ -109,7 +109,7 @@ export async function startTraffic(
     const events = onPhone.events;
     const seen = new Set(events.filter(({ name }) => name === 'message').map(({ data }) => (data as Shown).message_id));
     const resets = events.filter(({ name, data }) => name === 'ready' && !(data as { resumed: boolean }).resumed);
-    // An old primary may answer after the stream has heard of its successor.
+    // An old primary may answer after the stream was told of its successor.
     const lastReset = resets.at(-1)?.at ?? 0;
     const lost = acknowledged.filter(({ id, askedAt }) => !seen.has(id) && askedAt > lastReset);
     const live = events.filter(({ name, id }) => name === 'message' && id !== null);

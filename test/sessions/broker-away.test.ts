@@ -47,7 +47,7 @@ const remove = (by: SignedIn, { deviceId }: SignedIn, { path = '/api/auth/sessio
 test('a cookie, which only the broker can vouch for, signs nothing out', async () => {
   const { laptop, phone } = devices;
   const byCookie = { method: 'DELETE', path: `/api/devices/${phone.deviceId}` };
-  // What was believed about it expires after ten seconds, and the device was never shown here.
+  // The earlier answer about it expires after ten seconds, and the device was never shown here.
   expectProblem(await devices.late.ask(site.two, byCookie), 'broker_unavailable');
   expectProblem(
     await laptop.ask(site.two, { path: '/api/me', headers: { Cookie: devices.late.cookie } }),

@@ -81,7 +81,7 @@ test('files on their way go from the relay, whoever sends them is stopped, and t
   // The upload stops without having sent more: its transfer is cancelled, and is gone a moment later.
   const [response] = await answered;
   expect([404, 409]).toContain(response.statusCode);
-  // What it goes on sending has nowhere to go.
+  // The bytes that it goes on sending have nowhere to go.
   upload.on('error', () => undefined).write(Buffer.alloc(MIB));
   response.resume();
   upload.destroy();

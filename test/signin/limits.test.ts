@@ -43,7 +43,7 @@ function expectOnlyTen(answers: WireAnswer[]): void {
   for (const refused of answers.slice(BEGINNINGS)) {
     expectProblem(refused, 'rate_limited');
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    // Of the two limits that count here, the narrower one is shown.
+    // Two limits count here, and the narrower one is shown.
     expect(refused.headers.ratelimit).toMatch(/"qr_start"; r=0\b/);
     expect(refused.headers['ratelimit-policy']).toMatch(/"qr_start"; q=10; w=60\b/);
   }

@@ -102,7 +102,7 @@ describe('events', () => {
 });
 
 describe('error codes', () => {
-  /** Codes that no replica raises yet. Whoever raises one takes it off the list. */
+  /** Codes that no replica raises yet. If you raise one, take it off the list. */
   const LATER: readonly ErrorCode[] = [];
 
   /** Files that describe errors and raise none. */

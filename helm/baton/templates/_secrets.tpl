@@ -5,7 +5,7 @@
   value: /etc/baton/secrets/{{ .file }}
 {{- end }}
 
-{{/* What the replicas read, as JSON: a list of [Secret, key, file]. */}}
+{{/* The Secrets that the replicas read, as JSON: a list of [Secret, key, file]. */}}
 {{- define "baton.replicaSecrets" -}}
 {{- $values := .Values -}}
 {{- $files := list -}}

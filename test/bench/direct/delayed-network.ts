@@ -71,8 +71,8 @@ export function makeDelayedNetwork(state: Network): DelayedNetwork {
   let lost = 0;
 
   /**
-   * Makes a socket that stands for the one with this port. What comes to it goes there, from the stand-in of its
-   * sender.
+   * Makes a socket that stands for the one with this port. Data for the stand-in goes to that port, from the stand-in
+   * of its sender.
    */
   async function makeStandIn(port: number): Promise<Socket> {
     const socket = createSocket({ type: 'udp4', recvBufferSize: BUFFER_BYTES, sendBufferSize: BUFFER_BYTES });

@@ -42,7 +42,7 @@ export async function openCircle({ group, number, listeners, lanes, urls, bytes,
 
   function acknowledge(i, ids) {
     const call = send(i, 'POST', PATHS.ack, { message_ids: ids }).finally(() => running.delete(call));
-    // Whoever waits for the call learns how it ended. Until then a failure must not count as unhandled.
+    // The caller that waits for it learns how it ended. Until then a failure must not count as unhandled.
     call.catch(() => undefined);
     running.add(call);
   }

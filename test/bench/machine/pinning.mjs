@@ -36,8 +36,8 @@ function setsOf(layout) {
 
 /**
  * Decides which processors `servers`, `redis` and `load` have, so that all kinds of server have the same, and the load cannot
- * take time from what is measured. `command` and `pin` do nothing where there is no taskset, no /proc, or one processor, and
- * with `none`.
+ * take time from what is measured. `command` and `pin` do nothing without taskset, without /proc, with one processor, and with
+ * `none`.
  */
 export function makePinning(layout) {
   const sets = setsOf(layout);

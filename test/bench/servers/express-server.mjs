@@ -7,7 +7,7 @@ import { callerOf, makeAppender, serve } from './append.mjs';
  * streams as the floor, bodies parsed and checked, no unwanted headers. It lacks what the product is for: proof of
  * identity, limits, mailboxes, presence, resume, and the handling of faults.
  *
- * With `classes` behind the prefix it is the twin: the same server with the request classes that Baton uses.
+ * With `classes` after the prefix it is the twin: the same server with the request classes that Baton uses.
  */
 
 const [redisUrl, prefix, variant] = process.argv.slice(2);

@@ -27,7 +27,7 @@ function namesIn(frame: Frame): { devices: string[]; accounts: (string | null)[]
   }
 }
 
-/** Nobody hears of another account: not its texts, not its devices, not its messages. */
+/** No device is told of another account: not of its texts, its devices or its messages. */
 export function checkLeaks(history: History): Violation[] {
   const violations: Violation[] = [];
   const messages = new Map<string, string>();

@@ -67,8 +67,8 @@ interface Served {
 }
 
 /**
- * What was acknowledged is seen, or covered by a reset with a cause, by the next quiet moment in which the device had a stream.
- * Nothing that happens later, to the store or to the device, is an excuse.
+ * Every acknowledged operation is seen, or covered by a reset with a cause, by the next quiet moment in which the device had a
+ * stream. Nothing that happens later, to the store or to the device, is an excuse.
  */
 export function checkLoss(history: History, resets: Map<string, Reset[]>): Violation[] {
   const { devices, operations, checkpoints } = history;

@@ -72,7 +72,7 @@ interface Placed {
   seenAt: number;
 }
 
-/** Returns the acknowledged operations of an account whose event was seen by somebody. */
+/** Returns the acknowledged operations of an account whose event some device saw. */
 function placedOperations({ operations }: History, account: string, devices: DeviceHistory[]): Placed[] {
   // An operation that a store forgot may have happened once more. The first sight counts.
   const ids = new Map<number, { id: string; at: number }>();

@@ -64,8 +64,8 @@ function seenByAccount({ devices }: History): Map<string, Seen> {
 
 /**
  * A loss explains a reset of a device when the position was issued within the loss, or before it if everything was lost. It
- * explains as many resets as it was losses. Of the possible faults this takes the first to end, so that the others remain for
- * later resets.
+ * explains as many resets as it was losses. This takes the possible fault that ends first, so that the others remain for later
+ * resets.
  */
 function lossBehind(reset: Reset, account: Account, earlier: Reset[]): Fault | null {
   const { position, frame, isAnew } = reset;

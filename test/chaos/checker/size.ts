@@ -8,7 +8,7 @@ interface Size {
   faultsOfAKind: number;
 }
 
-/** The minimum of a run of so many minutes. In ten minutes each kind happens about eight times. */
+/** The minimum of a run of this many minutes. In ten minutes each kind happens about eight times. */
 const SIZES: Size[] = [
   { minutes: 20, devices: 200, eventsPerSecond: 100, faultsOfAKind: 10 },
   { minutes: 10, devices: 200, eventsPerSecond: 100, faultsOfAKind: 5 },
@@ -26,7 +26,7 @@ export function whyNotFull(plan: Plan): string | null {
   return plan.isPart === true ? `only ${plan.kinds.join(', ')}` : `${plan.minutes} minutes`;
 }
 
-/** Returns how many positions somebody saw a second. */
+/** Returns how many positions were seen by anybody, a second. */
 function eventsPerSecond({ devices }: History): number {
   const events = new Set<string>();
   let [first, last] = [Infinity, 0];

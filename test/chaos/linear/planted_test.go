@@ -78,7 +78,7 @@ func answer(h *history, draw *rand.Rand) {
 	}
 }
 
-// What is planted must be impossible, and what happened must be possible. Otherwise a run fails for nothing.
+// A planted answer must be impossible, and a real one must be possible. Otherwise a run fails for nothing.
 func TestWhatHappenedHoldsAndWhatIsPlantedDoesNot(t *testing.T) {
 	made := 0
 	for seed := int64(0); seed < 3_000; seed++ {

@@ -2,7 +2,7 @@ const TICK_MS = 10;
 
 interface LoopOptions {
   perSecond: number;
-  /** What comes due while this many are under way is left out. */
+  /** Acts that come due while this many are under way are left out. */
   atOnce: number;
   act: (number: number) => Promise<unknown>;
 }

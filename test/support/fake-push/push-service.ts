@@ -57,7 +57,7 @@ export interface FakePushService {
   scriptOf(subscription: FakeSubscription): Script;
   /** Answers 410 from now on. */
   expire(subscription: FakeSubscription): void;
-  /** Returns what waits for a browser that is away. Of the pushes with one topic it keeps only the last. */
+  /** Returns what waits for a browser that is away. It keeps only the last push of each topic. */
   held(subscription: FakeSubscription): ReceivedPush[];
   /** Resolves when this many pushes (of this subscription) have come. */
   received(count: number, subscription?: FakeSubscription): Promise<ReceivedPush[]>;

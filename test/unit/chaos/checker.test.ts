@@ -5,8 +5,8 @@ import { clipboard, kindsFound, message, Planted, ready } from './planted.ts';
 const LOST_ALL = { loss: { since: null, times: 1 } };
 
 /**
- * Returns the kinds of violations found, each once. What is lost while a stream is open is late as well, so `late`,
- * which has tests of its own, is left out.
+ * Returns the kinds of violations found, each once. Every loss while a stream is open is late as well, so `late`, which
+ * has tests of its own, is left out.
  */
 const found = (history: History): string[] => kindsFound(history).filter((kind) => kind !== 'late');
 

@@ -123,7 +123,7 @@ test('a client that was closed acknowledges nothing more, and leaves no timer', 
   loseAcknowledgements(true);
   send('m1');
   expect(await problems.next()).toBe('draining');
-  // The timer is set in the turn of the problem. What is left fails the file (support/runner/leak-free.mjs).
+  // The timer is set in the turn of the problem. Anything that is left fails the file (support/runner/leak-free.mjs).
   await client.close();
 });
 

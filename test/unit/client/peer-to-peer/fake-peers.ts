@@ -39,7 +39,7 @@ export class FakeChannel extends EventTarget {
     this.dispatchEvent(new Event('open'));
   }
 
-  /** Ends this side. What it sent and was not delivered is lost. */
+  /** Ends this side. Its undelivered messages are lost. */
   end(): void {
     if (this.readyState === 'closed') return;
     this.readyState = 'closed';

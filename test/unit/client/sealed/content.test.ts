@@ -169,7 +169,8 @@ describe('messages', () => {
     // The other device was in no ring: it may be a guest, or a member of a later ring.
     expect([...(keyring.removedGuests ?? [])]).toContain('device-x');
     expect(await seal(keyring)).toBe('taken');
-    // What the device wrote before its removal is still shown as its own, and marked as from a removed device.
+    // Messages that the device wrote before its removal are still shown as its own, and marked as from a removed
+    // device.
     const sealed = await sealMessage(ofB, { to: 'device-a', text: 'before', t: NOW });
     expect(await openMessage(rotated, { sealed, from: 'device-b', to: 'device-a' })).toMatchObject({
       sender: { device_id: 'device-b', isRemoved: true },
