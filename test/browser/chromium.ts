@@ -44,7 +44,7 @@ export const launchChromium = (): Promise<Browser> =>
 
 /**
  * Makes a context like a browser of its own. With a microphone allowed, peer connections tell the addresses of all
- * networks, including loopback, and do not hide them behind mDNS names. Otherwise there may be no other network, and
+ * networks, including loopback, and do not hide them behind mDNS names. The machine may have no other network, and
  * nothing that answers mDNS.
  */
 export const newContext = (browser: Browser): Promise<BrowserContext> =>
