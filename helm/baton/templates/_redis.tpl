@@ -22,7 +22,11 @@ redis://{{ include "baton.fullname" . }}-evaluation-redis:6379
 {{- end }}
 
 {{/*
-The user at the store and at its sentinels. Passwords are files, which the program reads again. This writes APP_REDIS_USERNAME, APP_REDIS_PASSWORD_FILE, APP_REDIS_SENTINEL_USERNAME, APP_REDIS_SENTINEL_PASSWORD_FILE, BROKER_REDIS_USERNAME, BROKER_REDIS_PASSWORD_FILE, BROKER_REDIS_SENTINEL_USERNAME, BROKER_REDIS_SENTINEL_PASSWORD_FILE. `(dict "top" $ "program" "APP" "username" "" "file" "redis-password")`; without `file` the store asks for none.
+The user at the store and at its sentinels. Passwords are files, which the program reads again. This writes
+APP_REDIS_USERNAME, APP_REDIS_PASSWORD_FILE, APP_REDIS_SENTINEL_USERNAME, APP_REDIS_SENTINEL_PASSWORD_FILE,
+BROKER_REDIS_USERNAME, BROKER_REDIS_PASSWORD_FILE, BROKER_REDIS_SENTINEL_USERNAME,
+BROKER_REDIS_SENTINEL_PASSWORD_FILE. `(dict "top" $ "program" "APP" "username" "" "file" "redis-password")`; without
+`file` the store asks for none.
 */}}
 {{- define "baton.redis.users" -}}
 {{- $sentinel := .top.Values.redis.sentinel -}}

@@ -1,5 +1,6 @@
 {{/*
-One group of paths for each way in which an edge treats them (deploy/edge), as JSON. `guarded`: an edge that asks the broker does so here, and nowhere else. The most exact path wins, in Gateways as in Ingresses.
+One group of paths for each way in which an edge treats them (deploy/edge), as JSON. `guarded`: an edge that asks the
+broker does so here, and nowhere else. The most exact path wins, in Gateways as in Ingresses.
 */}}
 {{- define "baton.routes" -}}
 - name: short
