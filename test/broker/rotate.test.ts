@@ -125,7 +125,7 @@ describe('the secret before', () => {
   test('works as long as nobody has used the new one', async () => {
     const first = await mint(strict);
     await rotate(strict, first);
-    // The grace of the strict broker ends several times meanwhile, because only the first use counts.
+    // The wait is longer than the grace of the strict broker, which begins only with the first use of the new secret.
     const startedAt = Date.now();
     await eventually('twice the grace has passed', async () => {
       expect((await strict.tryVerify(first)).status).toBe(200);

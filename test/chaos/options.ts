@@ -15,7 +15,7 @@ export interface Options {
   replicas: number;
   /** Kinds of faults; empty: all that the mode has. */
   only: string[];
-  /** Only kinds of faults that excuse next to nothing. */
+  /** Takes only kinds of faults that excuse next to nothing. */
   strict: boolean;
   /** The file for the whole history, as JSON. */
   history: string | null;

@@ -70,7 +70,7 @@ Change(d, members) ==
        \/ kept = {} /\ kept' = {ring} /\ UNCHANGED <<pin, named, removed, knows>>
   /\ UNCHANGED heard
 
-\* No device lets in one that is known to be out, because no id is given twice.
+\* No device lets in a device that is known to be out, because no id is given twice.
 Was(who, ring) == \E n \in 1 .. Len(ring) : who \in ring[n].members
 LetIn(d, who) ==
   /\ ~Was(who, pin[d]) /\ ~(knows /\ d = "own" /\ who = Thief)

@@ -100,7 +100,7 @@ function judgeTimes(history: History, add: (holds: boolean, says: string) => voi
   for (const [when, of] of attacksOf(phases)) {
     for (const kind of ['message', 'clipboard', 'devices'] as const) {
       for (const share of [0.5, 0.99] as const) {
-        // Few of the other samples are made, so their p99 would be their worst.
+        // The other kinds have few samples, so their p99 would be their maximum.
         if (kind !== 'message' && share === 0.99) continue;
         const found = times(kind, of, share);
         if (found !== null) add(found.holds, `${kind} ${when}: ${found.says}`);

@@ -9,7 +9,7 @@ import { curlDown, curlUp, sha256 } from './support/curl.ts';
 import { makeFolder, MIB, type Relayed, relayFiles, someBytes, writeFile } from './support/relayed.ts';
 import { sizeOf } from './support/resuming.ts';
 
-/* The stall time is a minute here, so the replacing request ended whatever ends sooner. */
+/* The stall time is a minute here, so a request that ends sooner was ended by its replacement. */
 
 let site: Site;
 const folder = makeFolder();

@@ -47,7 +47,7 @@ interface LoginLoadParts {
   fleet: Fleet;
   random: Random;
   now: () => number;
-  /** Takes requests of which more than one poll had the session. */
+  /** Receives a violation for each request whose session more than one poll got. */
   violations: Violation[];
 }
 

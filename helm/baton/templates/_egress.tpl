@@ -22,7 +22,7 @@
   {{- end }}
 {{- end }}
 
-{{/* A broker, or its keys, that this chart does not run. It may be inside the cluster or outside, because a name cannot be written here. */}}
+{{/* A broker, or its keys, that this chart does not run. It may be anywhere, inside the cluster or outside: a policy cannot name its host. */}}
 {{- define "baton.egress.authBroker" -}}
 {{- $ports := list -}}
 {{- range list .Values.authBroker.url .Values.identity.edge.jwksUrl -}}

@@ -3,7 +3,7 @@ import { fakeTimeEnv, findFakeTime } from './fake-time.ts';
 import type { Harm } from './store.ts';
 import { wait } from '../wait.ts';
 
-/** Writes that a primary accepted this long before its death may be lost, because no replica had them yet. */
+/** Writes that a primary accepted within this time before its death may be lost, if no replica had them yet. */
 export const LAG_MS = 2_000;
 
 /**
