@@ -413,6 +413,43 @@ describe('removing the rings', () => {
     expect(await dueJobs(laptop)).not.toContain('keys:keys');
   });
 
+  test('does not cancel the end of the account that was announced after it', async () => {
+    const { laptop, phone } = await encrypted();
+    await phone.on(site.one).call('sendMessage', { body: { to: 'Laptop', content: 'to be erased' } });
+    await remove(laptop);
+    const erased = (await ask(laptop, 'DELETE', '/api/me/data')).body as { deletion: Deletion };
+    await letDayPass(laptop, 'keys');
+    await until(
+      () => site.redis.hexists(storedKey(laptop), 'n'),
+      (left) => left === 0,
+      'the end of the rings',
+    );
+    expect(await dueJobs(laptop)).toContain('keys:account');
+    expect(await site.redis.hgetall(storedKey(laptop))).toEqual({ 'deletion:account': String(erased.deletion.at) });
+    expectProblem(await ask(laptop, 'GET', '/api/keys'), 'not_found');
+    await letDayPass(laptop, 'account');
+    await until(
+      () => site.redis.exists(storedKey(laptop), `${site.prefix}:{${laptop.user}}:mail`),
+      (left) => left === 0,
+      'the end of the account',
+    );
+    expect(await dueJobs(laptop)).toEqual([]);
+
+    // A new ring in between says that the account is wanted.
+    const { laptop: kept, own: its } = await encrypted();
+    await remove(kept);
+    await ask(kept, 'DELETE', '/api/me/data');
+    await letDayPass(kept, 'keys');
+    await until(
+      () => site.redis.hexists(storedKey(kept), 'n'),
+      (left) => left === 0,
+      'the end of the rings',
+    );
+    expect((await put(kept, makeRing(accountOf(kept), { by: its, members: [its] }))).status).toBe(200);
+    expect(await read(kept)).toMatchObject({ n: 1, deletions: [] });
+    expect(await dueJobs(kept)).not.toContain('keys:account');
+  });
+
   test('without a ring there is nothing to remove', async () => {
     const [laptop] = await site.enrol('Laptop');
     expect((await remove(laptop)).status).toBe(204);

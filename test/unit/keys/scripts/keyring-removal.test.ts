@@ -98,6 +98,17 @@ describe('rings are removed', () => {
     expect(await account.jobs()).toEqual(outcome === 'early' ? ['keys:keys', String(NOW + inMs)] : []);
   });
 
+  test('at the time that was announced, and the announced end of the account stays', async () => {
+    const account = await makeAccount(redis);
+    await account.rings(1);
+    await account.announced('keys', -1);
+    await account.announced('account', 5);
+    expect(await account.drop('due')).toMatchObject({ outcome: 'dropped', announced: [{ label: 'keys' }] });
+    expect(await redis.hgetall(account.keys.keyring)).toEqual({ 'deletion:account': String(NOW + 5) });
+    expect(await account.jobs()).toEqual(['keys:account', String(NOW + 5)]);
+    await expect(account.page()).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   test('not if that was cancelled, and its job goes', async () => {
     const account = await makeAccount(redis);
     await account.rings(1);
