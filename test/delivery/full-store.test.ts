@@ -1,9 +1,11 @@
 import type { Redis } from 'ioredis';
 import { BatonError } from '../../shared/contract/errors.ts';
+import type { Deletion, MemberProof } from '../../shared/contract/modules/keys.ts';
 import { makeDevice, randomUser } from '../support/device.ts';
 import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { connectTo } from '../support/redis/redis.ts';
-import { expectProblem } from '../support/wire.ts';
+import { keyed, makeRing, signParts } from '../support/sealed/keyring.ts';
+import { expectProblem, request } from '../support/wire.ts';
 import { until } from '../support/redis/redis-processes.ts';
 import { append, read } from '../relay/support/asking.ts';
 import { relayFiles, someBytes } from '../relay/support/relayed.ts';
@@ -11,13 +13,19 @@ import { type ReplicaProcess, startReplica, stopReplicas } from '../support/repl
 
 /* A store that has no space left: at its maxmemory, and with a full disk under its append-only file. */
 
+const SERVICE = 'https://baton.example';
+
 let redis: OwnRedis;
 let toRedis: Redis;
 let one: ReplicaProcess;
 let two: ReplicaProcess;
 
 const start = () =>
-  startReplica({ redisUrl: redis.url, keyPrefix: 'baton', env: { APP_HUB_OFFLINE_GRACE_MS: '1000' } });
+  startReplica({
+    redisUrl: redis.url,
+    keyPrefix: 'baton',
+    env: { APP_HUB_OFFLINE_GRACE_MS: '1000', APP_SERVICE_ID: SERVICE },
+  });
 
 async function startAll(options: Parameters<typeof startOwnRedis>[0]): Promise<void> {
   redis = await startOwnRedis(options);
@@ -133,6 +141,41 @@ test('at maxmemory what is there is read, acknowledged, cleared and removed; str
   await onDesk.next('message', ({ data }) => data.content === 'after');
   expect(onLaptop.events.filter(({ name }) => name === 'degraded')).toEqual([]);
   await Promise.all([onLaptop.stop(), onDesk.stop()]);
+});
+
+test('at maxmemory a member still objects to the removal of the rings, and removes them and the account', async () => {
+  await startAll({ persistent: false });
+  const laptop = makeDevice({ user: randomUser(), name: 'Laptop' });
+  await laptop.on(one).call('getMe');
+  const own = keyed(laptop);
+  const account = { service: SERVICE, user: laptop.user };
+  const ask = (method: string, path: string, body?: unknown) =>
+    request(one, { method, path, headers: { ...laptop.headers, 'If-Match': '"0"' }, body });
+  const prove = (label: string, ...more: string[]): MemberProof => ({
+    device_id: own.id,
+    n: 1,
+    signature: signParts(own, [label, account.service, account.user, '1', ...more]),
+  });
+  const { text } = makeRing(account, { by: own, members: [own] });
+  const putRing = () => ask('PUT', '/api/keys', { ring: text });
+  const fillUp = async () => toRedis.config('SET', 'maxmemory', String((await usedBytes()) - 500_000));
+  expect((await putRing()).status).toBe(200);
+  await fillUp();
+
+  const announced = await ask('DELETE', '/api/keys');
+  expect(announced.status).toBe(202);
+  const { at } = (announced.body as { deletion: Deletion }).deletion;
+  expect((await ask('POST', '/api/keys/keep', prove('baton/1 keys keep', String(at)))).status).toBe(204);
+  expect((await ask('GET', '/api/keys')).body).toMatchObject({ n: 1, deletions: [] });
+  expect((await ask('DELETE', '/api/keys', prove('baton/1 keys delete'))).status).toBe(204);
+  expectProblem(await putRing(), 'store_full');
+
+  await toRedis.config('SET', 'maxmemory', '0');
+  expect((await putRing()).status).toBe(200);
+  await fillUp();
+  expect((await ask('DELETE', '/api/me/data')).status).toBe(202);
+  expect((await ask('DELETE', '/api/me/data', prove('baton/1 erase'))).status).toBe(204);
+  expect(await toRedis.exists(`baton:{${laptop.user}}:keys`)).toBe(0);
 });
 
 test('with a full disk what is there is read and replicas are ready; with space again all goes on', async () => {

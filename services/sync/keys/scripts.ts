@@ -32,6 +32,8 @@ export const keyringHead = defineScript('keyring-head', {
     text: t.text,
   }),
   rate: 'keys',
+  // A removal and an objection to it read the ring first.
+  runsWhenFull: true,
 });
 
 export const keyringPut = defineScript('keyring-put', {
@@ -74,6 +76,7 @@ export const keyringAnnounce = defineScript('keyring-announce', {
   args: { what: t.oneOf(...DELETIONS), random: t.randomBits },
   reply: t.record({ atMs: t.maybeNumber }),
   announces: true,
+  runsWhenFull: true,
 });
 
 export const keyringDrop = defineScript('keyring-drop', {
@@ -86,6 +89,7 @@ export const keyringDrop = defineScript('keyring-drop', {
   },
   reply: t.variants('outcome', { dropped: {}, moved, early: {} }),
   announces: true,
+  runsWhenFull: true,
 });
 
 export const keyringKeep = defineScript('keyring-keep', {
@@ -97,4 +101,5 @@ export const keyringKeep = defineScript('keyring-keep', {
   },
   reply: t.variants('outcome', { kept: {}, moved }),
   announces: true,
+  runsWhenFull: true,
 });
