@@ -170,6 +170,25 @@ describe('a key', () => {
     expect(acceptedIn(await send(stranger, 'everywhere', hello)).message_id).not.toBe(first.message_id);
   });
 
+  test('belongs to one route: a body that both take is another request on the other', async () => {
+    const [laptop, phone] = await site.enrol('Laptop', 'Phone');
+    const body = { ...hello, files: [{ name: 'a.txt', size: 1 }] };
+    const offer = (key: string, replica: ReplicaProcess) =>
+      request(replica, {
+        ...{ method: 'POST', path: '/api/transfer/init', body },
+        headers: { ...laptop.headers, 'Idempotency-Key': key },
+      });
+    const message = acceptedIn(await send(laptop, 'message-first', body));
+    expectProblem(await offer('message-first', site.two), 'idempotency_key_reused');
+    const offered = await offer('offer-first', site.one);
+    expect(offered.status).toBe(201);
+    expectProblem(await send(laptop, 'offer-first', body, site.two), 'idempotency_key_reused');
+    expect((await mailOf(phone)).map(({ message_id }) => message_id)).toEqual([message.message_id]);
+    expect((await phone.on(site.two).call('listTransfers')).body.transfers).toHaveLength(1);
+    expect(acceptedIn(await send(laptop, 'message-first', body, site.two))).toEqual(message);
+    expect((await offer('offer-first', site.two)).body).toEqual(offered.body);
+  });
+
   test('of a refused message can be used again once it can be sent', async () => {
     const [laptop] = await site.enrol('Laptop');
     expectProblem(await send(laptop, 'early', hello), 'not_found');

@@ -7,7 +7,7 @@
 --         | store_unavailable (here and elsewhere: sent again, and nobody can tell what became of it)
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
-local first, refusal = recall(keys.operation, fingerprint)
+local first, refusal = recall_of_route(keys.operation, fingerprint, false)
 if refusal then return { refusal } end
 if first then
   if first[5] then first[4] = kept_targets(keys.targets, first[5], first[6], sender) end

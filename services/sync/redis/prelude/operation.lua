@@ -21,6 +21,14 @@ local function recall(key, fingerprint)
   return first
 end
 
+-- Recalls on a route that honours a client's key. A body may be right for both such routes, so the answer tells them
+-- apart: that to an offer begins with a JSON object, that to a message with an id.
+local function recall_of_route(key, fingerprint, is_offer)
+  local first, refusal = recall(key, fingerprint)
+  if first and (string.sub(first[2], 1, 1) == '{') ~= is_offer then return nil, 'idempotency_key_reused' end
+  return first, refusal
+end
+
 -- Returns whether the answer has to be kept. `seconds` '0': its client does not need it.
 local function is_kept(seconds, resent_after_ms)
   return seconds ~= '0' or resent_after_ms ~= nil

@@ -9,7 +9,7 @@
 --         | rate_limited, limit, ms
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
-local first, refusal = recall(keys.operation, fingerprint)
+local first, refusal = recall_of_route(keys.operation, fingerprint, true)
 if refusal then return { refusal } end
 if first then
   first[4], first[5] = table.concat(open, '\n'), ''

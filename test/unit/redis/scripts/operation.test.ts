@@ -108,4 +108,12 @@ describe('the answer to a message with a key of its client', () => {
     const other = account.send({ rememberSeconds: 600, fingerprint: 'other' });
     await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused' });
   });
+
+  test('is not that to an offer with the same body', async () => {
+    const account = await makeMessages(redis);
+    await redis.set(account.keys.operation, JSON.stringify(['body', 'OK', '{"transfer_id":"t1"', 'phone', '[]']));
+    const sent = account.send({ rememberSeconds: 600 });
+    await expect(sent).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    expect(await account.logged()).toEqual([]);
+  });
 });

@@ -189,6 +189,14 @@ describe('an offer that comes again', () => {
     await expect(other).rejects.toMatchObject({ code: 'idempotency_key_reused' });
   });
 
+  test('with the key of a message is refused, also with the same body', async () => {
+    const account = await makeAccount(redis);
+    await redis.set(account.keys.operation, JSON.stringify(['body', 'OK', 'm1', String(NOW), '[]']));
+    const offered = account.offer({ rememberSeconds: 600 });
+    await expect(offered).rejects.toMatchObject({ code: 'idempotency_key_reused' });
+    expect(await account.logged()).toEqual([]);
+  });
+
   test('without a key is answered from its record', async () => {
     const account = await makeAccount(redis);
     const send = account.prepare();
