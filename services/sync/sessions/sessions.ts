@@ -288,7 +288,11 @@ export function makeSessions(parts: SessionsParts) {
       const types = new Map((await devices.rows(account)).map(({ deviceId, type }) => [deviceId, type]));
       await erase(account);
       const listed = await (parts.broker?.list(userId) ?? Promise.resolve([])).catch(() => []);
-      if (listed.length > 0) await rows.reconcile(account, listed, [], types);
+      if (listed.length === 0) return;
+      await rows.reconcile(account, listed, [], types).catch((error: unknown) => {
+        // A full store takes no rows. The next request that needs one restores them.
+        if (!(error instanceof BatonError && error.code === 'store_full')) throw error;
+      });
     },
   };
 }
