@@ -1,4 +1,6 @@
-import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
+import { misfit } from '../../shared/client/http/misfit.ts';
+import { formOf } from '../../shared/contract/forms.ts';
+import { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
@@ -64,6 +66,12 @@ describe.each([['without an auth broker'], ['with one']])('%s', (kind) => {
     const second = await signIn(replicaOf(), user, { device_id: 'laptop-0002' });
     expect(first.body).toMatchObject({ device: { device_id: 'laptop-0001', name: 'Laptop' } });
     expect(second.body).toMatchObject({ device: { device_id: 'laptop-0002', name: 'Laptop 2' } });
+  });
+
+  test.each(['once', 'persist'])('the answer of a session for %s is one that clients take', async (persist) => {
+    const { body } = await signIn(replicaOf(), randomUser(), { device_id: 'laptop-0001', persist });
+    expect(body).toMatchObject({ persist });
+    expect(misfit(formOf(SessionAnswer), body)).toBeNull();
   });
 
   test('what is wrong with it is refused, and a guest gets no device', async () => {

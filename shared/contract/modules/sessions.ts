@@ -16,10 +16,17 @@ import {
 import { Announced, MaybeProof } from './keys.ts';
 import { route } from '../vocabulary/route.ts';
 
+/** The longest life of an access token. */
+export const ACCESS_TOKEN_SECONDS = 86_400;
+
 export const SessionAnswer = Type.Object({
   access_token: Type.String({ pattern: '^[\\x21-\\x7e]{1,8192}$' }),
   token_type: Type.Literal('Bearer'),
-  expires_in: Type.Integer({ minimum: 1, maximum: 86_400, description: 'Seconds that the access token lives.' }),
+  expires_in: Type.Integer({
+    minimum: 1,
+    maximum: ACCESS_TOKEN_SECONDS,
+    description: 'Seconds that the access token lives.',
+  }),
   scope: Scope,
   persist: Persist,
   session_expires_at: UnixMs,

@@ -1,5 +1,6 @@
 import type { IssuedSession, MintSession } from '../../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../../shared/contract/errors.ts';
+import { ACCESS_TOKEN_SECONDS } from '../../../../shared/contract/modules/sessions.ts';
 import type { Caller } from '../../identity/caller.ts';
 import type { Revocations } from '../revocation/revocations.ts';
 import type { DeviceRows } from './rows.ts';
@@ -39,7 +40,7 @@ export function makeRowSessions({ devices, revocations, nowMs }: RowSessionsPart
       expires_at: createdAtMs + seconds * 1000,
       cookie: null,
       access_token: NO_TOKEN,
-      expires_in: seconds,
+      expires_in: Math.min(seconds, ACCESS_TOKEN_SECONDS),
       user: { user_id: userId, name },
     };
     return { issued, device };
