@@ -48,8 +48,11 @@ export const RATES = {
   push_test: inStore({ by: 'device', limit: 10, windowSeconds: 60 }),
   /** In the store, because every rename is an event and a presence for all streams, and replicas must not multiply that. */
   rename: inStore({ by: 'account', limit: 30, windowSeconds: 60 }),
-  /** In the store, as renames, because every ring is an event for all streams. */
-  keys: inStore({ by: 'account', limit: 60, windowSeconds: 60 }),
+  /**
+   * In the store, as renames, because every ring is an event for all streams. By device too: one device without keys must not
+   * keep the members from objecting to the removal that it announced.
+   */
+  keys: inStoreByBoth(60),
 
   /** 64 devices that reconnect three times each after the loss of a replica make 192 requests. */
   stream: onReplica(240, 1_200),

@@ -18,7 +18,7 @@ interface DeletionsParts {
 export function makeDeletions({ keyringStore, store, proofs }: DeletionsParts) {
   async function announce(caller: Caller, of: DeletionOf): Promise<Deletion | null> {
     // An announcement counts against the rate like any other change.
-    await keyringStore.head(caller.account);
+    await keyringStore.head(caller);
     const at = await store.announce(caller.account, of);
     return at === null ? null : { of, at };
   }

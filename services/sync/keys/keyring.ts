@@ -32,7 +32,7 @@ export function makeKeyring({ store, proofs, service, onWritten }: KeyringParts)
       const ring = ringOf(text, caller, service);
       const { n } = ring;
       if (n !== replaces + 1) throw refused('ring/n', `must be ${replaces + 1}, one more than If-Match`);
-      const head = await store.head(caller.account);
+      const head = await store.head(caller);
       const isAgain = head.n === n && head.hash === text.hash;
       if (head.n !== replaces && !isAgain) throw conflict(head.n);
       if (!isAgain) {
@@ -57,7 +57,7 @@ export function makeKeyring({ store, proofs, service, onWritten }: KeyringParts)
     async putGuests(caller: Caller, sent: string, replaces: string | null): Promise<Written> {
       const text = parseSigned(sent, 'guests');
       const list = guestsOf(text);
-      const head = await store.head(caller.account);
+      const head = await store.head(caller);
       const { n } = head;
       if (n === 0) throw new BatonError('not_found');
       if (list.n !== n) throw conflict(n);

@@ -56,7 +56,7 @@ export function makeProofs({ store, service, onUnsigned }: ProofsParts) {
       proof: MemberProof,
       { label, more = [] }: { label: Signed['label']; more?: readonly string[] },
     ): Promise<string | null> {
-      const head = await store.head(caller.account);
+      const head = await store.head(caller);
       if (head.n === 0) return null;
       if (head.n !== proof.n) throw conflict(head.n);
       const { hash, ring } = ringInForce(head);

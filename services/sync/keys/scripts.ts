@@ -23,7 +23,7 @@ export const keyringPage = defineScript('keyring-page', {
 });
 
 export const keyringHead = defineScript('keyring-head', {
-  keys: ['keyring', 'rate'],
+  keys: ['keyring', 'rate', 'accountRate'],
   reply: t.record({
     n: t.number,
     /** SHA-256 of its bytes. */

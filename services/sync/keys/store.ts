@@ -4,6 +4,7 @@ import { orFault } from '../../../shared/service-kit/redis/faults.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Confirm } from '../redis/confirmer.ts';
 import type { Db } from '../redis/db.ts';
+import { ACCOUNT } from '../redis/keys.ts';
 import { keyringGuests, keyringHead, keyringPage, keyringPut } from './scripts.ts';
 
 /** How long the answer to a change is kept, to ask replicas of the store whether they have it. */
@@ -79,8 +80,14 @@ export function makeKeyringStore({ redis, scripts, keys, confirm }: KeyringStore
     },
 
     /** Reads the ring in force, for a change. Throws `rate_limited`. */
-    head: (account: string): Promise<Head> =>
-      headScript(keys.inAccount(account, { rate: keys.rate(account, 'keys', null) }), {}),
+    head: ({ account, deviceId }: Caller): Promise<Head> =>
+      headScript(
+        keys.inAccount(account, {
+          rate: keys.rate(account, 'keys', deviceId),
+          accountRate: keys.rate(account, 'keys', ACCOUNT),
+        }),
+        {},
+      ),
 
     has: async (account: string): Promise<boolean> =>
       (await orFault(redis, () => redis.hget(keys.keyring(account), 'n'))) !== null,

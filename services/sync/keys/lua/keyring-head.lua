@@ -2,7 +2,7 @@
 -- Keys and arguments: keyringHead in scripts.ts.
 -- uses: clock rate
 -- RETURNS OK, n ('0': no ring), hash, ring | rate_limited, limit, ms
-local over = over_rate(keys.rate, RATE_LIMIT, WINDOW_SECONDS)
+local over = over_rates(keys.rate, keys.account_rate, RATE_LIMIT, WINDOW_SECONDS)
 if over then return over end
 local stored = redis.call('HMGET', keys.keyring, 'n', 'hash')
 if not stored[1] then return { 'OK', '0', '', '' } end

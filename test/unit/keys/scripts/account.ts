@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import * as scripts from '../../../../services/sync/keys/scripts.ts';
-import { makeKeys } from '../../../../services/sync/redis/keys.ts';
+import { ACCOUNT, makeKeys } from '../../../../services/sync/redis/keys.ts';
 import { randomPrefix } from '../../../support/redis/redis.ts';
 import { NOW, runScript } from '../../../support/redis/still-clock.ts';
 
@@ -18,7 +18,8 @@ export const hashOf = (n: number): string => (n === 0 ? '' : `hash ${n}`);
 export async function makeAccount(redis: Redis) {
   const name = `u${randomBytes(5).toString('hex')}`;
   const on = keys.inAccount(name, {
-    ...{ operation: keys.call(name, 'laptop'), rate: keys.rate(name, 'keys', null) },
+    ...{ operation: keys.call(name, 'laptop'), rate: keys.rate(name, 'keys', 'laptop') },
+    accountRate: keys.rate(name, 'keys', ACCOUNT),
   });
   await redis.hset(on.routes, 's1', ['bus:a', 'phone', 1, NOW, NOW, 0].join('\n'));
   const list = {

@@ -64,9 +64,12 @@ describe('the ring in force is read for a change', () => {
     expect(await account.head()).toMatchObject({ n: 2, hash: hashOf(2), text: textOf(2) });
   });
 
-  test('as often as the rate of the account allows', async () => {
+  test.each([
+    ['device', 'rate', RATES.keys.limit],
+    ['account', 'accountRate', RATES.keys.accountLimit],
+  ] as const)('as often as the rate of the %s allows', async (_, key, limit) => {
     const account = await makeAccount(redis);
-    await redis.set(account.keys.rate, RATES.keys.limit - 1, 'EX', 60);
+    await redis.set(account.keys[key], limit - 1, 'EX', 60);
     await account.head();
     await expect(account.head()).rejects.toMatchObject({ code: 'rate_limited' });
   });
