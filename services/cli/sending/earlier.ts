@@ -8,6 +8,7 @@ import { CliError, EXIT, failureOf } from '../failure.ts';
 import { namesOf } from '../receiving/names.ts';
 import { checkCompared, keyedToSend } from '../sealing.ts';
 import type { Online } from './online.ts';
+import { withClaim } from './sends.ts';
 import { namesOfAsked, OVER } from './unsent.ts';
 
 interface Parts {
@@ -39,11 +40,11 @@ export async function dropChanged(
       entry.spool === null &&
       isDeepStrictEqual([entry.paths, entry.excludes ?? []], [paths, excludes]);
     if (!isSame || entry.key.startsWith(`${key}-`)) continue;
-    const claim = sends.claim(entry.transferId);
-    if (claim === null) continue;
-    context.output.note('The files have changed since this was interrupted. They are sent anew.');
-    await giveUp(parts, entry);
-    claim.remove();
+    await withClaim(sends, entry.transferId, async (claim) => {
+      context.output.note('The files have changed since this was interrupted. They are sent anew.');
+      await giveUp(parts, entry);
+      claim.remove();
+    });
   }
 }
 
@@ -54,12 +55,12 @@ export async function unlessPlain(
   { isSealed }: Sealer,
 ): Promise<Unfinished | undefined> {
   if (entry === undefined || !isSealed || entry.sealedKey !== undefined) return entry;
-  const claim = parts.sends.claim(entry.transferId);
-  if (claim === null) return entry;
-  parts.context.output.note('This was begun without encryption. It is sent anew.');
-  await giveUp(parts, entry);
-  claim.remove();
-  return undefined;
+  const isGivenUp = await withClaim(parts.sends, entry.transferId, async (claim) => {
+    parts.context.output.note('This was begun without encryption. It is sent anew.');
+    await giveUp(parts, entry);
+    claim.remove();
+  });
+  return isGivenUp ? undefined : entry;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Claim } from '../../../shared/client/node.ts';
 import type { Context } from '../context.ts';
 import { makeUnfinishedSends, type UnfinishedSends } from '../unfinished.ts';
 
@@ -10,4 +11,23 @@ export const folderOf = ({ settings }: Pick<Context, 'settings'>): string => joi
 export function sendsOf(context: Pick<Context, 'settings'>): UnfinishedSends {
   const folder = folderOf(context);
   return makeUnfinishedSends(folder, () => readdir(folder).catch(() => []));
+}
+
+/**
+ * Does `work` with the claim of a send. False: another program has it. `work` removes the claim of a send that is over.
+ * Otherwise, and where `work` fails, the claim is free afterwards: a later look of this program, or another one, needs it.
+ */
+export async function withClaim(
+  sends: UnfinishedSends,
+  id: string,
+  work: (claim: Claim) => Promise<void>,
+): Promise<boolean> {
+  const claim = sends.claim(id);
+  if (claim === null) return false;
+  try {
+    await work(claim);
+  } finally {
+    claim.release();
+  }
+  return true;
 }

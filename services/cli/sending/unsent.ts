@@ -1,11 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { BatonClient, Transfer } from '../../../shared/client/index.ts';
+import type { Claim } from '../../../shared/client/node.ts';
 import type { Context } from '../context.ts';
 import { failureOf } from '../failure.ts';
 import { oneLine } from '../output.ts';
 import { namesOf } from '../receiving/names.ts';
 import type { BegunSend, Unfinished, UnfinishedSends } from '../unfinished.ts';
+import { withClaim } from './sends.ts';
 
 type Asked = Pick<Unfinished, 'paths' | 'spool'>;
 
@@ -61,10 +63,8 @@ async function withdraw({ context, baton, sends }: Parts, { to, offering }: Begu
   }
 }
 
-async function lookAtBegun(parts: Parts, begun: BegunSend): Promise<void> {
+async function lookAtBegun(parts: Parts, begun: BegunSend, claim: Claim): Promise<void> {
   const { context, sends } = parts;
-  const claim = sends.claim(begun.id);
-  if (claim === null) return;
   const { spool, offering } = begun;
   const known = await sends.list();
   const isNoted = offering !== null && known.some(({ key }) => key === offering.key);
@@ -78,14 +78,12 @@ async function lookAtBegun(parts: Parts, begun: BegunSend): Promise<void> {
   claim.remove();
 }
 
-async function lookAtEntry({ context, baton, sends }: Parts, entry: Unfinished): Promise<void> {
-  const claim = sends.claim(entry.transferId);
-  if (claim === null) return;
+async function lookAtEntry({ context, baton, sends }: Parts, entry: Unfinished, claim: Claim): Promise<void> {
   const transfer = await baton.transfers.get(entry.transferId, { signal: context.signal }).catch((error: unknown) => {
     if (['not_found', 'not_a_party'].includes(failureOf(error).code)) return null;
     throw error;
   });
-  if (transfer !== null && !ENDED.includes(transfer.state)) return claim.release();
+  if (transfer !== null && !ENDED.includes(transfer.state)) return;
   const names = namesOfAsked(entry);
   if (transfer?.state === 'DONE') {
     context.output.note(`Sent to ${oneLine(transfer.receiver.name)} before: ${namesOf(names)}.`);
@@ -103,6 +101,12 @@ async function lookAtEntry({ context, baton, sends }: Parts, entry: Unfinished):
  * sends that this command resumes itself.
  */
 export async function sayUnsent(parts: Parts, isOurs: (entry: Unfinished) => boolean): Promise<void> {
-  for (const begun of await parts.sends.listBegun()) await lookAtBegun(parts, begun);
-  for (const entry of await parts.sends.list()) if (!isOurs(entry)) await lookAtEntry(parts, entry);
+  const { sends } = parts;
+  for (const begun of await sends.listBegun()) {
+    await withClaim(sends, begun.id, (claim) => lookAtBegun(parts, begun, claim));
+  }
+  for (const entry of await sends.list()) {
+    if (isOurs(entry)) continue;
+    await withClaim(sends, entry.transferId, (claim) => lookAtEntry(parts, entry, claim));
+  }
 }
