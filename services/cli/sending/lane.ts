@@ -125,9 +125,9 @@ async function waitAfter({ context, online }: LaneParts, name: string, error: un
 async function goOnWithEarlier(parts: LaneParts, entry: Unfinished, { name }: WatchedFile): Promise<void> {
   const { context, online, watched } = parts;
   const sends = sendsOf(context);
-  await checkMayGoOn(context, online, entry, watched.isPlain);
   for (;;) {
     try {
+      await checkMayGoOn(context, online, entry, watched.isPlain);
       return await goOn(context, online, entry, false);
     } catch (error) {
       const { code } = failureOf(error);
