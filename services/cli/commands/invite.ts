@@ -9,6 +9,8 @@ import {
   newSecret,
 } from '../../../shared/client/session/invites.ts';
 import type { PublicKeys } from '../../../shared/client/sealed.ts';
+import { pause } from '../../../shared/client/time/clock.ts';
+import { LIMITS } from '../../../shared/contract/limits.ts';
 import { askText } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { asApprover, CliError, failureOf, usageError } from '../failure.ts';
@@ -17,19 +19,29 @@ import { describe, givenAway, givenTo, notePlace, untilItEnds } from './approve.
 
 const MOST_TRIES = 3;
 
+/** An invite that was just made lives so long. Its end in the response is by the service's clock, and this one may differ. */
+const INVITE_MS = LIMITS.inviteSeconds * 1_000;
+
 /** Resolves when a device has scanned the invite; rejects when the invite expires, or the command is interrupted. */
-function scanned(baton: BatonClient, untilMs: number, signal: AbortSignal): Promise<InvitedRequest> {
-  return new Promise((resolve, reject) => {
-    const over = () => reject(new CliError('Nobody has scanned the code in time.', { code: 'login_expired' }));
-    const timer = setTimeout(over, Math.max(0, untilMs - Date.now()));
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    baton.on('event', ({ name, data }) => {
-      const request = name === 'signin:requested' ? invitedRequest(data) : null;
-      if (request === null) return;
-      clearTimeout(timer);
-      resolve(request);
+export async function scanned(baton: Pick<BatonClient, 'on'>, signal: AbortSignal): Promise<InvitedRequest> {
+  const ends = new AbortController();
+  let off = (): void => {};
+  const request = new Promise<InvitedRequest>((resolve) => {
+    off = baton.on('event', ({ name, data }) => {
+      const found = name === 'signin:requested' ? invitedRequest(data) : null;
+      if (found !== null) resolve(found);
     });
   });
+  const over = pause(INVITE_MS, AbortSignal.any([signal, ends.signal])).then(() => {
+    throw new CliError('Nobody has scanned the code in time.', { code: 'login_expired' });
+  });
+  try {
+    return await Promise.race([request, over]);
+  } finally {
+    off();
+    // The timer would keep the command running.
+    ends.abort();
+  }
 }
 
 /** Asks for the digits that the new device shows, at most three times. False: they were wrong each time. */
@@ -95,7 +107,7 @@ export async function invite(context: Context, { guest, once }: { guest?: boolea
     const made = await baton.signIns.invite({ signal });
     const secret = newSecret();
     show(context, (keyed === null ? inviteLink : keyedInviteLink)(made.link, secret), made.expires_at);
-    const request = await scanned(baton, made.expires_at, signal);
+    const request = await scanned(baton, signal);
     const view = await describe(context, baton, request);
     const keys = keyed === null ? null : (view.keys ?? null);
     const grant = { scope: guest ? 'guest' : 'full', persist: once ? 'once' : 'persist' } as const;
