@@ -3,6 +3,7 @@ import { type Keyring, keysOf, memberOf, sealedError } from '../../../shared/cli
 import { makeSealing, type ReceivedText, type Sealing, type TakenTexts } from '../../../shared/client/sealing.ts';
 import { shared } from '../engine/shared-state.ts';
 import { keptWords } from '../kept-words.ts';
+import { inLock } from '../locks.ts';
 import { timedFetch } from '../server-time.ts';
 import { GRANT, keepKeyState, keyState, members } from './key-state.ts';
 import type { Opened } from './receiving.ts';
@@ -79,10 +80,15 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
    * this browser was signed in by the same approval.
    */
   async function takeGrant(isNew: boolean): Promise<boolean> {
-    if (keptWords.get(GRANT) === null) return false;
-    // The approval has replaced the session.
-    sealing = make();
-    return pinGrant(sealing, isNew);
+    const isThere = (): boolean => keptWords.get(GRANT) !== null;
+    if (!isThere()) return false;
+    // Two may take it at once, in two tabs too. The second one finds none, and would put back the state before it.
+    return inLock('baton-grant', async () => {
+      if (!isThere()) return false;
+      // The approval has replaced the session.
+      sealing = make();
+      return pinGrant(sealing, isNew);
+    });
   }
 
   async function load(): Promise<Keyring> {
