@@ -12,8 +12,9 @@ import { makeStores } from './stores.ts';
 /** Takes the keys of an approval where there are any; false: there are none to take. */
 async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
   const before = keyState.peek();
-  // A reload in the middle must not send without encryption what the ring of this browser could seal.
-  keepKeyState({ kind: 'lost' });
+  // A reload in the middle must not send without encryption what the ring of this browser could seal. Another state, if only
+  // by its identity, would make what waits for keys try again at once, and so without end where this fails.
+  keepKeyState(before.kind === 'lost' ? before : { kind: 'lost' });
   try {
     const linked = await sealing.rings.takeGrant();
     if (linked === null) {

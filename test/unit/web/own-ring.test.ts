@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { BatonClient } from '../../../shared/client/index.ts';
+import { type BatonClient, BatonClientError } from '../../../shared/client/index.ts';
 import type { Keyring } from '../../../shared/client/sealed.ts';
 import type { Linked, TakenTexts } from '../../../shared/client/sealing.ts';
 
@@ -50,6 +50,16 @@ test('the digits of an approval are asked for, although somebody else who looks 
   const looked = [ring.takeGrant(false), ring.current()];
   await Promise.allSettled(looked);
   expect(keyState.peek()).toMatchObject({ kind: 'unconfirmed', code: '1234', approver: 'phone', isNew: false });
+});
+
+test('an approval that cannot be taken now makes what waits for keys try again once, not at each try', async () => {
+  takeGrant = () => Promise.reject(new BatonClientError('keys_gone', 'no keys'));
+  const ring = makeRing();
+  const told: string[] = [];
+  const stop = keyState.subscribe(({ kind }) => void told.push(kind));
+  for (let tries = 0; tries < 3; tries += 1) await ring.current().catch(() => {});
+  stop();
+  expect(told).toEqual(['none', 'lost']);
 });
 
 test('a browser is as before where there was no approval to take', async () => {
