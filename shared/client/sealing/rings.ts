@@ -1,3 +1,4 @@
+import { failureOf } from '../errors/failure.ts';
 import {
   adoptFirstRing,
   adoptRing,
@@ -147,17 +148,27 @@ export function makeRings(
     return { checkCode, approver };
   }
 
-  async function takeGrant(confirm?: ConfirmGrant): Promise<Linked | null> {
+  /** Does so in the lock of the keys. A bad grant is dropped, because it would be refused again. */
+  async function pinKept(confirm: ConfirmGrant | undefined): Promise<Omit<Linked, 'keyring'> | null> {
     if ((await grants.load()) === null) return null;
     try {
-      const linked = await store.lock(() => pinGranted(confirm));
-      const record = linked === null ? null : await store.load();
-      return linked === null || record === null ? null : { ...linked, keyring: await walk(await pinOf(record)) };
+      return await store.lock(() => pinGranted(confirm));
     } catch (error) {
-      // A bad grant is dropped, because it would be refused again.
       if (isCode(error, 'bad_grant')) await forgetAsking();
       throw error;
     }
+  }
+
+  async function takeGrant(confirm?: ConfirmGrant): Promise<Linked | null> {
+    const linked = await pinKept(confirm);
+    const record = linked === null ? null : await store.load();
+    if (linked === null || record === null) return null;
+    const keyring = await walk(await pinOf(record)).catch((error: unknown) => {
+      // The grant is gone by now, and its digits are nowhere else. `current` walks again before anything is sealed.
+      if (failureOf(error).action === 'retry') return loadKeyring(store, serverNow());
+      throw error;
+    });
+    return { ...linked, keyring };
   }
 
   async function forgetAsking(): Promise<void> {
@@ -174,11 +185,9 @@ export function makeRings(
   async function known(): Promise<Keyring | null> {
     const session = await calls.session();
     if (session === null) return null;
-    const linked = await takeGrant(confirmKept).catch((error: unknown) => {
-      if (isCode(error, 'bad_grant')) return null;
-      throw error;
+    await pinKept(confirmKept).catch((error: unknown) => {
+      if (!isCode(error, 'bad_grant')) throw error;
     });
-    if (linked !== null) return linked.keyring;
     const record = await store.load();
     if (record === null) return null;
     if (record.account === null) return adoptOwn(record, session);
