@@ -75,6 +75,8 @@ export async function openKept(account: string, transferId: string, wanted: Tran
     },
     async digest() {
       await flush();
+      // Where the last block was not stored, the digest would be another one, and the sender would be blamed.
+      await written;
       return (await askWorker({ act: 'digest', file })) as string;
     },
     close: finish,
