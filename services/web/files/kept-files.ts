@@ -135,7 +135,20 @@ export async function dropArchives(account: string, transferIds: readonly string
 export const removeKept = (account: string, transferId: string): Promise<void> =>
   remove([folderOf(account), transferId]);
 
-export const clearKept = (account: string): Promise<void> => remove([folderOf(account)]);
+/** A file that is written when a session ends is closed within a fraction of this time. */
+const CLOSING = { tries: 20, everyMs: 100 };
+
+/** Removes all files of an account whose session is over. Rejects where they stay. */
+export async function clearKept(account: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await remove([folderOf(account)]);
+    } catch (error) {
+      if (tries === CLOSING.tries) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, CLOSING.everyMs));
+  }
+}
 
 /** Returns the code of the reason why no files can be received here; null: they can. */
 export async function whyNoFiles(): Promise<'files_insecure' | 'files_blocked' | null> {

@@ -23,7 +23,7 @@ const { jest } = import.meta as unknown as {
   jest: { unstable_mockModule: (name: string, ...made: unknown[]) => void };
 };
 jest.unstable_mockModule('virtual:worker-address', () => ({ workerAddress: '/assets/worker.js' }), { virtual: true });
-const { openKept } = await import('../../../services/web/files/kept-files.ts');
+const { clearKept, openKept } = await import('../../../services/web/files/kept-files.ts');
 
 const photo: TransferFile = { index: 0, name: 'photo.jpg', size: 5, type: 'image/jpeg', sha256: 'a1b2' };
 
@@ -32,4 +32,18 @@ test('a file whose last bytes find no space is reported as not stored, and not a
   await sink.write(new Uint8Array(photo.size));
   await expect(sink.digest?.()).rejects.toThrow('The disk is full');
   await sink.abort?.(null, false);
+});
+
+test('signing out removes the files of the account, although one is written until its transfer has stopped', async () => {
+  const removed: string[] = [];
+  let tries = 0;
+  const removeEntry = async (name: string) => {
+    tries += 1;
+    if (tries < 3) throw new DOMException('open for writing', 'NoModificationAllowedError');
+    removed.push(name);
+  };
+  const storage = { getDirectory: async () => ({ removeEntry }) };
+  Object.defineProperty(globalThis, 'navigator', { value: { storage }, configurable: true });
+  await clearKept('user-1');
+  expect(removed).toEqual(['account-user-1']);
 });
