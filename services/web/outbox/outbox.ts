@@ -82,12 +82,13 @@ export function makeOutbox(parts: Parts) {
     /** Puts an item that was not sent, or may have been, at the end of the line, because the user asks for it. */
     async again(item: Item): Promise<void> {
       if (item.kind === 'message') {
-        await queue.add({ ...item, ref: '', at: now(), state: 'sending', error: null });
-        return messages.send(item.thread);
+        const next: MessageItem = { ...item, ref: '', at: now(), state: 'sending', error: null };
+        if (await queue.addAgain(next, item.state)) messages.send(item.thread);
+        return;
       }
       const { lock: _lock, fileKey: _key, ...rest } = item;
-      await queue.add({ ...rest, ref: '', state: 'preparing', error: null });
-      await tabs.ask('send-files', item.id, null);
+      const next: FilesItem = { ...rest, ref: '', state: 'preparing', error: null };
+      if (await queue.addAgain(next, item.state)) await tabs.ask('send-files', item.id, null);
     },
 
     /** Takes the files that the user chose again for a waiting item. */

@@ -105,6 +105,14 @@ async function atTheEnd(transaction: Transaction, item: Item): Promise<Item> {
 /** Makes the line of waiting items. */
 function makeLine(database: Database, inStep: InStep, onChange: Told) {
   const all = (): Promise<Waiting[]> => readLine((key) => database.get('settings', key));
+
+  /** Puts an item at the end of the line and of its thread. */
+  async function putLast(transaction: Transaction, item: Item): Promise<void> {
+    const { left } = await takeOut(transaction, item.id);
+    await transaction.objectStore('items').put(await atTheEnd(transaction, item));
+    await keepLine(transaction, [...left, entryOf(item)]);
+  }
+
   return {
     all,
 
@@ -115,14 +123,22 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
 
     has: async (id: string): Promise<boolean> => (await all()).some((one) => one.id === id),
 
-    /** Puts an item at the end of the line, new or again. */
+    /** Puts a new item at the end of the line. */
     async add(item: Item): Promise<void> {
-      await inStep(async (transaction) => {
-        const { left } = await takeOut(transaction, item.id);
-        await transaction.objectStore('items').put(await atTheEnd(transaction, item));
-        await keepLine(transaction, [...left, entryOf(item)]);
-      });
+      await inStep((transaction) => putLast(transaction, item));
       onChange(item.thread);
+    },
+
+    /** Does so again with a known item. False: it is no more in the state that the user saw, as after a first click. */
+    async addAgain(item: Item, seen: Item['state']): Promise<boolean> {
+      const isAdded = await inStep(async (transaction) => {
+        const known = await transaction.objectStore('items').get(item.id);
+        if (known?.state !== seen) return false;
+        await putLast(transaction, item);
+        return true;
+      });
+      if (isAdded) onChange(item.thread);
+      return isAdded;
     },
 
     /** Lets two items change places. Nothing happens where one of them does not wait any more. */
