@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread, inThread } from './app-page.ts';
+import { type AppPage, deviceRow, localUrl, openApp, openThread, inThread, say } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { untilWorker } from './service-worker.ts';
 
@@ -133,6 +133,26 @@ withChromium.describe('what is shared with the app', () => {
     await inThread(other.page).getByText('the second.txt').waitFor();
     await one.page.locator('.composer').waitFor();
     expect(await kept(one.page)).toEqual([]);
+    expect([...one.reports, ...other.reports]).toEqual([]);
+  });
+
+  test('is sent once where its user clicks twice', async () => {
+    const user = newUser();
+    const [one, other] = [await open('Desktop', user), await open('Phone', user)];
+    await deviceRow(one.page, 'Phone').waitFor();
+    await handOver(one.page, home(), { text: 'said once', files: ['once.txt'] });
+    await one.page.getByLabel(/Phone/).check();
+    await one.page.locator('.pane').getByRole('button', { name: 'Send' }).dblclick();
+    await one.page.locator('.composer').waitFor();
+    await openThread(other.page, 'Desktop');
+    await inThread(other.page).getByText('once.txt').first().waitFor();
+    await inThread(other.page).locator('.rich-text').getByText('said once', { exact: true }).first().waitFor();
+    // What was sent after it comes after it.
+    await openThread(one.page, 'Phone');
+    await say(one.page, 'the end');
+    await inThread(other.page).locator('.rich-text').getByText('the end', { exact: true }).waitFor();
+    expect(await inThread(other.page).getByText('once.txt').count()).toBe(1);
+    expect(await inThread(other.page).getByText('said once', { exact: true }).count()).toBe(1);
     expect([...one.reports, ...other.reports]).toEqual([]);
   });
 

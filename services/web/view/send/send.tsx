@@ -78,6 +78,7 @@ function What() {
 export function SendPane() {
   const app = useApp();
   const chosen = useSignal<readonly string[]>([]);
+  const isBusy = useSignal(false);
   const { send } = texts.value;
   const what = pending.value;
   const all = others.value.filter(({ kind }) => kind === 'device');
@@ -88,8 +89,9 @@ export function SendPane() {
     event.preventDefault();
     const to = all.filter(({ id }) => chosen.value.includes(id));
     const [first] = to;
-    if (what === null || first === undefined) return;
-    attempt(async () => {
+    // A second click would send all of it twice.
+    if (what === null || first === undefined || isBusy.peek()) return;
+    const handOver = async () => {
       const isLong = bytesOf(what.text) > MESSAGE_BYTES;
       const files = isLong ? [...what.files, textFile(what.text)] : what.files;
       if (files.length > 0 && !(await sendFiles(app, to, files))) return;
@@ -99,7 +101,12 @@ export function SendPane() {
       pending.value = null;
       if (what.share !== undefined) await dropShare(what.share.id).catch(() => {});
       go('device', first.id);
-    }, texts.value.failed.send);
+    };
+    isBusy.value = true;
+    const done = () => {
+      isBusy.value = false;
+    };
+    attempt(() => handOver().finally(done), texts.value.failed.send);
   };
   return (
     <Pane title={send.title}>
@@ -128,7 +135,7 @@ export function SendPane() {
               ))}
             </fieldset>
             <div class="row">
-              <button class="button primary" disabled={chosen.value.length === 0}>
+              <button class="button primary" disabled={chosen.value.length === 0 || isBusy.value}>
                 <Icon node={SendHorizontal} size={18} /> {send.done}
               </button>
             </div>
