@@ -114,6 +114,9 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     settings: SendSettings,
     receiverOnline: boolean,
   ): OutgoingTransfer {
+    // Another call for the same transfer may have had its response before. Two runs would send the same files twice.
+    const known = running.get(transfer.transfer_id);
+    if (known?.sender) return known.handle as OutgoingTransfer;
     const run = runOf(transfer, 'sender', sources, settings.signal);
     const { offlineMs = LIMITS.offlineReceiverMs } = settings;
     /** True: accepted, or left at the service for a receiver that nobody waits for. */
