@@ -13,6 +13,18 @@ const CAP_MS = 8_000;
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
 export const hasEnded = ({ state }: Pick<Transfer, 'state'>): boolean => ENDED.includes(state);
 
+/** How far a transfer is in its state. A transfer never goes back, but it may change between the active states. */
+function stepOf(transfer: Pick<Transfer, 'state'>): number {
+  if (hasEnded(transfer)) return 3;
+  return transfer.state === 'PENDING' ? 0 : transfer.state === 'ACCEPTED' ? 1 : 2;
+}
+
+/** True if `next` was read before `known`. Its time decides only within a step, because a clock may be set back. */
+function isOlder(next: Transfer, known: Transfer): boolean {
+  const steps = stepOf(next) - stepOf(known);
+  return steps < 0 || (steps === 0 && next.updated_at < known.updated_at);
+}
+
 /** The common part of both sides of a running transfer: its state as last heard, its progress, pausing, waiting, its end. */
 export interface Run {
   readonly id: string;
@@ -139,7 +151,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   if (given.aborted) forget();
 
   function update(next: Transfer): void {
-    if (signal.aborted || next.updated_at < transfer.updated_at) return;
+    if (signal.aborted || isOlder(next, transfer)) return;
     const { files, ...others } = next;
     transfer = { ...others, files: files ?? transfer.files ?? [] };
     if (!hasEnded(transfer)) return wake();

@@ -145,3 +145,18 @@ test('the app says of the other device what that device reported of itself', () 
   for (const code of ['failed', 'other_sink_failed', 'other_source_failed'])
     expect(said[code]).toMatch(/^The other device/);
 });
+
+test('what comes later by its state is not missed where the clock of the service was set back', async () => {
+  const at = (state: Transfer['state'], updated_at: number) => ({ ...open, state, updated_at });
+  const { run } = makeSide('sender');
+  run.update(at('P2P_ACTIVE', 100));
+  run.update(at('ACCEPTED', 200));
+  expect(run.transfer.state).toBe('P2P_ACTIVE');
+  run.update(at('RELAY_ACTIVE', 90));
+  expect(run.transfer.state).toBe('P2P_ACTIVE');
+  run.update(at('DONE', 50));
+  expect(await run.done).toMatchObject({ state: 'DONE' });
+  const other = makeSide('sender');
+  other.run.update(at('ACCEPTED', 0));
+  expect(other.run.transfer.state).toBe('ACCEPTED');
+});
