@@ -115,12 +115,26 @@ function isFree(path: string, nowMs: number, me: Owner): boolean {
   return Math.abs(nowMs - touchedMs) > DEAD_MS;
 }
 
+/** Makes a file that does not exist yet. A full disk may take only its name: that does not stay. */
+function writeWhole(path: string, text: string | Buffer): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    unlessGone(() => unlinkSync(path));
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Makes the file unless it exists. Without hard links it exists for a moment before it names its process. */
 function makeExclusively(path: string, written: string): boolean {
   try {
     return unlessTaken(() => linkSync(written, path)) !== null;
   } catch {
-    return unlessTaken(() => writeFileSync(path, readFileSync(written), { flag: 'wx', mode: 0o600 })) !== null;
+    const text = readFileSync(written);
+    return unlessTaken(() => writeWhole(path, text)) !== null;
   }
 }
 
@@ -142,11 +156,15 @@ function claimOf(folder: string, name: string, number: number): Claim {
   // A write sets the time of the file system, whatever the clock of this machine says.
   const touch = () => {
     const file = openSync(path, 'r+');
-    writeSync(file, '{');
-    closeSync(file);
+    try {
+      writeSync(file, '{');
+    } finally {
+      closeSync(file);
+    }
   };
   // The timer does not keep the process alive.
   const timer = setInterval(() => quietly(touch), TOUCH_MS).unref();
+  const remove = () => unlessGone(() => unlinkSync(path));
   let isOver = false;
   const once = (work: () => void) => () => {
     clearInterval(timer);
@@ -157,10 +175,15 @@ function claimOf(folder: string, name: string, number: number): Claim {
     isHeld: () => !isOver && isHeld(),
     release: once(() => {
       const written = join(folder, `${randomUUID()}.claim`);
-      writeFileSync(written, RELEASED, { mode: 0o600 });
-      renameSync(written, path);
+      try {
+        writeWhole(written, RELEASED);
+        renameSync(written, path);
+      } catch {
+        // A full disk has no room for the word. A claim that stayed would be taken for as long as this process lives.
+        remove();
+      }
     }),
-    remove: once(() => unlessGone(() => unlinkSync(path))),
+    remove: once(remove),
   };
 }
 
@@ -173,7 +196,7 @@ export function makeClaim(folder: string, name: string): Claim | null {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const me = whoIAm();
   const written = join(folder, `${randomUUID()}.claim`);
-  writeFileSync(written, JSON.stringify(me), { mode: 0o600, flag: 'wx' });
+  writeWhole(written, JSON.stringify(me));
   try {
     for (;;) {
       const [highest = 0] = numbersOf(folder, name);

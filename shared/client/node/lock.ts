@@ -22,6 +22,10 @@ async function make(path: string, text: string): Promise<boolean> {
     const file = await open(path, 'wx', 0o600);
     try {
       await file.writeFile(text);
+    } catch (error) {
+      // A full disk took only the name. The others would wait for a holder that does not exist.
+      await rm(path, { force: true });
+      throw error;
     } finally {
       await file.close();
     }
