@@ -22,7 +22,8 @@ export async function removeDrafts(path: string): Promise<void> {
   await Promise.all(drafts.map((name) => rm(join(dirname(path), name), { force: true })));
 }
 
-async function syncFolder(path: string): Promise<void> {
+/** Makes sure that the file has its name also after a loss of power. */
+export async function syncFolder(path: string): Promise<void> {
   // Windows cannot open a folder, and does not need this.
   const folder = await open(dirname(path)).catch(() => null);
   try {

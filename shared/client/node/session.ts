@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { sessionIn, type SessionStore } from '../session/session.ts';
 import { withLock } from './lock.ts';
+import { syncFolder } from './replace-file.ts';
 
 /** The ending of a draft's name, after the name of the file. */
 const DRAFT = /^[0-9a-f-]{36}$/;
@@ -61,6 +62,8 @@ export function fileSession(path: string): SessionStore {
       try {
         await writeFile(written, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600, flush: true, flag: 'wx' });
         await rename(written, path);
+        // Without the new name the next start would renew with a secret that is spent.
+        await syncFolder(path);
         await removeDrafts(path, DRAFT_MS);
       } catch (error) {
         await rm(written, { force: true });

@@ -1,26 +1,32 @@
 import * as fs from 'node:fs';
 import * as promises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import type { Session } from '../../../shared/client/session/session.ts';
 
-/* What the files of Node ask of the disk, and what is left when it is full. */
+/* What the files of Node ask of the disk: what is left when it is full, and what has reached it. */
 
 const { jest } = import.meta as unknown as {
   jest: { unstable_mockModule: (name: string, ...made: unknown[]) => void };
 };
 
 let isFull = false;
+const synced: string[] = [];
 
 const noSpace = () => Object.assign(new Error('no space'), { code: 'ENOSPC' });
 
-/** Opens the file. Its writing fails while the disk is full. */
+/** Opens the file. Its writing fails while the disk is full, and its `sync` is noted. */
 async function open(path: string, ...settings: never[]) {
   const file = await promises.open(path, ...settings);
   const full = async () => {
     if (isFull) throw noSpace();
   };
   const own = { writeFile: async (text: string) => full().then(() => file.writeFile(text)) };
-  return Object.assign(Object.create(file), { ...own, close: () => file.close() });
+  const sync = async () => {
+    synced.push(path);
+    await file.sync();
+  };
+  return Object.assign(Object.create(file), { ...own, sync, close: () => file.close() });
 }
 
 /** Writes nothing on a full disk. A file that is made has its name then. */
@@ -33,11 +39,13 @@ jest.unstable_mockModule('node:fs/promises', () => ({ ...promises, open }));
 jest.unstable_mockModule('node:fs', () => ({ ...fs, writeFileSync }));
 const { makeClaim } = await import('../../../shared/client/node/claim.ts');
 const { withLock } = await import('../../../shared/client/node/lock.ts');
+const { fileSession } = await import('../../../shared/client/node/session.ts');
 
 let folder = '';
 beforeEach(() => {
   folder = fs.mkdtempSync(join(tmpdir(), 'baton-disk-'));
   isFull = false;
+  synced.length = 0;
 });
 
 afterEach(() => fs.rmSync(folder, { recursive: true }));
@@ -49,6 +57,12 @@ test('a lock that a full disk did not take does not stay for the others to wait 
   expect(fs.readdirSync(folder)).toEqual([]);
   isFull = false;
   expect(await withLock(path, async () => 'done')).toBe('done');
+});
+
+test('a saved session is on the disk with its name', async () => {
+  const path = join(folder, 'account', 'session.json');
+  await fileSession(path).save({ credential: 'new' } as Session);
+  expect(synced).toEqual([dirname(path)]);
 });
 
 test('a claim is released on a full disk too', () => {
