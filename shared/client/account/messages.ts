@@ -42,7 +42,7 @@ export function makeMessages({ caller, repeated, isOnline, deviceNamed }: Parts)
       await api.acknowledge(ids);
     } catch (error) {
       // A message that is not acknowledged comes again with the next stream.
-      if (failureOf(error).action !== 'retry') toAcknowledge.clear();
+      if (failureOf(error).action !== 'retry') for (const id of ids) toAcknowledge.delete(id);
       throw error;
     }
     for (const id of ids) toAcknowledge.delete(id);

@@ -19,8 +19,15 @@ function scene() {
   let write: (name: string, data: unknown) => void = () => {};
   const acknowledged = makeInbox<string[]>((ids) => ids.join());
   let acknowledges = true;
-  const answer = ({ path, body }: Asked) => {
+  let refusing: Promise<void> | null = null;
+  const answer = async ({ path, body }: Asked) => {
     if (path === '/api/message/ack') {
+      if (refusing !== null) {
+        const told = refusing;
+        refusing = null;
+        await told;
+        return { status: 400, body: { code: 'invalid_request' } };
+      }
       if (!acknowledges) return { status: 503, body: { code: 'draining' } };
       acknowledged.push((body as { message_ids: string[] }).message_ids.map((id) => `m${Number(id.slice(-3))}`));
       return { body: { acked: 1 } };
@@ -43,6 +50,10 @@ function scene() {
     ...{ client, acknowledged, problems },
     loseAcknowledgements: (loses: boolean) => {
       acknowledges = !loses;
+    },
+    /** Refuses the next acknowledgement when `until` resolves. */
+    refuseNext: (until: Promise<void>) => {
+      refusing = until;
     },
     async open() {
       client.start();
@@ -113,6 +124,28 @@ test('an acknowledgement that was lost is said again by itself, with those that 
   loseAcknowledgements(false);
   send('m3');
   expect(await acknowledged.next()).toEqual(['m2', 'm3']);
+  await client.close();
+});
+
+test('a message that was taken while the acknowledgement of another one was refused is acknowledged', async () => {
+  const { client, acknowledged, problems, refuseNext, open, send } = scene();
+  const given = makeInbox<string>(String);
+  client.messages.receive(({ content }) => given.push(content));
+  await open();
+  let refuse = () => {};
+  refuseNext(
+    new Promise((resolve) => {
+      refuse = resolve;
+    }),
+  );
+  send('m1');
+  await given.next();
+  await new Promise((resolve) => setImmediate(resolve));
+  send('m2');
+  await given.next();
+  refuse();
+  expect(await problems.next()).toBe('invalid_request');
+  expect(await acknowledged.next()).toEqual(['m2']);
   await client.close();
 });
 
