@@ -82,7 +82,7 @@ export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
     async at(offset, bytes) {
       // The service may have taken a part of the last piece. The rest is still in memory.
       const into = offset - last.start;
-      if (into >= 0 && into < last.bytes.length) return last.bytes.subarray(into);
+      if (into >= 0 && into < last.bytes.length) return last.bytes.subarray(into, into + bytes);
       const ready = next;
       next = null;
       try {
@@ -99,7 +99,8 @@ export function makePieces(source: FileSource, signal: AbortSignal): Pieces {
           coming.catch(() => {});
           next = { start, bytes, piece: coming };
         }
-        return piece;
+        // It was read in the size that was asked for before.
+        return piece.subarray(0, bytes);
       } catch (error) {
         if (signal.aborted || error instanceof BatonClientError) throw error;
         throw sourceFailed(`${name} could not be read`, error);

@@ -218,6 +218,19 @@ test('of a stream that is read once, what the service did not take of the last p
   await expect(pieces.at(0, 4)).rejects.toMatchObject({ code: 'source_failed' });
 });
 
+test('a piece that the service refused is given again in the smaller size, and its rest after it', async () => {
+  const bytes = Uint8Array.from({ length: 10 }, (_, i) => i);
+  const source = streamSource(new Blob([bytes]).stream(), { name: 'a', size: 10 });
+  const pieces = makePieces(source, AbortSignal.any([]));
+  expect([...(await pieces.at(0, 4))]).toEqual([0, 1, 2, 3]);
+  expect([...(await pieces.at(0, 1))]).toEqual([0]);
+  expect([...(await pieces.at(1, 2))]).toEqual([1, 2]);
+  expect([...(await pieces.at(3, 4))]).toEqual([3]);
+  expect([...(await pieces.at(4, 2))]).toEqual([4, 5]);
+  expect([...(await pieces.at(6, 4))]).toEqual([6, 7]);
+  expect([...(await pieces.at(8, 4))]).toEqual([8, 9]);
+});
+
 test('a download that is stopped while bytes come says that it was, and not that it failed', async () => {
   const controller = new AbortController();
   const body = new ReadableStream<Uint8Array>({ pull: (stream) => stream.enqueue(new Uint8Array(1)) });
