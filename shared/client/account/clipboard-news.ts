@@ -18,16 +18,22 @@ export function makeClipboardNews(
   repeated: RepeatedParts,
 ): ClipboardNews {
   let toldAt: number | null = null;
+  /** How often the stream has told what the clipboard is. */
+  let heard = 0;
 
   function onChange(change: ClipboardChange | null): void {
+    heard += 1;
     toldAt = change?.updated_at ?? null;
     emitter.emit('clipboard', change);
   }
 
   const refetch = makeRepeated(repeated, async () => {
+    const before = heard;
     const { content, updated_at, expires_at, source_device_id, source_device_name } = (
       await caller.call('getClipboard')
     ).body;
+    // What the stream told meanwhile is newer than this response.
+    if (heard !== before) return;
     if (updated_at === null || expires_at === null || updated_at === toldAt) return;
     const source = { source_device_id, source_device_name: source_device_name ?? '' };
     onChange({ ...source, updated_at, expires_at, bytes: new Blob([content]).size });
@@ -36,6 +42,7 @@ export function makeClipboardNews(
   return {
     onChange,
     onReady(found) {
+      heard += 1;
       if (found !== null && found.updated_at !== toldAt) refetch();
       else if (found === null && toldAt !== null) onChange(null);
     },

@@ -20,6 +20,8 @@ function scene() {
   const acknowledged = makeInbox<string[]>((ids) => ids.join());
   let acknowledges = true;
   let refusing: Promise<void> | null = null;
+  let clipboardIs: Promise<void> | null = null;
+  let asked = () => {};
   const answer = async ({ path, body }: Asked) => {
     if (path === '/api/message/ack') {
       if (refusing !== null) {
@@ -32,7 +34,11 @@ function scene() {
       acknowledged.push((body as { message_ids: string[] }).message_ids.map((id) => `m${Number(id.slice(-3))}`));
       return { body: { acked: 1 } };
     }
-    if (path === '/api/clipboard') return { body: copied };
+    if (path === '/api/clipboard') {
+      asked();
+      await clipboardIs;
+      return { body: copied };
+    }
     if (path !== '/api/hub/events') return { body: { devices: [], messages: [] } };
     const text = new TextEncoder();
     const stream = new ReadableStream<Uint8Array>({
@@ -65,6 +71,14 @@ function scene() {
       }
       await online;
     },
+    /** Gives the clipboard when `until` resolves. Resolves when it is asked for. */
+    holdClipboard: (until: Promise<void>) => {
+      clipboardIs = until;
+      return new Promise<void>((resolve) => {
+        asked = resolve;
+      });
+    },
+    clear: () => write('clipboard:cleared', { device_id: null }),
     ready: (clipboard: object | null) => write('ready', { ...ready, resumed: false, clipboard }),
     send: (id: string, redelivered = false) =>
       write('message', {
@@ -188,6 +202,27 @@ test('what became of the clipboard while the stream could not go on is told, onc
   becomeReady(null);
   expect(await told.next()).toBeNull();
   expect(told.all).toHaveLength(2);
+  await client.close();
+});
+
+test('a clipboard that was cleared while it was read is not told as set', async () => {
+  const { client, open, ready: becomeReady, holdClipboard, clear } = scene();
+  const told = makeInbox<unknown>(String);
+  client.on('clipboard', (change) => told.push(change));
+  await open();
+  let give = () => {};
+  const asked = holdClipboard(
+    new Promise((resolve) => {
+      give = resolve;
+    }),
+  );
+  becomeReady({ updated_at: 7, expires_at: 9 });
+  await asked;
+  clear();
+  expect(await told.next()).toBeNull();
+  give();
+  for (let i = 0; i < 20; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(told.all).toEqual([null]);
   await client.close();
 });
 
