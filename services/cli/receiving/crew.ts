@@ -161,7 +161,11 @@ function lookLater(crew: Crew, id: string): void {
     if (['DONE', 'FAILED', 'CANCELLED'].includes(offer.transfer.state)) return;
     offers.add(offer);
   };
-  const onTime = () => void again().catch(() => !crew.isOver && lookLater(crew, id));
+  const onUnknown = (error: unknown) => {
+    // The service does not know a transfer any more that is long over.
+    if (!crew.isOver && !['not_found', 'not_a_party'].includes(failureOf(error).code)) lookLater(crew, id);
+  };
+  const onTime = () => void again().catch(onUnknown);
   if (!crew.isOver) elsewhere.set(id, setTimeout(onTime, AGAIN_MS));
 }
 
