@@ -5,7 +5,7 @@ import type { TakenTexts } from '../sealing/taken.ts';
 import type { MakeRecordCipher } from '../sealed/content/records.ts';
 import { fileKeys } from './keys.ts';
 import { nodeRecordCipher } from './record-cipher.ts';
-import { readIfThere, replaceFile } from './replace-file.ts';
+import { readIfThere, removeDrafts, replaceFile } from './replace-file.ts';
 import { fileTaken } from './taken.ts';
 
 /** Keeps an approval in a file that only its owner can read, until its ring is pinned. */
@@ -27,7 +27,10 @@ function fileGrant(path: string): GrantStore {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await replaceFile(path, `${JSON.stringify(grant)}\n`);
     },
-    clear: () => rm(path, { force: true }),
+    async clear() {
+      await rm(path, { force: true });
+      await removeDrafts(path);
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileKeys } from '../../../../shared/client/node/keys.ts';
+import { sealingFiles } from '../../../../shared/client/node/sealing.ts';
 import { makeDeviceKeys, publicKeysOf } from '../../../../shared/client/sealed/keys/device-keys.ts';
 import { keepDeviceKeys, type KeyStore, memoryKeys } from '../../../../shared/client/sealed/keys/key-store.ts';
 import { adoptFirstRing, loadKeyring } from '../../../../shared/client/sealed/keyring.ts';
@@ -63,6 +64,15 @@ test.each(['', '{}', '{"v":1,"keys":{}}', '{"v":2}'])(
     expect(readFileSync(path, 'utf8')).toBe(text);
   },
 );
+
+test('what a process left that died while it saved an approval goes with that approval', async () => {
+  const { grant } = sealingFiles(folder);
+  await grant.save({ request_id: 'request', sealed: 'sealed', secret: 'secret' });
+  const path = join(folder, 'grant.json');
+  writeFileSync(`${path}.018f3c4e-7b1a-7cde-8f00-0123456789ab`, readFileSync(path));
+  await grant.clear();
+  expect(readdirSync(folder)).toEqual([]);
+});
 
 test('keys in memory cannot be read by anybody, and a device that is not linked says so', async () => {
   const store = memoryKeys();
