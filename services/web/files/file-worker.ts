@@ -91,8 +91,14 @@ async function digestStored(handle: SyncHandle, hash: Hash): Promise<void> {
 async function open({ file, path, isDigested }: Extract<FileRequest, { act: 'open' }>): Promise<number> {
   const handle = await openHandle(path);
   handles.set(file, handle);
-  if (isDigested) await digestStored(handle, hashOf(file));
-  return handle.getSize();
+  try {
+    if (isDigested) await digestStored(handle, hashOf(file));
+    return handle.getSize();
+  } catch (error) {
+    // The page gets no file that it could close.
+    close(file);
+    throw error;
+  }
 }
 
 function write({ file, at, bytes }: Extract<FileRequest, { act: 'write' }>): Uint8Array {
@@ -110,8 +116,12 @@ function close(file: number): null {
   hashes.delete(file);
   sealing.get(file)?.close();
   sealing.delete(file);
-  handle?.flush();
-  handle?.close();
+  try {
+    handle?.flush();
+  } finally {
+    // A full disk stores nothing more. A file that stayed open could not even be removed.
+    handle?.close();
+  }
   return null;
 }
 
