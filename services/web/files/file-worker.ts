@@ -64,10 +64,22 @@ async function folderOf(path: readonly string[]): Promise<FileSystemDirectoryHan
   return folder;
 }
 
+/** A page that was left, or the tab that received before, lets go of its files within a fraction of this time. */
+const LETTING_GO = { tries: 20, everyMs: 100 };
+
 async function openHandle(path: readonly string[]): Promise<SyncHandle> {
   const folder = await folderOf(path);
   const handle = await folder.getFileHandle(path.at(-1) ?? '', { create: true });
-  return (handle as unknown as { createSyncAccessHandle(): Promise<SyncHandle> }).createSyncAccessHandle();
+  const file = handle as unknown as { createSyncAccessHandle(): Promise<SyncHandle> };
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await file.createSyncAccessHandle();
+    } catch (error) {
+      const isHeld = error instanceof DOMException && error.name === 'NoModificationAllowedError';
+      if (!isHeld || tries === LETTING_GO.tries) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LETTING_GO.everyMs));
+  }
 }
 
 function hashOf(file: number): Hash {

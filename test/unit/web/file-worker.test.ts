@@ -3,9 +3,11 @@ import type { FileAnswer, FileRequest } from '../../../services/web/files/file-w
 
 /* The worker of files, on a disk that refuses: what it opens stays locked for every page until it is closed. */
 
+const refusal = () => new DOMException('open elsewhere', 'NoModificationAllowedError');
+
 /** What the file does; each test says what differs. */
-const disk = { bytes: 0, isReadable: true, isFull: false, open: 0 };
-beforeEach(() => Object.assign(disk, { bytes: 0, isReadable: true, isFull: false, open: 0 }));
+const disk = { bytes: 0, isReadable: true, isFull: false, refusals: 0, open: 0 };
+beforeEach(() => Object.assign(disk, { bytes: 0, isReadable: true, isFull: false, refusals: 0, open: 0 }));
 
 const handle = {
   getSize: () => disk.bytes,
@@ -17,6 +19,8 @@ const handle = {
 };
 const file = {
   async createSyncAccessHandle() {
+    disk.refusals -= 1;
+    if (disk.refusals >= 0) throw refusal();
     disk.open += 1;
     return handle;
   },
@@ -50,6 +54,13 @@ async function ask(act: 'open' | 'close'): Promise<FileAnswer> {
     await turn();
   }
 }
+
+test('a file that the page before still holds for a moment is opened when that page lets go of it', async () => {
+  disk.refusals = 3;
+  expect(await ask('open')).toMatchObject({ value: 0 });
+  expect(await ask('close')).toMatchObject({ value: null });
+  expect(disk.open).toBe(0);
+});
 
 test('a file whose last bytes cannot be stored is closed all the same', async () => {
   expect(await ask('open')).toMatchObject({ value: 0 });
