@@ -39,8 +39,12 @@ export function waitForReceiver({ run, caller, clock, emitter, offlineMs, ...par
   };
   /** Asks the service, because what this device heard last may be old: its own stream may have been interrupted. */
   const lookNow = async () => {
+    const stands = cancel;
     const { body } = await run.insist(() => caller.call('getPresence'));
-    isLate = true;
+    // The receiver has come or accepted meanwhile, which is newer than this response.
+    if (cancel !== stands) return;
+    // A device that is shown now is no echo of one that has left: it has come.
+    wasAway = isLate = true;
     look(body.devices);
   };
   const wait = () => after(hasSeen ? SEEN_TIMES * offlineMs : offlineMs, () => void lookNow().catch(parts.onProblem));
@@ -56,6 +60,7 @@ export function waitForReceiver({ run, caller, clock, emitter, offlineMs, ...par
     else if (isAway !== wasAway) {
       wasAway = isAway;
       if (!isAway) {
+        isLate = false;
         hasSeen = true;
         after(LIMITS.peerDelayMs, parts.onThere);
       } else if (hasSeen) wait();
@@ -64,6 +69,7 @@ export function waitForReceiver({ run, caller, clock, emitter, offlineMs, ...par
   const off = emitter.on('presence', look);
   const end = () => {
     cancel();
+    cancel = () => {};
     off();
   };
   if (!hasSeen) wait();

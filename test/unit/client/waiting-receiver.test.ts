@@ -17,13 +17,14 @@ const transfer = {
  * Makes an offer to a device that this one believes to be away. `answers` are what the service says, one after the
  * other.
  */
-function scene(...answers: (boolean | Error)[]) {
+function scene(...answers: (boolean | Error | Promise<boolean>)[]) {
   const asked: string[] = [];
-  const call = (name: string) => {
+  const phoneIs = (online: boolean) => [{ device_id: 'phone', name: 'Phone', type: null, online, last_seen_at: null }];
+  const call = async (name: string) => {
     asked.push(name);
     const answer = name === 'getPresence' ? answers.shift() : undefined;
-    if (answer instanceof Error) return Promise.reject(answer);
-    return Promise.resolve({ body: { transfer, devices: [{ device_id: 'phone', online: answer === true }] } });
+    if (answer instanceof Error) throw answer;
+    return { body: { transfer, devices: phoneIs((await answer) === true) } };
   };
   const clock = makeManualClock();
   const caller = { call } as unknown as Caller;
@@ -40,6 +41,8 @@ function scene(...answers: (boolean | Error)[]) {
   return {
     asked,
     isThere: () => isThere,
+    accept: () => run.update({ ...transfer, state: 'ACCEPTED' }),
+    hear: (online: boolean) => emitter.emit('presence', phoneIs(online)),
     async pass(ms: number) {
       clock.advance(ms);
       for (let i = 0; i < 10; i += 1) await nextTurn();
@@ -60,3 +63,33 @@ test('a receiver that is away ends the transfer, once the service could be asked
   await pass(10_000);
   expect(asked).toEqual(['getPresence', 'getPresence', 'failTransfer']);
 });
+
+test('a receiver that was there at the end of the wait has come, and may leave for a while', async () => {
+  const { asked, isThere, hear, pass } = scene(true, false);
+  await pass(60_000);
+  await pass(2_000);
+  hear(false);
+  await pass(599_000);
+  expect(asked).toEqual(['getPresence']);
+  expect(isThere()).toBe(true);
+  await pass(1_000);
+  expect(asked).toEqual(['getPresence', 'getPresence', 'failTransfer']);
+});
+
+test.each(['came', 'accepted'])(
+  'a receiver that %s while the service was asked is not called offline by its older answer',
+  async (what) => {
+    let answer: (online: boolean) => void = () => {};
+    const asking = new Promise<boolean>((resolve) => {
+      answer = resolve;
+    });
+    const { asked, hear, accept, pass } = scene(asking);
+    hear(false);
+    await pass(60_000);
+    if (what === 'came') hear(true);
+    else accept();
+    answer(false);
+    await pass(1_000);
+    expect(asked).toEqual(['getPresence']);
+  },
+);
