@@ -112,6 +112,11 @@ async function slimTables() {
       /^export const ERRORS = \{[\s\S]*?^\};\n/m,
       "import { ERRORS } from './tables.js';\nexport { ERRORS };\n",
     ),
+    // Only the service completes rows.
+    'contract/vocabulary/route.js': contract('vocabulary/route').replace(
+      /^import.*\n|^const DEFAULTS = \{[\s\S]*?^\};\n|^export function route\([\s\S]*?^\}\n/gm,
+      '',
+    ),
     'contract/modules/relay.js': contract('modules/relay').replace(
       /^import.*$|^(const params = |export const relay)[\s\S]*$/gm,
       '',

@@ -104,8 +104,8 @@ export class BatonError extends Error {
     super(detail ?? ERRORS[code].title, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.name = 'BatonError';
     this.code = code;
-    const [status, laterStatus] = statusesOf(code);
-    this.status = extras.retryAfterSeconds === undefined ? status : (laterStatus ?? status);
+    const { status, laterStatus = status }: ErrorEntry = ERRORS[code];
+    this.status = extras.retryAfterSeconds === undefined ? status : laterStatus;
     this.extras = extras;
   }
 }

@@ -44,9 +44,9 @@ function textForm({
   return new RegExp(`^[^]{${minLength ?? 0},${maxLength ?? ''}}$`);
 }
 
-/** Returns the given bounds. A missing lower bound before an upper one is null. */
+/** Returns the given bounds. Every integer of a form is at most the largest safe one. */
 function bounds(least: unknown, most: unknown): [] | [number] | [number, number] {
-  if (most === undefined) return least === undefined ? [] : [least as number];
+  if (most === undefined || most === Number.MAX_SAFE_INTEGER) return least === undefined ? [] : [least as number];
   return [(least ?? Number.MIN_SAFE_INTEGER) as number, most as number];
 }
 

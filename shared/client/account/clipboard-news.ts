@@ -32,9 +32,8 @@ export function makeClipboardNews(
     const { content, updated_at, expires_at, source_device_id, source_device_name } = (
       await caller.call('getClipboard')
     ).body;
-    // What the stream told meanwhile is newer than this response.
-    if (heard !== before) return;
-    if (updated_at === null || expires_at === null || updated_at === toldAt) return;
+    // If the stream told a change meanwhile, it is newer than this response.
+    if (heard !== before || updated_at === null || expires_at === null || updated_at === toldAt) return;
     const source = { source_device_id, source_device_name: source_device_name ?? '' };
     onChange({ ...source, updated_at, expires_at, bytes: new Blob([content]).size });
   });

@@ -13,17 +13,13 @@ const CAP_MS = 8_000;
 const ENDED = ['DONE', 'FAILED', 'CANCELLED'];
 export const hasEnded = ({ state }: Pick<Transfer, 'state'>): boolean => ENDED.includes(state);
 
-/** How far a transfer is in its state. A transfer never goes back, but it may change between the active states. */
-function stepOf(transfer: Pick<Transfer, 'state'>): number {
-  if (hasEnded(transfer)) return 3;
-  return transfer.state === 'PENDING' ? 0 : transfer.state === 'ACCEPTED' ? 1 : 2;
-}
+/** The step of a transfer, which never goes back. It may change between the active states. */
+const stepOf = (transfer: Transfer): number =>
+  hasEnded(transfer) ? 3 : transfer.state === 'PENDING' ? 0 : transfer.state === 'ACCEPTED' ? 1 : 2;
 
 /** True if `next` was read before `known`. Its time decides only within a step, because a clock may be set back. */
-function isOlder(next: Transfer, known: Transfer): boolean {
-  const steps = stepOf(next) - stepOf(known);
-  return steps < 0 || (steps === 0 && next.updated_at < known.updated_at);
-}
+const isOlder = (next: Transfer, known: Transfer): boolean =>
+  (stepOf(next) - stepOf(known) || next.updated_at - known.updated_at) < 0;
 
 /** The common part of both sides of a running transfer: its state as last heard, its progress, pausing, waiting, its end. */
 export interface Run {
@@ -77,11 +73,11 @@ export type Side = 'sender' | 'receiver';
 
 /** Returns a credible code: only a receiver rejects, and a device that reports `peer_offline` is not away itself. */
 function codeOf({ state, error, receiver }: Transfer, byOther: boolean): BatonClientError['code'] {
-  const isRejected = state === 'CANCELLED' && error?.by_device_id === receiver.device_id;
-  if (error?.code === 'rejected' && isRejected) return 'rejected';
-  if (error?.code === 'peer_offline' && !byOther) return 'peer_offline';
-  if (error?.code === 'digest_mismatch') return 'digest_mismatch';
-  return state === 'CANCELLED' ? 'cancelled' : 'failed';
+  const code = error?.code;
+  const isCancelled = state === 'CANCELLED';
+  const isRejected = code === 'rejected' && isCancelled && error?.by_device_id === receiver.device_id;
+  if (isRejected || code === 'digest_mismatch' || (code === 'peer_offline' && !byOther)) return code;
+  return isCancelled ? 'cancelled' : 'failed';
 }
 
 function sentenceOf(code: BatonClientError['code'], byOther: boolean): string {
