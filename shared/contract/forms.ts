@@ -41,7 +41,8 @@ function textForm({
 }): Form {
   if (minLength === undefined && maxLength === undefined) return new RegExp(pattern ?? '^');
   if (pattern !== undefined) throw new Error('clients know no text with a pattern and a length');
-  return new RegExp(`^[^]{${minLength ?? 0},${maxLength ?? ''}}$`);
+  // JSON Schema counts characters, not UTF-16 units.
+  return new RegExp(`^[^]{${minLength ?? 0},${maxLength ?? ''}}$`, 'u');
 }
 
 /** Returns the given bounds. Every integer of a form is at most the largest safe one. */

@@ -1,6 +1,8 @@
+import { misfit } from '../../../shared/client/http/misfit.ts';
 import { type Form, formOf } from '../../../shared/contract/forms.ts';
 import { EVENTS } from '../../../shared/contract/events.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
+import { UserId } from '../../../shared/contract/vocabulary/fields.ts';
 import type { Route } from '../../../shared/contract/vocabulary/route.ts';
 
 /* Everything in an answer or an event that a client can make a path of has a pattern or bounds. */
@@ -40,6 +42,12 @@ test('ids, addresses and digests have a pattern, numbers of files their bounds',
   const numbers = all.filter(([path]) => path.endsWith('.index'));
   expect(numbers.length).toBeGreaterThan(5);
   for (const [, form] of numbers) expect(form).toEqual(['i', 0, 999]);
+});
+
+test('the length of a text is counted in characters, as in its schema', () => {
+  const form = formOf(UserId);
+  const fits = (text: string) => misfit(form, text) === null;
+  expect(['😀'.repeat(255), '\n', '😀'.repeat(256), ''].map(fits)).toEqual([true, true, false, false]);
 });
 
 test('paths of the relay are of this service, and of the relay', () => {
