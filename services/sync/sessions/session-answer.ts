@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { IssuedSession } from '../../../shared/contract/modules/broker.ts';
 import { BatonError } from '../../../shared/contract/errors.ts';
-import type { DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
+import { cutText, type DeviceRef } from '../../../shared/contract/vocabulary/fields.ts';
 import type { SessionAnswer } from '../../../shared/contract/modules/sessions.ts';
 
 /** The characters of a cookie's name and value (RFC 6265, section 4.1.1): none that ends a header or an attribute. */
@@ -52,5 +52,5 @@ export const sessionAnswer = (issued: Omit<IssuedSession, 'cookie'>, device: Dev
   persist: issued.persist,
   session_expires_at: issued.expires_at,
   device,
-  user: issued.user,
+  user: { ...issued.user, name: cutText(issued.user.name) },
 });

@@ -37,8 +37,13 @@ export type Scope = Static<typeof Scope>;
 /** The id of an account at the auth broker. */
 export const UserId = Type.String({ minLength: 1, maxLength: 255 });
 
+const TEXT_CHARS = 4_096;
+
 /** Any text for people. A program that shows it has to make it harmless. */
-export const Text = Type.String({ maxLength: 4_096 });
+export const Text = Type.String({ maxLength: TEXT_CHARS });
+
+/** Cuts a text of another service, because clients refuse a response with a longer one. */
+export const cutText = (text: string): string => text.slice(0, TEXT_CHARS).toWellFormed();
 
 /** The name of an installation; by default its public origin. */
 export const ServiceName = Type.String({

@@ -1,6 +1,9 @@
 import type { Caller } from '../../../services/sync/identity/caller.ts';
 import { makeEdgeIdentity } from '../../../services/sync/identity/modes/edge.ts';
+import { misfit } from '../../../shared/client/http/misfit.ts';
+import { formOf } from '../../../shared/contract/forms.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
+import { Text } from '../../../shared/contract/vocabulary/fields.ts';
 import { asHeaderBytes, codeOf, requestWith } from './request.ts';
 
 const SECRET = 'the-first-secret-of-the-edge-0123456789';
@@ -37,6 +40,12 @@ test.each([
   ['empty', [['X-Auth-Meta', ''] as const, ['X-Auth-Name', ''] as const, ['X-Auth-Roles', ''] as const]],
 ])('%s meta, name and roles mean no device, the subject as name, and no roles', async (_, headers) => {
   expect(await alice(...headers)).toMatchObject({ deviceId: null, name: 'alice', roles: [] });
+});
+
+test('a name that is too long for clients is cut', async () => {
+  const { name } = await alice(['X-Auth-Name', `${'a'.repeat(4_095)}${encodeURIComponent('😀')}`]);
+  expect(name).toBe(`${'a'.repeat(4_095)}\uFFFD`);
+  expect(misfit(formOf(Text), name)).toBeNull();
 });
 
 test('devices of two accounts with one id are told apart, also when their requests alternate', async () => {

@@ -1,5 +1,5 @@
 import { BatonError } from '../../../../shared/contract/errors.ts';
-import type { Scope } from '../../../../shared/contract/vocabulary/fields.ts';
+import { cutText, type Scope } from '../../../../shared/contract/vocabulary/fields.ts';
 import { accountOf, type Caller } from '../caller.ts';
 import { isDeviceId } from '../device-id.ts';
 
@@ -29,7 +29,7 @@ function deviceIdOf(meta: string): string | null {
 }
 
 /** Returns the name without control characters, for logs and screens. */
-const nameOf = (name: string, userId: string): string => name.replace(/\p{Cc}/gu, '').trim() || userId;
+const nameOf = (name: string, userId: string): string => cutText(name.replace(/\p{Cc}/gu, '').trim()) || userId;
 
 /**
  * Returns the caller that a trusted party vouches for (CONTRACT.md, "Identity"). A missing value never gives more rights:
