@@ -144,6 +144,28 @@ test('a listing is read to its end, page by page', async () => {
   expect(asked.map(({ url }) => url)).toEqual(['/v1/sessions?subject=ann', '/v1/sessions?subject=ann&cursor=c2']);
 });
 
+describe('a session whose meta is no device id', () => {
+  const { user: _, cookie: __, access_token: ___, expires_in: ____, ...session } = issuedFor(BODY);
+  const listed = (meta: string, label = 'Phone') => ({ ...session, meta, label, last_active_at: 1 });
+
+  test.each(['short', 'with:colon-1', 'a'.repeat(65)])('is left out of the listing: %s', async (meta) => {
+    serve = json(200, { sessions: [listed(meta), listed(''), listed('device-1')], next_cursor: null });
+    expect((await client.list('ann')).map((each) => each.meta)).toEqual(['', 'device-1']);
+  });
+
+  test('is not renewed', async () => {
+    serve = json(200, { ...issuedFor(BODY), meta: 'with:colon-1' });
+    expect(await codeOf(client.rotate(`v1.${SESSION_ID}.s`))).toBe('broker_contract');
+  });
+});
+
+test('a label that is too long for clients is cut', async () => {
+  const { user: _, cookie: __, access_token: ___, expires_in: ____, ...session } = issuedFor(BODY);
+  const label = 'a'.repeat(5_000);
+  serve = json(200, { sessions: [{ ...session, label, last_active_at: 1 }], next_cursor: null });
+  expect((await client.list('ann')).map((each) => each.label)).toEqual([label.slice(0, 4_096)]);
+});
+
 test('a listing without end is given up', async () => {
   serve = json(200, { sessions: [], next_cursor: 'again' });
   expect(await codeOf(client.list('ann'))).toBe('broker_contract');

@@ -8,8 +8,10 @@ import {
   type RevokeSession,
   VerifiedIdentity,
 } from '../../../../shared/contract/modules/broker.ts';
+import { cutText } from '../../../../shared/contract/vocabulary/fields.ts';
 import { BatonError, type ErrorCode, isErrorCode } from '../../../../shared/contract/errors.ts';
 import type { Logger } from 'pino';
+import { isDeviceId } from '../../identity/device-id.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { makeBreaker } from './breaker.ts';
 import { type BrokerCall, type BrokerReply, makeBrokerCall } from './broker-call.ts';
@@ -59,6 +61,13 @@ function refusalOf(operation: Operation, { status, body }: BrokerReply): BatonEr
   if (status >= 500) return new BatonError('broker_unavailable');
   return breach(`The auth broker refused with ${status}`);
 }
+
+/** Returns whether the session is one of this service: without a device, or of a device that could show it here. */
+const isOwn = ({ meta }: Pick<BrokerSession, 'meta'>): boolean => meta === '' || isDeviceId(meta);
+
+/** Returns the sessions that this service can name. One other session must not make the whole list unreadable. */
+const namedOf = (sessions: BrokerSession[]): BrokerSession[] =>
+  sessions.filter(isOwn).map((session) => ({ ...session, label: cutText(session.label) }));
 
 /** Returns the id of the session that a credential belongs to. */
 const sessionOf = (credential: string): string | undefined => credential.split('.')[1];
@@ -185,7 +194,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       return ask(
         'rotate',
         { method: 'POST', path: '/v1/sessions/rotate', body, budgetMs: BUDGET_MS, repeatable: false },
-        (reply) => checked(reply, isIssued, ({ session_id: id }) => sessionOf(credential) === id),
+        (reply) => checked(reply, isIssued, (issued) => sessionOf(credential) === issued.session_id && isOwn(issued)),
       );
     },
 
@@ -203,7 +212,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       });
     },
 
-    /** Resolves to all sessions of a user at this app, also those without a device. */
+    /** Resolves to all sessions of a user at this app, also those without a device, but not those of no valid device. */
     async list(subject: string): Promise<BrokerSession[]> {
       const sessions: BrokerSession[] = [];
       let cursor: string | null = null;
@@ -211,7 +220,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
         const query = new URLSearchParams({ subject, ...(cursor !== null && { cursor }) });
         const call = { method: 'GET', path: `/v1/sessions?${query}`, budgetMs: BUDGET_MS, repeatable: true } as const;
         const listing: BrokerSessions = await ask('list', call, (reply) => checked(reply, isListing, () => true));
-        sessions.push(...listing.sessions);
+        sessions.push(...namedOf(listing.sessions));
         cursor = listing.next_cursor;
         if (cursor === null) return sessions;
       }
