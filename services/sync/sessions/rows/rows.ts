@@ -42,6 +42,22 @@ function makeReported() {
 /** Makes a device name from a label that another service wrote. */
 const nameOf = (label: string, deviceId: string): string => parseDeviceName(label) ?? deviceId.slice(0, 32);
 
+/** Makes the removal of devices whose session is gone. */
+function makeDropping({ devices, removal }: Pick<RowsParts, 'devices' | 'removal'>) {
+  const rowOf = async (account: string, deviceId: string): Promise<DeviceRow | undefined> =>
+    (await devices.rows(account)).find((each) => each.deviceId === deviceId);
+
+  return {
+    rowOf,
+
+    /** Drops a device, unless it has another row by now than the one that was read before. */
+    async drop(account: string, deviceId: string, row: DeviceRow | undefined): Promise<void> {
+      const now = await rowOf(account, deviceId);
+      if ((now && formatRow(now)) === (row && formatRow(row))) await removal.expire(account, deviceId, row);
+    },
+  };
+}
+
 /**
  * Makes the upkeep of device rows, which are a cache of the auth broker's sessions. It writes them with each session,
  * restores lost ones, and removes those whose session the broker no longer has.
@@ -67,12 +83,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
   }
 
   const restoring = makeRowRestoring({ devices, revocations, removal, broker, write });
-
-  /** Drops a row whose session is gone, unless the row has another session by now. */
-  async function drop(account: string, row: DeviceRow): Promise<void> {
-    const now = (await devices.rows(account)).find(({ deviceId }) => deviceId === row.deviceId);
-    if (now && formatRow(now) === formatRow(row)) await removal.expire(account, row.deviceId, row);
-  }
+  const { rowOf, drop } = makeDropping({ devices, removal });
 
   /**
    * Restores missing rows, and removes those without a session. `types`: as for `putBackMissing`. Resolves to whether any
@@ -89,7 +100,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     const youngMs = (await nowMs()) - YOUNG_MS;
     // A row is written after its session and read before the listing, so the listing has the session of each row read.
     const isJudged = (row: DeviceRow) => row.sessionId !== null || row.createdAtMs < youngMs;
-    for (const row of rows) if (!alive.has(row.deviceId) && isJudged(row)) await drop(account, row);
+    for (const row of rows) if (!alive.has(row.deviceId) && isJudged(row)) await drop(account, row.deviceId, row);
     return anyIsBack;
   }
 
@@ -107,7 +118,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
       const account = encodeURIComponent(subject);
       if (deviceId === '' || revocations.isRevoked(account, deviceId)) return;
       if (isReported(id)) return;
-      const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
+      const row = await rowOf(account, deviceId);
       // The device was not signed out: it may sign in again under the same id, and keeps its mailbox.
       if (row?.sessionId === id) await revocations.tell(account, deviceId, 'expired');
     },
@@ -115,15 +126,15 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     /** Handles the due end of a row's session for the sweep of due jobs. Resolves to false if the session goes on. */
     async expire(account: string, job: string): Promise<boolean> {
       const deviceId = job.slice('session:'.length);
-      const row = (await devices.rows(account)).find((each) => each.deviceId === deviceId);
+      const row = await rowOf(account, deviceId);
       const listed = broker === null ? [] : await broker.list(decodeURIComponent(account));
       const session = listed.find(({ meta }) => meta === deviceId);
-      if (row && session && session.expires_at > (await nowMs())) {
+      // The device may have signed in since the row was read.
+      if (session && session.expires_at > (await nowMs())) {
         await write(account, session, 'lost');
         return false;
       }
-      if (row) await drop(account, row);
-      else await removal.expire(account, deviceId);
+      await drop(account, deviceId, row);
       return true;
     },
   };
