@@ -2,7 +2,7 @@ import { type SignedIn, type SignInSite, cookieOf, signedIn, startSignInSite } f
 import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import type { SessionAnswer } from '../../shared/contract/modules/sessions.ts';
-import { approval, ask, denial, poll } from './parties.ts';
+import { approval, ask, type Asked, denial, poll } from './parties.ts';
 
 /* The other direction of signing in by a code: the signed-in device shows it, and the new one scans it. */
 
@@ -29,6 +29,11 @@ const start = (inviteId: unknown, replica = site.two) =>
     ...{ method: 'POST', path: '/api/auth/qr/start' },
     body: { device_name: 'Phone', device_type: 'browser', invite: inviteId },
   });
+
+const denialWithoutCode = ({ requestId }: Asked) => ({
+  ...{ method: 'POST', path: '/api/auth/qr/deny' },
+  body: { request_id: requestId },
+});
 
 test('the inviting device alone hears who scanned its code, and approves it; the new one is signed in', async () => {
   const laptop = await site.signIn();
@@ -83,6 +88,23 @@ test('a request that waits is told again to each stream of the inviting device, 
     expect(stream.events.map(({ name }) => name)).not.toContain('signin:requested');
     await stream.stop();
   }
+});
+
+test.each([
+  ['denied without its code', denialWithoutCode],
+  ['approved', approval],
+])('a request that another account has %s is not told again', async (_, decision) => {
+  const laptop = await site.signIn();
+  const stranger = await site.signIn();
+  const asked = await ask(site.one, { invite: (await invite(laptop)).invite_id });
+  expect((await stranger.ask(site.two, decision(asked))).status).toBe(200);
+  const stream = laptop.listen(site.two);
+  await stream.next('ready');
+  const tablet = await site.signIn(laptop.user);
+  await tablet.ask(site.one, { method: 'POST', path: '/api/message', body: { to: '*', content: 'after' } });
+  await stream.next('message');
+  expect(stream.events.map(({ name }) => name)).not.toContain('signin:requested');
+  await stream.stop();
 });
 
 test('an invite serves one request: of twenty that scan it together one is asked about, the others are told', async () => {

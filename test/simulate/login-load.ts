@@ -171,8 +171,8 @@ export class LoginLoad {
         await wait(random.between(0, DECIDED_WITHIN_MS));
         const fields = state === 'approved' ? approved : {};
         const decision = { operationId: secret(), account: ACCOUNT, countsTries: true, state, fields };
-        const waiter = await this.#at(({ store }) => store.decide(requestId, digest(code), decision));
-        if (waiter !== null && waiter !== '') this.#wake(waiter, 'read');
+        const decided = await this.#at(({ store }) => store.decide(requestId, digest(code), decision));
+        if (decided !== null && decided.waiter !== '') this.#wake(decided.waiter, 'read');
       }),
     );
   }

@@ -14,7 +14,7 @@ export const loginStart = defineScript('login-start', {
     ttlMs: t.number,
     /**
      * Field, value, ...: poll and code (SHA-256 of the secrets), name, type, address, agent, device, id; keys as JSON; owner
-     * (the account, for a device that is already signed in).
+     * (the account, for a device that is already signed in); inviter (the account whose invite was used).
      */
     fields: t.restOfWords,
   },
@@ -69,7 +69,7 @@ export const loginDecide = defineScript('login-decide', {
     /** Field, value, ...: user, account, device and session of the approver, scope, persist, sealed. */
     fields: t.restOfWords,
   },
-  reply: t.variants('outcome', { decided: { waiter: t.text }, limited }),
+  reply: t.variants('outcome', { decided: { waiter: t.text, inviter: t.text }, limited }),
 });
 
 export const loginFinish = defineScript('login-finish', {

@@ -123,7 +123,8 @@ function makeStart({ invites }: SigninParts, write: ReturnType<typeof makeWritin
     const keys = wanted.keys && keptKeys(wanted.keys);
     const account = wanted.invite === undefined ? null : await invites.accountOf(wanted.invite);
     const [type, deviceId] = [wanted.device_type, newDeviceId()];
-    const { code, started } = await write({ name, type, device: deviceId, ...source, ...(keys && { keys }) });
+    const about = { name, type, device: deviceId, ...source, ...(keys && { keys }) };
+    const { code, started } = await write({ ...about, ...(account !== null && { inviter: account }) });
     if (account !== null && wanted.invite !== undefined) {
       await invites.take(account, wanted.invite, {
         request_id: started.request_id,
@@ -165,7 +166,7 @@ export function makeSignin(parts: SigninParts) {
     decision: { operation: Operation; state: 'approved' | 'denied'; fields: Record<string, string> },
   ): Promise<void> {
     const { operation, state, fields } = decision;
-    const waiter = await store.decide(known(requestId), code === undefined ? '' : digest(code), {
+    const { waiter, inviter } = await store.decide(known(requestId), code === undefined ? '' : digest(code), {
       operationId: operation.id,
       account,
       state,
@@ -175,8 +176,9 @@ export function makeSignin(parts: SigninParts) {
     });
     onOutcome(state);
     notify(waiter, 'read');
-    // If this fails, the entry expires with the request. Until then a stream that opens may ask once more.
-    await invites.settle(account, requestId).catch((error: unknown) => onFailure('settle invite', error));
+    // Another account than the one that invited may have decided. If this fails, the entry expires with the request. Until
+    // then a stream that opens may ask once more.
+    await invites.settle(inviter || account, requestId).catch((error: unknown) => onFailure('settle invite', error));
   }
 
   return {

@@ -54,8 +54,15 @@ export function makeLoginStore({ scripts, keys }: Pick<Db, 'scripts' | 'keys'>) 
       return found.outcome === 'limited' ? refuseTries(found) : found;
     },
 
-    /** Decides a request. Resolves to the poll to notify, '' for none. Throws as `read`, and `scope_not_allowed`. */
-    async decide(requestId: string, codeDigest: string, decision: Decision): Promise<string> {
+    /**
+     * Decides a request. Resolves to the poll to notify and the account that invited, '' for none. Throws as `read`, and
+     * `scope_not_allowed`.
+     */
+    async decide(
+      requestId: string,
+      codeDigest: string,
+      decision: Decision,
+    ): Promise<{ waiter: string; inviter: string }> {
       const { operationId, account, countsTries, state, fields } = decision;
       const tries = countsTries ? LIMITS.wrongCodes : 0;
       const done = await decide(keysOf(requestId, account), {
@@ -66,7 +73,7 @@ export function makeLoginStore({ scripts, keys }: Pick<Db, 'scripts' | 'keys'>) 
         decision: state,
         fields: flatOf(fields),
       });
-      return done.outcome === 'limited' ? refuseTries(done) : done.waiter;
+      return done.outcome === 'limited' ? refuseTries(done) : done;
     },
 
     /** Ends a lease. Resolves to false if it was lost meanwhile. */

@@ -1,13 +1,14 @@
 -- Approves or denies a pending login request, once, by compare-and-set. An approval does not extend the request's life.
 -- Keys and arguments: loginDecide in scripts.ts.
 -- uses: clock signin/login
--- RETURNS OK, decided, waiter to notify or '' | OK, limited, ms until the limit ends, ms that the request lives
+-- RETURNS OK, decided, waiter to notify or '', account whose invite was used or ''
+--         | OK, limited, ms until the limit ends, ms that the request lives
 --         | not_found | invalid_request (sealed for a device without keys) | scope_not_allowed | already_decided | login_expired | login_consumed
 local now, login = now_ms(), read_login(keys.login)
 if not login or not is_of_account(login, account) then return { 'not_found' } end
 local refusal = code_digest ~= '' and refuse_code(login, now, code_digest, keys.tries, tries, operation)
 if refusal then return refusal end
-if login.decision == operation then return { 'OK', 'decided', login.waiter or '' } end
+if login.decision == operation then return { 'OK', 'decided', login.waiter or '', login.inviter or '' } end
 local over = ended(keys.login, login, now)
 if over == 'access_denied' then return { 'already_decided' } end
 if over then return { over } end
@@ -25,4 +26,4 @@ if decision == 'denied' then
 else
   redis.call('HSET', keys.login, 'state', 'approved', 'approved_at', int(now), unpack(fields))
 end
-return { 'OK', 'decided', login.waiter or '' }
+return { 'OK', 'decided', login.waiter or '', login.inviter or '' }

@@ -36,9 +36,10 @@ describe('a request is approved', () => {
 
   test('once: the same call again has the first answer, and another is too late', async () => {
     const request = makeRequest(redis);
-    await request.write({ waiter: 'bus:a\np1' });
-    expect(await request.decide()).toMatchObject({ outcome: 'decided', waiter: 'bus:a\np1' });
-    expect(await request.decide()).toMatchObject({ outcome: 'decided', waiter: 'bus:a\np1' });
+    await request.write({ waiter: 'bus:a\np1', inviter: 'ann' });
+    const decided = { outcome: 'decided', waiter: 'bus:a\np1', inviter: 'ann' };
+    expect(await request.decide()).toMatchObject(decided);
+    expect(await request.decide()).toMatchObject(decided);
     await expect(request.decide({ operation: 'op2' })).rejects.toMatchObject({ code: 'already_decided' });
     const late = request.decide({ operation: 'op2', decision: 'denied' });
     await expect(late).rejects.toMatchObject({ code: 'already_decided' });
@@ -109,7 +110,7 @@ describe('a request is denied', () => {
     const request = makeRequest(redis);
     await request.write();
     await request.decide({ decision: 'denied' });
-    expect(await request.decide({ decision: 'denied' })).toMatchObject({ outcome: 'decided', waiter: '' });
+    expect(await request.decide({ decision: 'denied' })).toMatchObject({ outcome: 'decided', waiter: '', inviter: '' });
     await expect(request.decide({ operation: 'op2' })).rejects.toMatchObject({ code: 'already_decided' });
     await expect(request.read()).rejects.toMatchObject({ code: 'already_decided' });
   });
