@@ -22,7 +22,7 @@ afterAll(async () => {
 
 test('an account is erased, and its devices are back when there is space', async () => {
   const laptop = await site.signIn();
-  const phone = await site.signIn(laptop.user, { device_name: 'Phone' });
+  const phone = await site.signIn(laptop.user, { device_name: 'Phone', device_type: 'ios' });
   const message = { method: 'POST', path: '/api/message', body: { to: 'Phone', content: 'private words' } };
   expect((await laptop.ask(site.one, message)).status).toBe(201);
   const used = Number(/used_memory:(\d+)/.exec(await toRedis.info('memory'))?.[1]);
@@ -34,6 +34,6 @@ test('an account is erased, and its devices are back when there is space', async
   await toRedis.config('SET', 'maxmemory', '0');
   expect((await phone.ask(site.two, { path: '/api/message' })).status).toBe(200);
   const { body } = await phone.ask(site.two, { path: '/api/devices' });
-  const names = (body as { devices: { name: string }[] }).devices.map(({ name }) => name);
-  expect(names.sort()).toEqual(['Laptop', 'Phone']);
+  const { devices } = body as { devices: { name: string; type: string }[] };
+  expect(devices.map(({ name, type }) => `${name}: ${type}`).sort()).toEqual(['Laptop: browser', 'Phone: ios']);
 });

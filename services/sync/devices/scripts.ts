@@ -26,6 +26,9 @@ export const deviceAdd = defineScript('device-add', {
   announces: true,
 });
 
+/** The same for a device of an account that was just erased, which took more space than its rows take. */
+export const deviceKeep = { ...deviceAdd, runsWhenFull: true };
+
 export const deviceRemove = defineScript('device-remove', {
   keys: ['devices', 'routes', 'log', 'presence', 'mail', 'inbox', 'due', 'push'],
   args: {

@@ -4,7 +4,7 @@ import type { PushQueue } from '../push/push-queue.ts';
 import type { Db } from '../redis/db.ts';
 import type { PresenceFields } from '../presence/presence-view.ts';
 import type { NewDevice } from './row.ts';
-import { deviceAdd, deviceRemove, deviceRename } from './scripts.ts';
+import { deviceAdd, deviceKeep, deviceRemove, deviceRename } from './scripts.ts';
 
 interface DeviceStoreParts extends Db {
   /** Reads the rows, and what was last announced of them. */
@@ -14,6 +14,7 @@ interface DeviceStoreParts extends Db {
 
 export function makeDeviceStore({ redis, scripts, keys, readPresence, pushQueue }: DeviceStoreParts) {
   const addScript = pushQueue.enqueuing(scripts.define(deviceAdd));
+  const keepScript = scripts.define(deviceKeep);
   const removeScript = scripts.define(deviceRemove);
   const renameScript = scripts.define(deviceRename);
 
@@ -26,16 +27,17 @@ export function makeDeviceStore({ redis, scripts, keys, readPresence, pushQueue 
 
     /** Adds or changes a row, and resolves to it. A taken name gets a suffix. Throws `device_limit`. */
     async add(u: string, { deviceId, name, type, mode, session }: NewDevice): Promise<string> {
-      const { row } = await addScript(keys.inAccount(u), (pushes) => ({
+      const args = {
         device: deviceId,
         wanted: name,
         wantedKind: type,
         mode,
         session: session?.id ?? '',
         sessionEnd: session?.endsAtMs ?? 0,
-        pushes,
-      }));
-      return row;
+      };
+      // A row that is put back pushes nothing.
+      if (mode === 'kept') return (await keepScript(keys.inAccount(u), { ...args, pushes: 'off' })).row;
+      return (await addScript(keys.inAccount(u), (pushes) => ({ ...args, pushes }))).row;
     },
 
     /** Removes a device with its mailbox and registrations; with `row`, only while that is its row. False: it is not. */

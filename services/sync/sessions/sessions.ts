@@ -290,7 +290,7 @@ export function makeSessions(parts: SessionsParts) {
       const listed = await (parts.broker?.list(userId) ?? Promise.resolve([])).catch(() => []);
       if (listed.length === 0) return;
       await rows.reconcile(account, listed, [], types).catch((error: unknown) => {
-        // A full store takes no rows. The next request that needs one restores them.
+        // A full store takes no row of a device that had none. The next request that needs it restores it.
         if (!(error instanceof BatonError && error.code === 'store_full')) throw error;
       });
     },
