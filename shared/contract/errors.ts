@@ -9,7 +9,7 @@ interface ErrorEntry {
   status: number;
   title: string;
   retry: 'never' | 'later' | 'refresh';
-  /** The status where the same request may succeed after its `Retry-After`. */
+  /** The status if the same request may succeed after its `Retry-After`. */
   laterStatus?: number;
 }
 
@@ -39,7 +39,7 @@ export const ERRORS = {
   not_found: entry(404, 'There is no such thing'),
   feature_disabled: entry(404, 'This feature is switched off'),
   method_not_allowed: entry(405, 'The resource does not support this method'),
-  name_taken: entry(409, 'Another device of the account has this name, or one that looks the same'),
+  name_taken: entry(409, 'Another device of the account has this name or one that looks the same'),
   keys_conflict: entry(409, 'The keys of the account have changed: `n` is the ring in force'),
   already_decided: entry(409, 'The sign-in request was already decided'),
   invalid_transition: entry(409, 'The transfer is in another state'),
@@ -54,7 +54,7 @@ export const ERRORS = {
   message_too_large: entry(413, 'The message is too long: send a file'),
   clipboard_too_large: entry(413, 'The text is too long for the clipboard'),
   unsupported_media_type: entry(415, 'This content type is not supported'),
-  range_not_available: { ...entry(416, 'These bytes cannot be had'), laterStatus: 503 },
+  range_not_available: { ...entry(416, 'These bytes are not available'), laterStatus: 503 },
   idempotency_key_reused: entry(422, 'The Idempotency-Key belongs to another request'),
   rate_limited: entry(429, 'Too many requests', 'later'),
   window_full: entry(429, 'The receiver is not reading', 'later'),
@@ -83,7 +83,7 @@ export interface ErrorExtras {
   /** Sent as `Retry-After`; 429 and 503 default to 1. */
   retryAfterSeconds?: number | undefined;
   headers?: Record<string, string>;
-  /** The group that refused, for `rate_limited`, where that is not the group of the route. */
+  /** The group that refused, for `rate_limited`, if it is not the group of the route. */
   rateGroup?: RateGroup;
   /** Further members of the problem document, such as `state` of `invalid_transition`. */
   members?: Record<string, unknown>;

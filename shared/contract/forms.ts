@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
 
 /**
- * The form by which a client checks a response or an event: the schema without its descriptions, short enough for a page to
- * load.
+ * The form with which a client checks a response or an event: the schema without its descriptions, short enough for a page
+ * to load.
  * - `{field: form, 'field?': form}`: an object; other fields are ignored
  * - a regular expression: a text that it matches; `true`: a boolean; a text: exactly this text; null: anything
  * - `['i', least, most]`: an integer; `['a', form, least, most]`: a list; `['n', form]`: that form or null
@@ -83,7 +83,7 @@ function makeForm(schema: TSchema): Form {
 
 const made = new WeakMap<TSchema, Form>();
 
-/** Returns the form of a schema. Where the tables hold forms, as in the build for pages, it returns the form itself. */
+/** Returns the form of a schema. If the tables hold forms, as in the build for pages, it returns the form itself. */
 export function formOf(schema: TSchema): Form {
   if (!made.has(schema)) made.set(schema, makeForm(schema));
   return made.get(schema) as Form;

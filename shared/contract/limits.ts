@@ -39,7 +39,7 @@ export const LIMITS = {
    * Guests together have half of them.
    */
   transferBytes: 8 * 1024 * 1024,
-  /** The bytes that the store keeps for a file beside its place in the list, after the relay has begun with it. */
+  /** The bytes that the store keeps for a file besides its place in the list, once the relay has begun with it. */
   fileBookkeepingBytes: 200,
   /** An ended transfer keeps its list of files, and `sealed`, up to this length as JSON. */
   endedListBytes: 2_048,
@@ -61,7 +61,7 @@ export const LIMITS = {
   fileNamePartBytes: 255,
   /** A whole file name with its folders, in bytes of UTF-8: the path limit of common systems; Windows has a lower one. */
   fileNameBytes: 1_024,
-  /** The decoded bytes that a sender seals beside the files of an offer. */
+  /** The decoded bytes that a sender seals with the files of an offer. */
   sealedBytes: 512 * 1024,
   /** A transfer is gone this long after its last change. */
   transferSeconds: 86_400,
@@ -86,9 +86,9 @@ export const LIMITS = {
 
   /** Longest wait of a poll for an approval. */
   pollMs: 25_000,
-  /** The wrong approval codes of one account for one login request, after which that account is refused for it. */
+  /** After this many wrong approval codes for one login request, the account is refused for it. */
   wrongCodes: 5,
-  /** The addresses that an installation may have beside its public one. */
+  /** The addresses that an installation may have besides its public one. */
   publicOrigins: 80,
   /** A device that signed in by QR and then makes no request for this long is signed out again. */
   claimSeconds: 120,
@@ -116,7 +116,10 @@ export const LIMITS = {
   /** 65,536 control characters are six times as long after JSON has escaped them. */
   clipboardBodyBytes: 512 * 1024,
   transferBodyBytes: 1024 * 1024,
-  /** How long clients wait for an offline receiver, before they try a peer, and for the peer before they use the relay. */
+  /**
+   * How long clients wait for an offline receiver, then before they try a peer, then for the peer before they use the
+   * relay.
+   */
   offlineReceiverMs: 60_000,
   peerDelayMs: 1_200,
   relayFallbackMs: 30_000,
@@ -126,7 +129,7 @@ export const LIMITS = {
   relayTailBytes: 4 * 1024 * 1024,
   /** The files of one account that have bytes in the relay. */
   relayFiles: 8,
-  /** The newest delivered files that the relay keeps beside those, in case their receiver lost them on the way. */
+  /** The newest delivered files that the relay keeps besides those, in case their receiver lost them on the way. */
   relayKeptFiles: 16,
   /** The files of one account that are being read or waited for. */
   relayReads: 32,
@@ -147,7 +150,7 @@ const remembered = (aMinute: number, seconds: number) => (LIMITS.accountRates * 
 
 /**
  * The bytes that one account can take in the store, by the kind of its keys, for all of its devices together. The size of
- * each thing was measured with the longest ids and names, and its number is bounded. The relay's windows come on top.
+ * each thing was measured with the longest ids and names, and its number is bounded. The relay's windows are extra.
  */
 export const ACCOUNT_BYTES = {
   devices: LIMITS.devicesPerAccount * 512,
@@ -161,7 +164,7 @@ export const ACCOUNT_BYTES = {
   /** Three index entries of each transfer: it is pending, and listed for both parties. */
   offers: 3 * LIMITS.transferRecords * 272,
   log: 2 * LIMITS.logBytes,
-  /** As JSON in memory, where the store takes a little more. */
+  /** As JSON in memory, which takes a little more. */
   clipboard: 3 * LIMITS.clipboardBytes,
   /** Rings, the list of guests, and the number before each ring. */
   keys: LIMITS.ringsBytes + 2 * LIMITS.ringBytes + LIMITS.rings * 128,
@@ -171,7 +174,7 @@ export const ACCOUNT_BYTES = {
   operations: remembered(120, 600) * 640 + remembered(60, 600) * 1_024,
   /** The newest device lists of messages to all devices, each with up to 64 devices. */
   targets: LIMITS.targetLists * 7_680,
-  /** A target for each platform of a device. */
+  /** One target for each platform of a device. */
   subscriptions: LIMITS.devicesPerAccount * (2 * LIMITS.pushTokenChars + 2 * LIMITS.pushEndpointChars),
   /** One push is pending for a device for each kind and sender on each of three platforms, with its place in time. */
   pushes: 9 * LIMITS.devicesPerAccount ** 2 * 512,

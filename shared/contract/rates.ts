@@ -3,7 +3,7 @@ import { LIMITS } from './limits.ts';
 interface Rate {
   by: 'address' | 'device' | 'account';
   /**
-   * `store`: on all replicas together, by a script that the request needs anyway (addresses: by a script of their own).
+   * `store`: on all replicas together, in a script that the request needs anyway (for addresses, in a script of their own).
    * `replica`: in the memory of the replica that gets the request, before it calls the store.
    */
   counted: 'store' | 'replica';
@@ -26,7 +26,7 @@ const onReplica = (limit: number, accountLimit: number) =>
   ({ by: 'device', counted: 'replica', limit, windowSeconds: 60, accountLimit }) as const;
 
 /**
- * The rate groups. A route with an identity has one, beside the cost of its identity. `address` groups count a client
+ * The rate groups. A route with an identity has one, besides the cost of its identity. `address` groups count a client
  * address on all replicas together (IPv6 by /56). `device` groups of the store count per device or, without a device, per
  * account. Groups of the replica bound what one account can cost one process; no honest client comes near them.
  */

@@ -43,4 +43,4 @@ export function appsOf(values: Chosen): Apps {
 export const appWarnings = ({ login, forwardAuth }: Apps): string[] =>
   login === forwardAuth
     ? []
-    : [`a login makes sessions of ${login}, and /forward-auth lets in those of ${forwardAuth} alone`];
+    : [`a login makes sessions of ${login}, but /forward-auth lets in only those of ${forwardAuth}`];

@@ -35,7 +35,10 @@ const appToken: Kind<{ app: string; token: string }> = (text) => {
     : { value: { app, token } };
 };
 
-/** Parses an issuer, and keeps the text unchanged: issuers are compared character by character, also a slash at the end. */
+/**
+ * Parses an issuer, and keeps the text unchanged: issuers are compared character by character, including a slash at the
+ * end.
+ */
 const issuer: Kind<string> = (text) => {
   const parsed = httpUrl(text);
   return 'problem' in parsed ? parsed : { value: text };
@@ -43,11 +46,11 @@ const issuer: Kind<string> = (text) => {
 
 const subject = matching(/^[\x21-\x7e]{1,255}$/, 'a user id of visible ASCII characters');
 
-/** Every key that the broker reads. Each can be given as `<KEY>_FILE` instead, the path of a file with its value. */
+/** Every key that the broker reads. Instead of each key, `<KEY>_FILE` can give the path of a file that holds the value. */
 export const SETTINGS = {
   NODE_ENV: setting(oneOf('production', 'development', 'test'), {
     defaultSays: '',
-    meaning: '`production` refuses whatever is only fit for trying it out; else `development`, `test` or nothing.',
+    meaning: '`production` refuses everything that is only fit for trials; otherwise `development`, `test` or nothing.',
   }),
   BROKER_HOST: setting(matching(/^[\w.:-]+$/, 'a host name or an address'), {
     defaultSays: '`127.0.0.1` with `BROKER_DEV_LOGIN`, else `0.0.0.0`',
@@ -56,17 +59,17 @@ export const SETTINGS = {
   BROKER_PORT: setting(integer(1, 65_535), { default: '8090', meaning: 'Port to listen on.' }),
   BROKER_ADMIN_PORT: setting(integer(0, 65_535), {
     default: '9190',
-    meaning: 'Port of health and metrics, not for the public; 0 takes a free one.',
+    meaning: 'Port for health and metrics, not for the public; 0 takes a free one.',
   }),
   BROKER_DRAIN_NOTICE_SECONDS: setting(integer(0, 600), {
     defaultSays: '`10`; 0 with `BROKER_DEV_LOGIN`',
     meaning:
-      'How long a stopping broker goes on taking requests while it says that it is not ready, until every balancer knows; half a second if nobody came for as long before.',
+      'How long a stopping broker still takes requests while it reports that it is not ready, so that every balancer learns it. It is half a second if no request came for as long before the stop.',
   }),
   BROKER_REDIS_URL: setting(redisAddress, {
     defaultSays: 'required',
     meaning:
-      'The store: `redis://host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://host,host,host/master`; of a cluster several comma-separated nodes. User and password may stand before the first host (`user:password@`, percent-encoded), or in the settings below.',
+      'The store: `redis://host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://host,host,host/master`; for a cluster, several comma-separated nodes. User and password may stand before the first host (`user:password@`, percent-encoded), or in the settings below.',
     secret: true,
   }),
   BROKER_REDIS_USERNAME: usernameRow('BROKER_REDIS_URL', 'at the store'),
@@ -80,30 +83,31 @@ export const SETTINGS = {
   BROKER_TOKENS: setting(listOf(appToken), {
     defaultSays: 'required',
     meaning:
-      'Comma-separated `app:token`: who may call `/v1`. An app that occurs twice has two tokens, for changing them.',
+      'Comma-separated `app:token`: the apps that may call `/v1`. An app that is listed twice has two tokens, so that they can be changed.',
     secret: true,
   }),
   BROKER_SECRET: setting(rotatingSecret, {
     defaultSays: 'required in production, else none',
     meaning:
-      'Encrypts the private keys in the store, at least 32 characters, best from a file of mode 0600 (`BROKER_SECRET_FILE`); two comma-separated values while it is being changed, the new one first. Without it they are stored as they are; once there is one they are encrypted.',
+      'The secret that encrypts the private keys in the store: at least 32 characters, best from a file of mode 0600 (`BROKER_SECRET_FILE`); two comma-separated values while it is being changed, the new one first. Without it, the keys are stored unencrypted; once it is set, they are encrypted.',
     secret: true,
   }),
   BROKER_PUBLIC_URL: setting(httpUrl, {
     defaultSays: 'required in production, else `http://localhost:<BROKER_PORT>`',
-    meaning: 'Where browsers reach `/login` and its callback; issuer of the tokens; https makes the cookie `__Host-`.',
+    meaning:
+      'The URL at which browsers reach `/login` and its callback. It is also the issuer of the tokens, and with https the name of the cookie begins with `__Host-`.',
   }),
   BROKER_RETURN_ORIGINS: setting(listOf(origin), {
     defaultSays: 'none',
-    meaning: 'Comma-separated origins to which a login may return, beside its own.',
+    meaning: 'Comma-separated origins to which a login may return, besides its own.',
   }),
   BROKER_LOGIN_APP: setting(matching(new RegExp(`^${APP_NAME}$`), 'an app of BROKER_TOKENS'), {
     defaultSays: 'the app of `BROKER_FORWARD_AUTH_APP`',
-    meaning: 'Whose sessions a login makes.',
+    meaning: 'The app whose sessions a login makes.',
   }),
   BROKER_FORWARD_AUTH_APP: setting(matching(new RegExp(`^${APP_NAME}$`), 'an app of BROKER_TOKENS'), {
     defaultSays: '`BROKER_LOGIN_APP`, else the only app of `BROKER_TOKENS`, else `baton` when it is one of them',
-    meaning: 'Whose sessions `/forward-auth` lets in. Sessions of every other app are nobody there.',
+    meaning: 'The app whose sessions `/forward-auth` lets in. It treats a session of any other app as none.',
   }),
   BROKER_REFUSED_SUBJECTS: setting(listOf(subject), {
     defaultSays: 'none',
@@ -132,15 +136,15 @@ export const SETTINGS = {
   }),
   BROKER_GRACE_SECONDS: setting(seconds(3_600), {
     default: String(BROKER_LIMITS.graceSeconds),
-    meaning: 'How long the secret before goes on working after the first use of the new one.',
+    meaning: 'How long the earlier secret of a session still works after the first use of the new one.',
   }),
   BROKER_KEY_SECONDS: setting(seconds(366 * 86_400), {
     default: String(30 * 86_400),
-    meaning: 'How long one key signs.',
+    meaning: 'How long each key signs.',
   }),
   BROKER_KEY_OVERLAP_SECONDS: setting(seconds(30 * 86_400), {
     default: '3600',
-    meaning: 'How long a key is published before it signs and after it signed.',
+    meaning: 'How long a key is published before it begins to sign, and after it has stopped.',
   }),
   BROKER_LOG_LEVEL: setting(oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), {
     default: 'info',

@@ -3,7 +3,7 @@ import type { RedisAddress } from '../../../shared/service-kit/config/redis.ts';
 import type { Config } from './config.ts';
 import type { Key } from './settings.ts';
 
-/** Settings that all replicas on one Redis must have alike, as text. None of them is secret. */
+/** Settings that must be the same on all replicas of one Redis, as text. None of them is secret. */
 export type AgreedSettings = Readonly<Partial<Record<Key, string>>>;
 
 /**

@@ -24,18 +24,18 @@ export interface Config {
     readonly corsOrigins: readonly string[];
     /** The name of this installation. */
     readonly serviceId: string;
-    /** Host names that requests may ask for; null: any. */
+    /** Host names that requests may use; null allows any. */
     readonly allowedHosts: readonly string[] | null;
     readonly trustedProxies: readonly string[];
     /** 0: rate limits are off. */
     readonly rateLimitScale: number;
-    /** Null: the default, for internet addresses only. 0: any number. */
+    /** Null means the default, which is only for internet addresses. 0 means any number. */
     readonly connectionsPerAddress: number | null;
     /** Connections of all peers together that the limit of open files allows. */
     readonly maxConnections: number;
   };
   readonly identity: IdentityConfig;
-  /** Null where nobody signs in, with identity `dev`. */
+  /** Null if nobody signs in, with identity `dev`. */
   readonly broker: {
     readonly url: string;
     /** Empty: no token is sent. */
@@ -43,7 +43,7 @@ export interface Config {
     readonly app: string;
   } | null;
   readonly signin: {
-    /** Where a browser logs in; null where nobody does. */
+    /** The URL at which a browser logs in; null if nobody does. */
     readonly loginUrl: string | null;
     readonly qrEnabled: boolean;
     readonly requestSeconds: number;
@@ -155,7 +155,7 @@ function descriptorLimitOfProcess(): number {
   }
 }
 
-/** A tenth, and 64 more, is left for requests, connections to the store, and files. */
+/** Leaves a tenth, and 64 more, for requests, connections to the store, and files. */
 const streamsWithin = (descriptorLimit: number): number => Math.max(1, Math.floor(descriptorLimit * 0.9) - 64);
 
 /** Measured with one replica in `npm run test:storm`, in 414 MiB. */
@@ -221,7 +221,7 @@ function brokerOf(values: Values): Config['broker'] {
   return { url, token: token ?? '', app };
 }
 
-/** Default notice. It is 0 where streams end at once, because the replica is then meant to end at once too. */
+/** Default notice. It is 0 if streams end at once, because the replica is then meant to end at once too. */
 const NOTICE_SECONDS = 10;
 
 function drainOf(values: Values): Config['drain'] {

@@ -34,8 +34,8 @@ export function checkProduction(values: Values, report: (key: Key, message: stri
 }
 
 /**
- * Returns warnings about settings with which the process still starts. A replica speaks no TLS, so a proxy stands before it
- * where its address is https.
+ * Returns warnings about settings with which the process still starts. A replica speaks no TLS, so if its address is https,
+ * it has a proxy in front.
  */
 export function exposureWarnings(values: Values): string[] {
   const { APP_IDENTITY: mode, APP_TRUSTED_PROXIES: proxies, APP_PUBLIC_URL: url, NODE_ENV: env } = values;
@@ -44,9 +44,9 @@ export function exposureWarnings(values: Values): string[] {
 }
 
 /**
- * Returns the host names that requests may ask for, in addition to those of loopback; null: any. A page of another site
- * can point its own name to this machine (DNS rebinding), and is then same-origin with whatever listens here. Where
- * anybody on this machine is let in, only the name of the host gives such a page away.
+ * Returns the host names that requests may use, besides those of loopback; null allows any. A page of another site can
+ * point its own name to this machine (DNS rebinding), and is then same-origin with whatever listens here. If anybody on
+ * this machine is let in, only the name of the host gives such a page away.
  */
 export function allowedHostsOf(
   { APP_IDENTITY: mode, NODE_ENV: env }: Values,

@@ -7,7 +7,7 @@ import { checkSubject, checkVapidKey, isUnreal, type VapidKey } from '../push/se
 
 export interface PushConfig {
   readonly enabled: boolean;
-  /** Empty where the keys are made on the first start and kept in the store. */
+  /** Empty if the keys are made on the first start and kept in the store. */
   readonly vapidKeys: readonly VapidKey[];
   /** Null: no web push. */
   readonly vapidSubject: string | null;
@@ -18,7 +18,7 @@ export interface PushConfig {
   readonly concurrency: number;
 }
 
-/** The contact of a trial installation, where nobody must be reached. Apple demands a page that exists. */
+/** The contact of a trial installation, which push services need not reach. Apple demands a page that exists. */
 const DEVELOPMENT_SUBJECT = 'https://www.rfc-editor.org/rfc/rfc8292';
 
 /** Returns the id that subscriptions are stored with, so that the key can be rotated. */
@@ -105,7 +105,7 @@ export function checkPush(
   const withApns = APNS.some(given);
   const demanded = production && values.APP_PUSH_ENABLED === true && !withApns && !values.APP_FCM_SERVICE_ACCOUNT;
   for (const key of VAPID) {
-    // Outside of production a default subject is used, because nobody must be reached there.
+    // Outside of production a default subject is used, because push services need not reach anybody there.
     if (given(key) || (key === 'APP_VAPID_SUBJECT' && !production)) continue;
     if (withKeys) report(key, 'is required with the other keys of VAPID');
     else if (demanded) report(key, 'is required in production with APP_PUSH_ENABLED=true');
@@ -114,7 +114,7 @@ export function checkPush(
   if (!areVapidPairs(values)) report('APP_VAPID_PUBLIC_KEY', 'must belong to APP_VAPID_PRIVATE_KEY, each in its place');
   if (!production) return;
   for (const key of ['APP_FCM_URL', 'APP_APNS_URL'] as const) {
-    if (values[key] !== null) report(key, 'must not be set in production: it is for trying things out');
+    if (values[key] !== null) report(key, 'must not be set in production: it is for trials');
   }
 }
 
@@ -126,7 +126,9 @@ export function pushWarnings({ enabled, vapidSubject: contact, fcm, apns }: Push
     warnings.push('Devices without a stream are not woken: push has no keys (APP_VAPID_*, APP_FCM_*, APP_APNS_*)');
   }
   if (contact !== null && isUnreal(contact)) {
-    warnings.push('APP_VAPID_SUBJECT is nobody: Apple refuses pushes whose contact is of a local or an example domain');
+    warnings.push(
+      'APP_VAPID_SUBJECT reaches nobody: Apple refuses pushes whose contact is in a local or an example domain',
+    );
   }
   return warnings;
 }

@@ -15,7 +15,7 @@ export const BROKER_LIMITS = {
   accessTokenSeconds: 300,
   /** The time between `iat` and `exp` of an identity assertion that an edge accepts. */
   assertionSeconds: 60,
-  /** The lifetime of a session without device, which a login makes and nobody renews. */
+  /** The lifetime of a session without a device, which a login makes and nobody renews. */
   loginSessionSeconds: 600,
   /** How long the earlier secret still works after the first use of the new one. */
   graceSeconds: 60,
@@ -31,7 +31,7 @@ const SessionMeta = Type.String({ pattern: '^[\\x21-\\x7e]{1,128}$' });
 /** An id that only the broker interprets, and part of a credential. Not a secret. */
 const SessionId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,128}$' });
 
-/** The device's name, as people read it in a list. */
+/** The device's name as people read it in a list. */
 const Label = Type.String({ pattern: '^\\P{Cc}{1,64}$' });
 
 export const Persist = Type.Enum(['once', 'persist'], { description: '`once` is never renewed.' });
@@ -48,7 +48,7 @@ export const MintSession = Type.Object({
   persist: Persist,
   ttl_seconds: Type.Integer({ minimum: 1, maximum: BROKER_LIMITS.sessionSeconds }),
   sliding: Type.Boolean({
-    description: 'Each rotation sets the end to now + `ttl_seconds`; without effect on `once`.',
+    description: 'Each rotation sets the end to now + `ttl_seconds`; it has no effect on `once`.',
   }),
   device_type: DeviceType,
   caller_tier: Scope,
@@ -72,7 +72,7 @@ export const IssuedSession = Type.Object({
     max_age_seconds: orNull(Type.Integer({ minimum: 1 })),
   }),
   access_token: Type.String(),
-  expires_in: Type.Integer({ minimum: 1, description: 'Seconds that the access token lives.' }),
+  expires_in: Type.Integer({ minimum: 1, description: 'Seconds for which the access token is valid.' }),
   user: Type.Object({ user_id: Subject, name: Type.String() }),
 });
 export type IssuedSession = Static<typeof IssuedSession>;
@@ -92,7 +92,7 @@ export type RevokeSession = Static<typeof RevokeSession>;
 
 export const BrokerSession = Type.Object({
   session_id: SessionId,
-  meta: Type.String({ description: 'Empty for a session without device.' }),
+  meta: Type.String({ description: 'Empty for a session without a device.' }),
   label: Type.String(),
   scope: Scope,
   tier: Scope,
@@ -133,7 +133,7 @@ export type VerifiedIdentity = Static<typeof VerifiedIdentity>;
 export const EndedSession = Type.Object({ session_id: SessionId, subject: Subject, meta: Type.String() });
 export type EndedSession = Static<typeof EndedSession>;
 
-/** Every row needs the service's `Authorization: Bearer` and `X-Broker-App`; identity headers play no part. */
+/** Every route needs the service's `Authorization: Bearer` and `X-Broker-App`. It ignores identity headers. */
 export const brokerRoutes = {
   mintSession: route({
     method: 'POST',
@@ -176,7 +176,7 @@ export const brokerRoutes = {
   listSessions: route({
     method: 'GET',
     path: '/v1/sessions',
-    summary: "The user's sessions of the calling app",
+    summary: "List the user's sessions with the calling app",
     identity: 'public',
     query: Type.Object({
       subject: Subject,
@@ -188,7 +188,7 @@ export const brokerRoutes = {
   verifySession: route({
     method: 'POST',
     path: '/v1/verify',
-    summary: 'Whose credential or access token this is',
+    summary: 'Tell who a credential or access token belongs to',
     identity: 'public',
     body: VerifySession,
     answers: { 200: VerifiedIdentity },

@@ -8,8 +8,8 @@ import { route } from '../vocabulary/route.ts';
 
 /** The clipboard. When it is empty, `content` is `""` and the rest null. */
 export const ClipboardEntry = Type.Object({
-  content: Type.String({ description: 'Empty where it is sealed.' }),
-  sealed: Type.Optional(Type.String({ description: 'Base64url, which only devices can open.' })),
+  content: Type.String({ description: 'Empty if the content is sealed.' }),
+  sealed: Type.Optional(Type.String({ description: 'Base64url. Only devices can open it.' })),
   content_type: orNull(Type.Literal('text/plain')),
   source_device_id: orNull(DeviceId),
   source_device_name: orNull(Type.String()),
@@ -18,8 +18,8 @@ export const ClipboardEntry = Type.Object({
 });
 export type ClipboardEntry = Static<typeof ClipboardEntry>;
 
-/** Any text. A type that is not plain is refused with a code of its own. */
-export const ClipboardType = Type.String({ description: 'Plain text is all that is kept.' });
+/** Any text. A type other than plain text is refused with a code of its own. */
+export const ClipboardType = Type.String({ description: 'Only plain text is kept.' });
 
 export const SetClipboard = Type.Object(
   {
@@ -43,7 +43,10 @@ export const clipboardRoutes = {
     path: '/api/clipboard',
     summary: 'Replace the clipboard',
     headers: {
-      'X-Device-Name': { description: 'Shown as the name of the writer, instead of its own.', schema: DeviceNameInput },
+      'X-Device-Name': {
+        description: 'Shown as the name of the writer, instead of its own name.',
+        schema: DeviceNameInput,
+      },
     },
     rate: 'clipboard',
     body: SetClipboard,

@@ -20,7 +20,7 @@ export const documentRoutes = {
   getReferenceFile: route({
     method: 'GET',
     path: '/reference/{file}',
-    summary: 'A script, style or picture of that page, under a name that changes with what is in it',
+    summary: 'A script, style or picture of that page, under a name that changes with its content',
     identity: 'public',
     params: Type.Object({ file: Type.String({ pattern: '^[a-z0-9.-]{1,80}$', examples: ['start-0a1b2c3d4e5f.js'] }) }),
     notFound: 'The page has no such file',
@@ -38,7 +38,7 @@ export const documentRoutes = {
   getLink: route({
     method: 'GET',
     path: '/link',
-    summary: 'The web app: where the QR code of a new device leads. It asks whether that device may come in',
+    summary: 'The web app, opened by the QR code of a new device. It asks whether to let that device in',
     identity: 'public',
     answers: { 200: 'text/html' },
     answerHeaders: { 200: ['Cache-Control'] },
@@ -46,7 +46,7 @@ export const documentRoutes = {
   getJoin: route({
     method: 'GET',
     path: '/join',
-    summary: 'The web app: where the invite of a device leads',
+    summary: 'The web app, opened by the invite of a device',
     identity: 'public',
     answers: { 200: 'text/html' },
     answerHeaders: { 200: ['Cache-Control'] },
@@ -54,7 +54,7 @@ export const documentRoutes = {
   getAppFile: route({
     method: 'GET',
     path: '/assets/{file}',
-    summary: 'A script, style or picture of the web app, under a name that changes with what is in it',
+    summary: 'A script, style or picture of the web app, under a name that changes with its content',
     identity: 'public',
     params: Type.Object({
       file: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$', examples: ['index-Ab12Cd34.js'] }),
@@ -66,7 +66,7 @@ export const documentRoutes = {
   getWorker: route({
     method: 'GET',
     path: '/sw.js',
-    summary: 'The service worker of the web app: what it shows without network, and its notifications',
+    summary: 'The service worker of the web app, for its notifications and for what it shows without a network',
     identity: 'public',
     answers: { 200: 'text/javascript' },
     answerHeaders: { 200: ['Cache-Control'] },
@@ -74,7 +74,7 @@ export const documentRoutes = {
   openShare: route({
     method: 'GET',
     path: '/share',
-    summary: 'To the web app: where the share sheet of a system leads',
+    summary: 'Go to the web app from the share sheet of a system',
     identity: 'public',
     answers: { 303: null },
     answerHeaders: { 303: ['Location'] },
@@ -82,7 +82,7 @@ export const documentRoutes = {
   postShare: route({
     method: 'POST',
     path: '/share',
-    summary: 'To the web app, without what was shared: its service worker takes that before the service is asked',
+    summary: 'Go to the web app without what was shared, which its service worker takes before the service is asked',
     identity: 'public',
     // A share sheet sends `Origin: null`. The body is not read, and nothing changes.
     sameOrigin: false,
@@ -92,7 +92,7 @@ export const documentRoutes = {
   getIcon: route({
     method: 'GET',
     path: '/favicon.ico',
-    summary: 'What browsers show beside the title',
+    summary: 'The icon that browsers show beside the title',
     identity: 'public',
     answers: { 200: 'image/x-icon' },
     answerHeaders: { 200: ['Cache-Control'] },

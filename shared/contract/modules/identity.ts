@@ -30,9 +30,9 @@ export const Me = Type.Object({
     qr: Type.Boolean(),
     web_push: Type.Boolean(),
     native_push: Type.Boolean(),
-    sealed: Type.Optional(Type.Boolean({ description: 'It keeps rings, and passes on what devices seal.' })),
+    sealed: Type.Optional(Type.Boolean({ description: 'The service keeps rings, and passes on what devices seal.' })),
     relay_preferred: Type.Optional(
-      Type.Boolean({ description: 'A sealed transfer may take the relay where that is measured faster.' }),
+      Type.Boolean({ description: 'A sealed transfer may take the relay if the client measures that it is faster.' }),
     ),
   }),
 });

@@ -52,7 +52,7 @@ export type Ring = Static<typeof Ring>;
 /** The bytes of the list of guests as JSON. */
 export const GuestList = Type.Object({
   n: Integer,
-  /** One more than that of the list that it replaces, at the same ring. Devices never go back to a lower one. */
+  /** One more than the number of the list that it replaces, at the same ring. Devices never go back to a lower one. */
   number: Type.Optional(Integer),
   guests: Type.Array(Type.Object({ device_id: MemberId, ...DeviceKeys.properties, until: UnixMs }), {
     maxItems: LIMITS.guests,
@@ -110,7 +110,7 @@ export const keysRoutes = {
   getKeys: route({
     method: 'GET',
     path: '/api/keys',
-    summary: `The rings of the account after one that is known, ${LIMITS.ringsPerPage} at most, and its guests`,
+    summary: `The rings of the account after a known one, at most ${LIMITS.ringsPerPage}, and its guests`,
     device: 'required',
     rate: 'keys_read',
     notFound: NO_KEYS,
@@ -119,7 +119,7 @@ export const keysRoutes = {
         Type.Integer({
           minimum: 0,
           maximum: Number.MAX_SAFE_INTEGER,
-          description: 'The newest ring that the caller has; 0, the default, for none.',
+          description: 'The number of the newest ring that the caller has. 0, the default, means none.',
         }),
       ),
     }),
@@ -127,7 +127,8 @@ export const keysRoutes = {
       200: Type.Object({
         rings: Type.Array(Signed, {
           maxItems: LIMITS.ringsPerPage,
-          description: 'In order. Only the newest are kept, so the first may be a later one than was asked for.',
+          description:
+            'In order. Only the newest rings are kept, so the first may be a later one than the caller asked for.',
         }),
         n: RingNumber,
         guests: orNull(Signed),
@@ -165,7 +166,7 @@ export const keysRoutes = {
     headers: {
       'If-Match': {
         description:
-          'The SHA-256 of the bytes of the list that is replaced, as base64url in quotation marks; `""` for none. Without it whatever list there is is replaced.',
+          'The SHA-256 of the bytes of the list that is replaced, as base64url in quotation marks; `""` for none. Without it, any list is replaced.',
         schema: Type.String({ pattern: '^"([A-Za-z0-9_-]{43})?"$' }),
       },
     },
@@ -178,7 +179,7 @@ export const keysRoutes = {
   deleteKeys: route({
     method: 'DELETE',
     path: '/api/keys',
-    summary: 'Remove all rings: at once when a member signs it, else a day after it was announced',
+    summary: 'Remove all rings: at once if a member signs the request, else a day after the announcement',
     cors: false,
     scope: 'full',
     device: 'required',
@@ -191,7 +192,7 @@ export const keysRoutes = {
   keepKeys: route({
     method: 'POST',
     path: '/api/keys/keep',
-    summary: 'Cancel what was announced: a member objects',
+    summary: 'Cancel an announced deletion, because a member objects',
     cors: false,
     scope: 'full',
     device: 'required',
@@ -206,7 +207,7 @@ export const keysRoutes = {
 export const keysEvents = {
   keys: event({
     summary:
-      'The rings or guests of the account changed, or their deletion was announced or cancelled: fetch them. `n` 0: there are none any more',
+      'The rings or guests of the account changed, or their deletion was announced or cancelled: fetch them. With `n` 0 there are none any more',
     data: Type.Object({ n: RingNumber }),
     id: 'always',
   }),

@@ -17,7 +17,7 @@ export const targetFields = {
       minLength: 1,
       maxLength: LIMITS.deviceNameChars,
       description:
-        'Device name: the exact one, else the one that differs only by case or spaces. 409 `name_taken` where several do.',
+        'Device name: the exact one, else the one that differs only by case or spaces. If several do, the answer is 409 `name_taken`.',
     }),
   ),
   to_device_id: Type.Optional(DeviceId),
@@ -34,7 +34,7 @@ export const SendMessage = Type.Object(
   },
   {
     allOf: [TARGET_RULE, CONTENT_RULE],
-    description: '`to: "*"` sends to all other devices of the account. The content is plain, or sealed.',
+    description: '`to: "*"` sends to all other devices of the account. The content is either plain or sealed.',
     examples: [{ to: 'Phone', content: 'On my way' }],
   },
 );
@@ -43,8 +43,8 @@ export type SendMessage = Static<typeof SendMessage>;
 const MessageTarget = Type.Object({
   device_id: orNull(DeviceId),
   name: DeviceName,
-  online: Type.Boolean({ description: 'Has a live stream at this moment.' }),
-  pushed: Type.Boolean({ description: 'A push is queued.' }),
+  online: Type.Boolean({ description: 'Whether the device has a live stream at this moment.' }),
+  pushed: Type.Boolean({ description: 'Whether a push is queued.' }),
   error: Type.Optional(Type.Literal('mailbox_full')),
 });
 export type MessageTarget = Static<typeof MessageTarget>;
@@ -60,8 +60,8 @@ export const Message = Type.Object({
   message_id: Uuid,
   from_device_id: orNull(DeviceId),
   from_name: Type.String(),
-  content: Type.String({ description: 'Empty where it is sealed.', examples: ['On my way'] }),
-  sealed: Type.Optional(Type.String({ description: 'Base64url, which only devices can open.' })),
+  content: Type.String({ description: 'Empty if the message is sealed.', examples: ['On my way'] }),
+  sealed: Type.Optional(Type.String({ description: 'Base64url. Only devices can open it.' })),
   created_at: UnixMs,
   redelivered: Type.Boolean(),
 });
@@ -101,7 +101,7 @@ export const messageRoutes = {
 export const messageEvents = {
   message: event({
     summary:
-      'A message for this device. Repeated with `redelivered` after each `ready` until it is acknowledged; then without id.',
+      'A message for this device. Until it is acknowledged, it is repeated after each `ready`, with `redelivered` and without an id.',
     data: Message,
     id: 'sometimes',
   }),

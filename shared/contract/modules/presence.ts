@@ -21,7 +21,7 @@ export const presenceRoutes = {
   getPresence: route({
     method: 'GET',
     path: '/api/hub/presence',
-    summary: 'Who of the account is online',
+    summary: 'The devices of the account and whether they are online',
     rate: 'read',
     answers: { 200: Presence },
   }),
@@ -30,7 +30,7 @@ export const presenceRoutes = {
 export const presenceEvents = {
   presence: event({
     summary:
-      'The whole account, on every connect of a device and every change. Drop an older version than one already seen.',
+      'The presence of the whole account, sent when a device connects and at every change. Drop a version that is older than one already seen.',
     data: Presence,
     id: 'never',
   }),

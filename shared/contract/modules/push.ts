@@ -11,7 +11,7 @@ export type NativePlatform = (typeof NATIVE_PLATFORMS)[number];
 export const PUSH_PLATFORMS = ['web', ...NATIVE_PLATFORMS] as const;
 export type PushPlatform = (typeof PUSH_PLATFORMS)[number];
 
-/** What a web push may contain beside number and kind: nothing, the sender, or the text as well. */
+/** What a web push may contain besides number and kind: nothing, the sender, or also the text. */
 export const PREVIEWS = ['none', 'sender', 'full'] as const;
 export type Preview = (typeof PREVIEWS)[number];
 
@@ -28,7 +28,7 @@ export const SubscribePush = Type.Object({
   vapid_key_id: Type.Optional(
     Type.String({
       maxLength: 64,
-      description: 'Of the key that the subscription was made with; without it the present one.',
+      description: 'The id of the key that the subscription was made with. The default is the present key.',
     }),
   ),
 });
@@ -40,10 +40,12 @@ export const RegisterNativePush = Type.Object({
     minLength: 1,
     maxLength: LIMITS.pushTokenChars,
     pattern: '^[A-Za-z0-9_:.-]+$',
-    description: 'As the platform gave it; of APNs in hexadecimal.',
+    description: 'As the platform gave it; for APNs, in hexadecimal.',
   }),
   environment: Type.Optional(
-    Type.Enum(['production', 'sandbox'], { description: 'Of APNs: where Apple gave the token. Default `production`.' }),
+    Type.Enum(['production', 'sandbox'], {
+      description: 'Only for APNs: the environment in which Apple gave the token. Default `production`.',
+    }),
   ),
 });
 export type RegisterNativePush = Static<typeof RegisterNativePush>;
@@ -56,7 +58,7 @@ export const PushSubscription = Type.Object({
   device_id: DeviceId,
   platform: Platform,
   state: Type.Enum(['active', 'suspended'], {
-    description: '`suspended`: the push service refused us lately; subscribing again is worth a try.',
+    description: '`suspended`: the push service refused pushes lately; subscribing again may help.',
   }),
   created_at: UnixMs,
   last_ok_at: orNull(UnixMs),
@@ -70,7 +72,7 @@ export const pushRoutes = {
   getPushConfig: route({
     method: 'GET',
     path: '/api/push/config',
-    summary: 'What a device needs to subscribe to pushes',
+    summary: 'The values that a device needs to subscribe to pushes',
     device: 'required',
     rate: 'read',
     answers: {
@@ -105,7 +107,7 @@ export const pushRoutes = {
   listPushSubscriptions: route({
     method: 'GET',
     path: '/api/push/subscriptions',
-    summary: "The account's subscriptions; a guest's own",
+    summary: 'The subscriptions of the account; for a guest, only its own',
     device: 'required',
     rate: 'read',
     answers: { 200: Type.Object({ subscriptions: Type.Array(PushSubscription) }) },
@@ -114,7 +116,7 @@ export const pushRoutes = {
   removePushSubscription: route({
     method: 'DELETE',
     path: '/api/push/subscriptions/{subscription_id}',
-    summary: 'Remove a subscription of the account; a guest only its own',
+    summary: 'Remove a subscription of the account; a guest can remove only its own',
     device: 'required',
     rate: 'removal',
     notFound: 'The account has no such push subscription',

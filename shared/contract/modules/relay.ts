@@ -38,7 +38,7 @@ export const relayRoutes = {
   headUpload: route({
     ...shared,
     method: 'HEAD',
-    summary: 'How far the upload of a file got, for its sender',
+    summary: 'For the sender: how far the upload of a file has come',
     answers: { 204: null },
     answerHeaders: { 204: [...progress, 'Upload-Length'] },
     errors: [...refusals, 'upload_gone'],
@@ -46,7 +46,7 @@ export const relayRoutes = {
   appendUpload: route({
     ...shared,
     method: 'PATCH',
-    summary: 'Appends bytes to the upload of a file: a piece, or all that is left of it in one request',
+    summary: 'Append bytes to the upload of a file: a piece of it, or all the rest in one request',
     headers: {
       'Upload-Offset': {
         description: 'Where these bytes begin.',
@@ -54,7 +54,7 @@ export const relayRoutes = {
         schema: Type.Integer({ minimum: 0, maximum: LIMITS.fileBytes }),
       },
       'Upload-Complete': {
-        description: '`?1`: they end with the last byte of the file. Without it `?0`.',
+        description: '`?1`: they end with the last byte of the file. The default is `?0`.',
         schema: Type.Enum(['?0', '?1']),
       },
       'Upload-Draft-Interop-Version': {
@@ -75,8 +75,8 @@ export const relayRoutes = {
   download: route({
     ...shared,
     method: 'GET',
-    summary: 'The bytes of a file as its sender sends them, for its receiver',
-    headers: { Range: { description: '`bytes=N-`, to go on behind what has come. Several ranges are ignored.' } },
+    summary: 'For the receiver: the bytes of a file while its sender sends them',
+    headers: { Range: { description: '`bytes=N-` resumes at byte N. Several ranges are ignored.' } },
     answers: { 200: 'application/octet-stream', 206: 'application/octet-stream' },
     answerHeaders: {
       200: [...draft, 'Accept-Ranges', 'Content-Disposition'],
@@ -90,7 +90,8 @@ export const relayRoutes = {
     ...shared,
     method: 'POST',
     path: `${path}/ack`,
-    summary: 'The receiver has safely stored the file up to here: drives progress and frees what is kept for resuming',
+    summary:
+      'Report that the receiver has safely stored the file up to here, which drives progress and frees what is kept for resuming',
     body: Type.Object({
       received_bytes: Type.Integer({
         minimum: 0,
@@ -105,7 +106,7 @@ export const relayRoutes = {
 
 export const relayEvents = {
   'relay:rewind': event({
-    summary: 'The upload of a file goes on from an earlier offset at a new URL; for the sender',
+    summary: 'For the sender: the upload of a file goes on from an earlier offset at a new URL',
     data: Type.Object({
       transfer_id: Uuid,
       index: FileIndex,

@@ -60,7 +60,7 @@ export const DeviceSession = Type.Object({
 export type DeviceSession = Static<typeof DeviceSession>;
 
 const ofBroker = ['broker_unavailable', 'broker_contract'] as const;
-/** Any text. Where it is not a device, there is nothing to remove. */
+/** Any text. If it names no device, there is nothing to remove. */
 const params = Type.Object({ device_id: Type.String() });
 
 /** Makes the route that removes a device by its id, under either of its two paths. */
@@ -68,7 +68,7 @@ const removing = <const P extends string>(path: P) =>
   route({
     method: 'DELETE',
     path,
-    summary: 'Sign a device out and remove it, with everything that waits for it',
+    summary: 'Sign out and remove a device, with everything that waits for it',
     scope: 'own',
     endsSession: true,
     rate: 'removal',
@@ -145,7 +145,7 @@ export const sessionRoutes = {
   removeOtherSessions: route({
     method: 'DELETE',
     path: '/api/auth/sessions',
-    summary: "Sign out everything but the caller's own session",
+    summary: "End all sessions except the caller's own",
     scope: 'full',
     rate: 'auth',
     answers: { 200: Type.Object({ revoked: Type.Integer({ minimum: 0 }) }) },
@@ -155,7 +155,7 @@ export const sessionRoutes = {
     method: 'DELETE',
     path: '/api/me/data',
     summary:
-      'Remove everything that is kept of the account; sessions stay. With keys: at once when a member signs it, else a day after it was announced',
+      'Remove everything that the service keeps of the account, but not its sessions. For an account with keys: at once if a member signs the request, else a day after the announcement',
     cors: false,
     scope: 'full',
     rate: 'erase',
@@ -166,7 +166,7 @@ export const sessionRoutes = {
   }),
 };
 
-/** Why a session is over. */
+/** Why a session ended. */
 export const REVOKED_REASONS = ['revoked', 'logout', 'expired'] as const;
 export type RevokedReason = (typeof REVOKED_REASONS)[number];
 
@@ -179,7 +179,7 @@ export const sessionEvents = {
     summary: 'A device was signed out and removed, or its session expired',
     data: Type.Object({
       device_id: DeviceId,
-      // A replica of the version before does not say why.
+      // A replica of the previous version does not say why.
       reason: Type.Optional(Type.Enum([...REMOVED_REASONS])),
     }),
     id: 'always',

@@ -13,7 +13,7 @@ export const SendSignal = Type.Object(
   { ...targetFields, transfer_id: Type.Optional(Uuid), kind: SignalKind, payload: Payload },
   {
     ...TARGET_RULE,
-    description: 'With `transfer_id` only between the two parties of that transfer.',
+    description: 'With `transfer_id`, only the two parties of that transfer may signal each other.',
     examples: [{ to: 'Phone', kind: 'offer', payload: { type: 'offer', sdp: 'v=0' } }],
   },
 );
@@ -35,7 +35,9 @@ export const signalRoutes = {
     rate: 'signal',
     notFound: 'The account has no such device, or no such transfer',
     body: SendSignal,
-    answers: { 202: Type.Object({ delivered: Type.Boolean({ description: 'The device has a live stream.' }) }) },
+    answers: {
+      202: Type.Object({ delivered: Type.Boolean({ description: 'Whether the device has a live stream.' }) }),
+    },
     errors: ['not_found', 'name_taken', 'not_a_party', 'body_too_large'],
   }),
   getIceServers: route({
@@ -50,7 +52,7 @@ export const signalRoutes = {
 
 export const signalEvents = {
   signal: event({
-    summary: 'A WebRTC signal of another device; not replayed when older than 60 s',
+    summary: 'A WebRTC signal from another device. It is not replayed when it is older than 60 s',
     data: Type.Object({
       from_device_id: DeviceId,
       from_name: Type.String(),

@@ -38,7 +38,9 @@ const Asking = {
   device_id: DeviceId,
   keys: Type.Optional(DeviceKeys),
   relink: Type.Optional(
-    Type.Boolean({ description: 'The device is signed in already and asks for keys; its scope and lifetime stay.' }),
+    Type.Boolean({
+      description: 'The device is already signed in and asks for keys. Its scope and lifetime stay the same.',
+    }),
   ),
 };
 
@@ -56,18 +58,19 @@ const StartedLogin = Type.Object({
 export const LoginRequestView = Type.Object({
   ...Asking,
   age_seconds: Type.Integer({ minimum: 0 }),
-  allowed_scopes: Type.Array(Scope, { description: 'With `relink` the scope that the device has.' }),
+  allowed_scopes: Type.Array(Scope, { description: 'With `relink`, the scope that the device has.' }),
   allowed_persist: Type.Array(Persist, {
-    description: 'What the caller may grant: a `once` session only `once`. With `relink` what the device has.',
+    description:
+      'What the caller may grant; a `once` session may grant only `once`. With `relink`, what the device has.',
   }),
 });
 export type LoginRequestView = Static<typeof LoginRequestView>;
 
-/** The same text for a request that never existed, is long over, or was named with the wrong secret or code. */
+/** The text is the same for a request that never existed, is long over, or was named with the wrong secret or code. */
 const notFound = 'There is no such sign-in request, or this is not its secret or code';
 
-/** The same text for an invite that never existed, was used, or is over. */
-const NO_INVITE = 'There is no such invite, or it was used, or its time is over';
+/** The text is the same for an invite that never existed, was used, or has expired. */
+const NO_INVITE = 'There is no such invite, or it was used or has expired';
 
 const ended = ['not_found', 'access_denied', 'login_expired', 'login_consumed', 'already_decided'] as const;
 
@@ -75,7 +78,7 @@ export const signinRoutes = {
   startLogin: route({
     method: 'POST',
     path: '/api/auth/qr/start',
-    summary: 'Ask to be signed in: the answer has what to show as a QR code, and the secret to poll with',
+    summary: 'Ask to be signed in. The answer has the text to show as a QR code, and the secret to poll with',
     identity: 'public',
     rate: 'qr_start',
     notFound: NO_INVITE,
@@ -92,7 +95,7 @@ export const signinRoutes = {
     method: 'POST',
     path: '/api/auth/qr/relink',
     summary:
-      'Ask, as a device that is signed in, for keys: a request for the own device. When it is consumed, the session is rotated in place, and scope and lifetime stay',
+      'Ask for keys, as a device that is already signed in. When the request is consumed, the session is rotated in place; its scope and lifetime stay the same',
     cors: false,
     device: 'required',
     rate: 'qr_start',
@@ -103,7 +106,7 @@ export const signinRoutes = {
   inviteLogin: route({
     method: 'POST',
     path: '/api/auth/qr/invite',
-    summary: 'Invite a new device: this one shows a code, and hears `signin:requested` when a device has scanned it',
+    summary: 'Invite a new device. The caller shows a code, and gets `signin:requested` when a device has scanned it',
     scope: 'full',
     device: 'required',
     rate: 'qr_invite',
@@ -120,14 +123,13 @@ export const signinRoutes = {
     method: 'GET',
     getOnly: true,
     path: '/api/auth/qr/status',
-    summary:
-      'Wait for the approval, with X-Poll-Secret. The first answer after it carries the session, and no later one',
+    summary: 'Wait for the approval, with X-Poll-Secret. Only the first answer after it carries the session',
     identity: 'public',
     rate: 'auth',
     notFound,
     headers: {
       'X-Poll-Secret': {
-        description: 'The `poll_secret` that the request began with.',
+        description: 'The `poll_secret` from the start of the request.',
         required: true,
         schema: PollSecret,
       },
@@ -142,7 +144,7 @@ export const signinRoutes = {
           status: Type.Literal('approved'),
           sealed: Type.Optional(
             Type.String({
-              description: 'What the approver sealed for this device; handed over with the session, once.',
+              description: 'What the approver sealed for this device. It is handed over once, with the session.',
             }),
           ),
         }),
@@ -159,7 +161,7 @@ export const signinRoutes = {
   readLogin: route({
     method: 'GET',
     path: '/api/auth/qr/request',
-    summary: 'What is asked for, to be shown to whoever is to approve it',
+    summary: 'The details of a sign-in request, to be shown to the user who decides',
     scope: 'full',
     rate: 'auth',
     notFound,
@@ -170,7 +172,7 @@ export const signinRoutes = {
   approveLogin: route({
     method: 'POST',
     path: '/api/auth/qr/approve',
-    summary: 'Let the device in that asked',
+    summary: 'Approve the request of a device',
     cors: false,
     scope: 'full',
     rate: 'auth',
@@ -185,7 +187,7 @@ export const signinRoutes = {
   denyLogin: route({
     method: 'POST',
     path: '/api/auth/qr/deny',
-    summary: 'Keep the device out that asked',
+    summary: 'Deny the request of a device',
     rate: 'auth',
     notFound,
     body: Type.Object({ request_id: Named, approval_code: Type.Optional(Named) }),
@@ -195,7 +197,7 @@ export const signinRoutes = {
   openLink: route({
     method: 'GET',
     path: '/link/plain',
-    summary: 'A page without script that asks whether the other device may come in',
+    summary: 'A page without script that asks whether to let the other device in',
     loginRedirect: true,
     rate: 'link',
     query: Type.Object({ r: Type.Optional(Named), c: Type.Optional(Named) }),
@@ -207,7 +209,7 @@ export const signinRoutes = {
   decideLink: route({
     method: 'POST',
     path: '/link',
-    summary: 'The form of that page',
+    summary: 'Submit the form of that page',
     loginRedirect: true,
     rate: 'link',
     body: Type.Object({
@@ -231,7 +233,7 @@ export const signinRoutes = {
 export const signinEvents = {
   'signin:requested': event({
     summary:
-      'A new device has scanned the invite of this one and asks to be let in; told again after each `ready` while nobody has decided',
+      'A new device has scanned the invite of this one and asks to be let in. The event is repeated after each `ready` until somebody decides',
     data: SigninRequested,
     id: 'never',
   }),

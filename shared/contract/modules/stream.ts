@@ -4,7 +4,7 @@ import { DeviceRef, orNull, UnixMs } from '../vocabulary/fields.ts';
 import { Presence } from './presence.ts';
 import { route } from '../vocabulary/route.ts';
 
-/** Why a stream starts at the present end instead of where the client was. */
+/** Why a stream starts at the present end of the log instead of where the client was. */
 export const RESET_REASONS = ['new', 'expired', 'gap', 'store_lost'] as const;
 export type ResetReason = (typeof RESET_REASONS)[number];
 
@@ -31,12 +31,14 @@ export const streamRoutes = {
     sameOrigin: true,
     rate: 'stream',
     query: Type.Object({
-      last_event_id: Type.Optional(Type.String({ maxLength: 4_096, description: 'As the header Last-Event-ID.' })),
+      last_event_id: Type.Optional(
+        Type.String({ maxLength: 4_096, description: 'The same as the header Last-Event-ID.' }),
+      ),
       name: Type.Optional(
         Type.String({
           maxLength: 1_024,
           description:
-            'The name of a caller without a device, by the rules of device names. It is ignored for other callers.',
+            'The name of a caller without a device, which follows the rules of device names. For other callers it is ignored.',
           examples: ['Kitchen'],
         }),
       ),
@@ -49,24 +51,24 @@ export const streamRoutes = {
 export const streamEvents = {
   ready: event({
     summary:
-      'First on every stream, and again when the position was lost. `resumed: false`: fetch your state again; it then carries the new position as id.',
+      'The first event on every stream; repeated when the position was lost. With `resumed: false`, fetch your state again; the event then carries the new position as its id.',
     data: Ready,
     id: 'sometimes',
   }),
   reconnect: event({
-    summary: 'The stream ends now; connect again after `retry_ms`. After `superseded` do not connect by yourself.',
+    summary: 'The stream ends now; connect again after `retry_ms`. After `superseded`, do not reconnect automatically.',
     data: Type.Object({ reason: Type.Enum([...RECONNECT_REASONS]), retry_ms: Type.Integer() }),
     id: 'never',
   }),
   degraded: event({
-    summary: 'The store is away: nothing is delivered until `restored`',
+    summary: 'The store is unreachable: nothing is delivered until `restored`',
     data: Type.Object({ reason: Type.Literal('store') }),
     id: 'never',
   }),
   restored: event({ summary: 'The store is back', data: Type.Object({ reason: Type.Literal('store') }), id: 'never' }),
   ping: event({
     summary:
-      'For a heartbeat nothing was written, or nothing that said how far the stream has come. The id is the position up to which it was served.',
+      'Sent when nothing was written for the time of a heartbeat, or nothing that said how far the stream has come. The id is the position up to which the stream was served.',
     data: Type.Object({}),
     id: 'always',
   }),

@@ -48,7 +48,7 @@ const Bytes = Type.Integer({ minimum: 0, maximum: LIMITS.fileBytes });
  * anyway.
  */
 export const FileName = Type.String({
-  description: 'Relative path: `/` between folder parts, at most 255 bytes a part and 1,024 in all.',
+  description: 'Relative path: `/` between folder parts, at most 255 bytes for each part and 1,024 in all.',
   examples: ['photos/beach.jpg'],
 });
 
@@ -86,7 +86,7 @@ export const Transfer = Type.Object({
       }),
       {
         description:
-          'Left out of events, lists and answers of actions when there are more than 16: `GET /api/transfer/{transfer_id}` has them. After the end of a transfer a long list is cut to the first files, with cut names; `file_count` says how many there were.',
+          'Omitted from events, lists and answers of actions when there are more than 16: `GET /api/transfer/{transfer_id}` has them. After the end of a transfer, a long list is cut to the first files, and their names are cut; `file_count` says how many files there were.',
       },
     ),
   ),
@@ -95,7 +95,7 @@ export const Transfer = Type.Object({
   sealed: orNull(
     Type.String({
       description:
-        'What the sender sealed: whole in `GET /api/transfer/{transfer_id}` until the transfer ends, everywhere else and after that an empty text. Null: nothing was.',
+        'What the sender sealed. `GET /api/transfer/{transfer_id}` has all of it until the transfer ends; everywhere else, and after the end, this is an empty text. Null means that nothing was sealed.',
     }),
   ),
   progress: Type.Object({ sent_bytes: Bytes, received_bytes: Bytes }),
@@ -104,7 +104,7 @@ export const Transfer = Type.Object({
       { code: Type.String(), detail: orNull(Type.String()), by_device_id: orNull(DeviceId) },
       {
         description:
-          '`by_device_id`: the party that ended it; null: the service. What one party says is its word alone.',
+          '`by_device_id` is the party that ended the transfer; null means the service. The service does not check what a party says.',
       },
     ),
   ),
@@ -147,7 +147,7 @@ const Ended = Type.Object({
       minLength: 1,
       maxLength: 64,
       pattern: `^(?!(?:${OWN_WORDS.join('|')})$)[\\x20-\\x7e]+$`,
-      description: `Becomes \`error.code\`; not ${OWN_WORDS.map((word) => `\`${word}\``).join(', ')}, which the service says.`,
+      description: `Becomes \`error.code\`. It must not be ${OWN_WORDS.map((word) => `\`${word}\``).join(', ')}, which only the service says.`,
     }),
   ),
 });
@@ -186,7 +186,7 @@ export const transferRoutes = {
   listTransfers: route({
     method: 'GET',
     path: '/api/transfer',
-    summary: "The caller's transfers, newest first; a page may be short or empty: go on while there is a cursor",
+    summary: "The caller's transfers, newest first. A page may be short or empty: go on while there is a cursor",
     device: 'required',
     rate: 'read',
     query: Type.Object({
@@ -207,22 +207,22 @@ export const transferRoutes = {
     answers,
     errors: ['not_found', 'not_a_party'],
   }),
-  acceptTransfer: act('accept', 'The receiver takes it'),
-  rejectTransfer: act('reject', 'The receiver does not want it'),
-  p2pTransfer: act('p2p', 'The data channel between the two is open'),
-  relayTransfer: act('relay', 'The sender goes by the relay'),
-  completeTransfer: act('complete', 'The receiver has stored every byte'),
-  failTransfer: { ...act('fail', 'It cannot go on'), body: Ended, bodyOptional: true },
-  cancelTransfer: { ...act('cancel', 'One of the two does not want it any more'), body: Ended, bodyOptional: true },
+  acceptTransfer: act('accept', 'Accept a transfer, as its receiver'),
+  rejectTransfer: act('reject', 'Reject a transfer, as its receiver'),
+  p2pTransfer: act('p2p', 'Report that the data channel between the two parties is open'),
+  relayTransfer: act('relay', 'Switch to the relay, as the sender'),
+  completeTransfer: act('complete', 'Report that the receiver has stored every byte'),
+  failTransfer: { ...act('fail', 'End a transfer that cannot go on'), body: Ended, bodyOptional: true },
+  cancelTransfer: { ...act('cancel', 'Cancel a transfer, as either party'), body: Ended, bodyOptional: true },
   phaseTransfer: {
-    ...act('phase', 'What one side is doing; forwarded at most 4 times a second, never logged'),
+    ...act('phase', 'Report what one side is doing; forwarded at most 4 times a second, never logged'),
     rate: 'transfer_phase' as const,
     body: Type.Object({
       phase: TransferPhase,
       progress: Type.Optional(
         Type.Object(
           { sent_bytes: Type.Optional(Bytes), received_bytes: Type.Optional(Bytes) },
-          { description: 'The sender tells `sent_bytes`, the receiver `received_bytes`, at most the total.' },
+          { description: 'The sender reports `sent_bytes`, the receiver `received_bytes`; each is at most the total.' },
         ),
       ),
     }),
@@ -231,12 +231,12 @@ export const transferRoutes = {
 
 export const transferEvents = {
   'transfer:incoming': event({
-    summary: 'A transfer for this device; again after each `ready` while it is not accepted, then without id',
+    summary: 'A transfer for this device. Until it is accepted, it is repeated after each `ready`, without an id',
     data: Type.Object({ transfer: Transfer, redelivered: Type.Boolean() }),
     id: 'sometimes',
   }),
   'transfer:updated': event({
-    summary: 'A transfer of this device changed; without id for phase and progress alone',
+    summary: 'A transfer of this device changed. If only phase or progress changed, the event has no id',
     data: Type.Object({ transfer: Transfer }),
     id: 'sometimes',
   }),

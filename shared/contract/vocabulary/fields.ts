@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { LIMITS } from '../limits.ts';
 
-/** Device types. The native ones can only be approved with full scope. */
+/** Device types. Native ones can be approved only with full scope. */
 export const DEVICE_TYPES = ['browser', 'macos', 'windows', 'linux', 'ios', 'shortcut'] as const;
 
 export const DeviceType = Type.Enum([...DEVICE_TYPES], { description: 'Kind of client installation.' });

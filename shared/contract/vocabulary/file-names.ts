@@ -6,7 +6,7 @@ import { LIMITS } from '../limits.ts';
  */
 export const HOSTILE_CHARACTERS = /[\p{Cc}\p{Bidi_Control}]/u;
 
-/** Plain ASCII names. Only their parts need a check, because each character is a byte. */
+/** Plain ASCII names without a backslash. Only the parts of such a name need a check, because each character is a byte. */
 const PLAIN = /^[ -[\]-~]*$/;
 
 /** Returns why a text is not the name of a file (contract, "Transfers"), or null. */

@@ -27,15 +27,15 @@ export interface Route {
   /** `required` refuses a session without a device; `optional` gives such a caller its account-wide part. */
   device: 'required' | 'optional';
   /**
-   * True for a page, or its form: a caller without a session is redirected to the login and back, instead of refused. With a
-   * form only a caller that prefers pages to problem documents.
+   * True for a page or its form: a caller without a session is not refused, but redirected to the login and back. For a
+   * form, this applies only to a caller that prefers pages to problem documents.
    */
   loginRedirect: boolean;
   /** `full` refuses guests; `own` lets a guest act on the `device_id` in the path when it is its own. */
   scope: 'any' | 'full' | 'own';
   /**
    * True: ends the caller's own session, or that of the device in the path. An access token that has not expired is enough,
-   * also while the auth broker cannot tell whether its session is still live.
+   * even while the auth broker cannot tell whether its session is still live.
    */
   endsSession: boolean;
   /**
@@ -49,7 +49,7 @@ export interface Route {
   /** Whether `Idempotency-Key` is honoured. */
   idempotent: boolean;
   params: TObject | null;
-  /** Headers that the route reads beside those of its kind. The handler checks them. */
+  /** Headers that the route reads besides those of its kind. The handler checks them. */
   headers: Readonly<Record<string, HeaderField>>;
   query: TObject | null;
   body: TSchema | null;
@@ -64,9 +64,9 @@ export interface Route {
   bytesType: `${string}/${string}` | null;
   /** Status -> body. `null`: no body. A media type: a body of that type instead of JSON. */
   answers: Readonly<Record<number, TSchema | null | `${string}/${string}`>>;
-  /** Status -> headers of such a response, beside those that every route of its kind sends. */
+  /** Status -> headers of such a response, besides those that every route of its kind sends. */
   answerHeaders: Readonly<Record<number, readonly AnswerHeader[]>>;
-  /** The text of a 404, the same for every error in the name; null: the title of the registry. */
+  /** The text of a 404, which is the same whatever is wrong with the name. Null means the title of the registry. */
   notFound: string | null;
   /** The codes beyond those that every route of its kind can return. */
   errors: readonly ErrorCode[];

@@ -19,7 +19,7 @@ const grouped = (number: number): string => String(number).replace(/\B(?=(\d{3})
 /** Any text. The rules of each module refuse text that is not base64url, or too long, with codes of their own. */
 const sealed = (most: number) =>
   Type.String({
-    description: `Base64url without padding, at most ${grouped(most)} bytes once it is decoded. Only devices can open it.`,
+    description: `Base64url without padding, at most ${grouped(most)} bytes when decoded. Only devices can open it.`,
   });
 
 export const SealedMessage = sealed(LIMITS.sealedMessageBytes);

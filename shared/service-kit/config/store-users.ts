@@ -12,14 +12,14 @@ import { setting } from './setting.ts';
 export const usernameRow = (url: string, whose: string) =>
   setting(matching(/^\S{1,255}$/, '1 to 255 characters without spaces'), {
     defaultSays: `what \`${url}\` says`,
-    meaning: `User ${whose}; goes before one in \`${url}\`. A file is read again for each connection.`,
+    meaning: `User ${whose}; takes precedence over one in \`${url}\`. A file is read again for each connection.`,
   });
 
 /** Makes the row of a password. */
 export const passwordRow = (url: string, whose: string) =>
   setting(anyText, {
     defaultSays: `what \`${url}\` says`,
-    meaning: `Password ${whose}, as it is, without percent-encoding; goes before one in \`${url}\`. A file is read again for each connection.`,
+    meaning: `Password ${whose}, without percent-encoding; takes precedence over one in \`${url}\`. A file is read again for each connection.`,
     secret: true,
   });
 
