@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { usageError } from './failure.ts';
 import { rendered } from './output.ts';
 
-/** Asks on the terminal; `no` unless the answer begins with y. Throws where nobody can be asked. */
+/** Asks on the terminal; `no` unless the answer begins with y. Throws if nobody can be asked. */
 export async function askYesNo(question: string, signal: AbortSignal): Promise<boolean> {
   if (!process.stdin.isTTY) throw usageError('There is no terminal to ask on: say --yes.');
   const lines = createInterface({ input: process.stdin, output: process.stderr });

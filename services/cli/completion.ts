@@ -9,7 +9,7 @@ const longOf = (command: Command): string[] =>
 /** The options and commands that take the name of a device. */
 const NAMING_OPTIONS = ['--to', '--from'];
 const NAMING_COMMANDS = ['rename', 'remove', 'message'];
-/** The command that lists names. It gives none where nobody is signed in, or the service cannot be reached. */
+/** The command that lists names. It gives none if nobody is signed in, or the service cannot be reached. */
 const NAMES = 'baton devices --names 2>/dev/null';
 
 function forBash(program: Command): string {

@@ -2,7 +2,7 @@ import type { ConfirmGrant } from '../../shared/client/sealing.ts';
 import { askYesNo } from './ask.ts';
 import { CliError, EXIT } from './failure.ts';
 
-/** The code of the error where the user says that the two devices show different digits. */
+/** The code of the error if the user says that the two devices show different digits. */
 export const DIGITS_DIFFER = 'digits_differ';
 
 /** Asks the user to compare the digits before the keys are kept. Undefined: there is no terminal to ask on. */

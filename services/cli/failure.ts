@@ -116,7 +116,7 @@ export async function asApprover<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Returns when to retry, where the service says so. */
+/** Returns when to retry, if the service says so. */
 const againIn = ({ status, retryAfterMs }: BatonClientError): string =>
   status === 429 && retryAfterMs !== null ? ` Try again in ${durationOf(Math.ceil(retryAfterMs / 1_000))}.` : '';
 

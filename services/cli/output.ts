@@ -46,7 +46,7 @@ const inQuotes = (name: string, most: number): string => {
 
 const PLAIN_DEVICE = /^[\p{L}\p{N}][\p{L}\p{N} ._'()-]{0,39}$/u;
 
-/** Shows the name of a device, in quotes where it could look like a name and the beginning of a text. */
+/** Shows the name of a device, in quotes if it could look like a name and the beginning of a text. */
 export const deviceNameOf = (name: string): string => (PLAIN_DEVICE.test(name) ? name : inQuotes(name, 64));
 
 /** Words of letters and a few signs. No sentence of this program has only these, except the number of further names. */
@@ -54,7 +54,7 @@ const PLAIN_FILE = /^[\p{L}\p{N}\p{M}._()+@#~/-]+(?: [\p{L}\p{N}\p{M}._()+@#~/-]
 /** A number and a word of any script, because letters of several scripts look like those of `more` and `files`. */
 const LIKE_A_NUMBER = /\p{N} \p{L}/u;
 
-/** Shows the name of a file, in quotes where it could look like this program's own words about files. `most`: letters. */
+/** Shows the name of a file, in quotes if it could look like this program's own words about files. `most`: letters. */
 export const fileNameOf = (name: string, most: number = Number.POSITIVE_INFINITY): string =>
   PLAIN_FILE.test(name) && !LIKE_A_NUMBER.test(name) && name.length <= most ? name : inQuotes(name, most);
 
@@ -130,7 +130,7 @@ export function tableOf(rows: readonly (readonly string[])[], columns: number = 
 
 const style = (open: number, close: number) => (text: string) => `${STYLE}${open}m${text}${STYLE}${close}m`;
 
-/** The styles that `rendered` turns into colours, where the terminal supports them. */
+/** The styles that `rendered` turns into colours if the terminal supports them. */
 export const colours = { bold: style(1, 22), dim: style(2, 22), green: style(32, 39), cyan: style(36, 39) };
 
 /** Makes text ready for the terminal: harmless, with this program's own styles. */

@@ -11,11 +11,11 @@ import type { Output } from './output.ts';
 import type { Settings } from './settings.ts';
 import { forgetWithoutKeys, isKnownWithoutKeys, noteWithoutKeys } from './without-keys.ts';
 
-/* The code that encrypts is loaded only where this device has keys, or gets some. A device without keys works without it. */
+/* The code that encrypts is loaded only if this device has keys, or gets some. A device without keys works without it. */
 
 const FILES = ['keys.json', 'grant.json'];
 
-/** The part of a command's context that belongs to this device alone. */
+/** The part of a command's context that belongs only to this device. */
 interface Own {
   readonly settings: Settings;
   readonly session: SessionStore;
@@ -73,7 +73,7 @@ export interface Keyed {
   readonly keyring: Keyring;
 }
 
-/** Tells whether this device has the key of the account. A guest has keys of its own alone. */
+/** Tells whether this device has the key of the account. A guest has only its own keys. */
 export const isMember = ({ keyring: { ring, device_id: own } }: Pick<Keyed, 'keyring'>): boolean =>
   ring.body.members.some(({ device_id }) => device_id === own);
 
@@ -86,15 +86,15 @@ async function keyedBy(context: Told, url: string, read: 'current' | 'known'): P
 }
 
 /**
- * Returns the ring as the service has it now; null where this device has no keys in its account. Tells the user where the keys
+ * Returns the ring as the service has it now; null if this device has no keys in its account. Tells the user if the keys
  * are about to be removed.
  */
 export const keyedAt = (context: Told, url: string): Promise<Keyed | null> => keyedBy(context, url, 'current');
 
-/** Does so where devices disagree too, for a command that removes one of them or links it again. */
+/** Does so even if devices disagree, for a command that removes one of them or links it again. */
 export const keyedToMend = (context: Told, url: string): Promise<Keyed | null> => keyedBy(context, url, 'known');
 
-/** Throws `digits_not_compared` where an approval is kept: its user does not know yet whose account this is. */
+/** Throws `digits_not_compared` if an approval is kept: its user does not know yet whose account this is. */
 export async function checkCompared(context: Told, url: string): Promise<void> {
   if (existsSync(join(context.settings.folder, 'grant.json'))) await keyedToMend(context, url);
 }
@@ -112,7 +112,7 @@ async function keepWithout(context: Own, deviceId: string): Promise<void> {
 }
 
 /**
- * Returns how a device without keys in its account lost them; null where it never had any. The service is asked once whether
+ * Returns how a device without keys in its account lost them; null if it never had any. The service is asked once whether
  * the account names this device among those with keys. Without its answer the error is that of the request.
  */
 export async function howKeysWereLost(context: Own, url: string): Promise<string | null> {
@@ -150,7 +150,7 @@ export async function expectsEncryption(context: Own, url: string, keyed: Keyed 
 }
 
 /**
- * Returns the ring for content that this device sends; null where it never had keys. Throws `keys_lost` where its keys are
+ * Returns the ring for content that this device sends; null if it never had keys. Throws `keys_lost` if its keys are
  * gone or belong to an earlier sign-in, because the user expects encryption.
  */
 export async function keyedToSend(context: Told, url: string): Promise<Keyed | null> {
@@ -163,8 +163,9 @@ export async function keyedToSend(context: Told, url: string): Promise<Keyed | n
 }
 
 /**
- * Keeps with the keys which devices a connected command hears were removed or have logged out: neither it nor a later command
- * seals for them. Returns the end of what is under way. A device whose session expired keeps its place.
+ * Notes with the keys the devices that, as a connected command hears, were removed or have logged out: neither this nor a
+ * later command seals for them. Returns a promise for the end of what is under way. A device whose session expired keeps
+ * its place.
  */
 export function noteRemovals(context: Own, baton: BatonClient, url: string): () => Promise<void> {
   let noted = Promise.resolve();
@@ -202,7 +203,7 @@ export function followAnnounced(context: Told, baton: BatonClient, url: string):
   return () => ends.abort();
 }
 
-/** Returns the ring as the service has it now. Throws `unkeyed` where this device has no keys. */
+/** Returns the ring as the service has it now. Throws `unkeyed` if this device has no keys. */
 export async function keyedOnly(context: Told, url: string, read = keyedAt): Promise<Keyed> {
   const keyed = await read(context, url);
   if (keyed !== null) return keyed;
@@ -216,7 +217,7 @@ export async function fingerprintOf(own: { enc: string; sig: string }): Promise<
   return (hex.match(/.{4}/g) ?? []).join(' ');
 }
 
-/** Removes the keys of this device, because whoever has them can act as this device. */
+/** Removes the keys of this device, because anybody who has them can act as this device. */
 export async function removeKeys(context: Pick<Own, 'settings'>): Promise<void> {
   await forgetWithoutKeys(context.settings);
   if (!hasFiles(context) && !existsSync(join(context.settings.folder, 'asking-keys.json'))) return;

@@ -9,7 +9,7 @@ export interface Settings {
   /** The platform's folder for configuration, or `BATON_CONFIG_DIR`. */
   readonly folder: string;
   readonly sessionPath: string;
-  /** `BATON_URL`; null where it is not set. */
+  /** `BATON_URL`; null if it is not set. */
   readonly givenUrl: string | null;
   /** The address of the last `login`; null before it. */
   readonly keptUrl: string | null;
@@ -29,7 +29,7 @@ export function serviceAddress(text: string): string | null {
 }
 
 /**
- * Reads `BATON_URL`; null where it is not set. Throws a usage error, which does not repeat the value, because it may contain
+ * Reads `BATON_URL`; null if it is not set. Throws a usage error, which does not repeat the value, because it may contain
  * a password.
  */
 function readGivenUrl(): string | null {

@@ -5,7 +5,7 @@ import { removeKeys } from './sealing.ts';
 /** The errors of a `BATON_URL` that belongs to another service, or is no address. */
 const NOTHING_SENT = ['other_service', 'plain_http', 'invalid_request'];
 
-/** Ends the session; on this device also when the service cannot be told. */
+/** Ends the session; on this device even if the service cannot be told. */
 export async function endSession(context: Context): Promise<void> {
   const { session, signal } = context;
   try {

@@ -6,7 +6,7 @@ import { expectsEncryption, type Keyed, keyedAt, LEFT, LOCK, NOT_ENCRYPTED } fro
 
 /** A received message as it is shown. */
 interface Shown {
-  /** The line of JSON: `content` is null where it is not shown, and `problem` gives the reason. */
+  /** The line of JSON: `content` is null if it is not shown, and `problem` gives the reason. */
   readonly json: object;
   readonly line: string;
   /** False: the message stays where it is. */
@@ -87,7 +87,7 @@ export async function makeReader(context: Context, url: string, plain: boolean) 
     onKeys(): void {
       isStale = true;
     },
-    /** Shows a message; true where it is to be acknowledged. With `keep` it will be shown again. */
+    /** Shows a message; true if it is to be acknowledged. With `keep` it will be shown again. */
     async show(message: Message, keep: boolean): Promise<boolean> {
       if (isStale) await refresh();
       let received = await open(message);

@@ -17,7 +17,10 @@ export interface Unfinished {
   spool: { path: string; name: string } | null;
   /** True: small files of folders go in archives. */
   packs?: boolean;
-  /** The key of its sealed files. Left out: they are not sealed. Whoever has it can read them, so the file is private. */
+  /**
+   * The key of its sealed files. If it is left out, they are not sealed. Anybody who has the key can read them, so the file
+   * is private.
+   */
   sealedKey?: string;
   /** True: the user has said that it goes without encryption. */
   isPlain?: boolean;

@@ -8,10 +8,10 @@ type Fetch = typeof leanFetch;
 
 /** The longest pause of a command between two tries, whatever a service, or a proxy in front of it, asks for. */
 const MOST_MS = 60_000;
-/** The pause where the service names none. */
+/** The pause if the service names none. */
 const USUAL_MS = 5_000;
 
-/** A pause before the next try, and what the user is told of it. */
+/** A pause before the next try, and what the user reads about it. */
 interface NextTry {
   readonly waitMs: number;
   readonly says: string;

@@ -4,7 +4,7 @@ import { type Settings, writePrivately } from './settings.ts';
 
 /*
  * A device without keys asks the service whether the account names it. The answer that it does not is kept beside the
- * session, so that the service is asked once. It lies in another file than the keys, which may get lost alone.
+ * session, so that the service is asked once. It lies in another file than the keys, because only the keys may get lost.
  */
 
 type Place = Pick<Settings, 'folder'>;

@@ -60,14 +60,14 @@ export async function makeFollowing(system: SystemClipboard, account: AccountCli
   }
 
   return {
-    /** Sends what was copied here, where it is new. */
+    /** Sends what was copied here, if it is new. */
     lookHere: () =>
       inTurn(async () => {
         const text = await copiedHere();
         if (text !== null) await send(text);
       }),
 
-    /** Takes the entry of the account, where it is new, sealed, and of a member. */
+    /** Takes the entry of the account, if it is new, sealed, and of a member. */
     lookThere: () =>
       inTurn(async () => {
         const entry = await account.read();

@@ -27,7 +27,7 @@ const MOST_BYTES = 1024 * 1024;
 
 const run = promisify(execFile);
 
-/** Runs a program, and returns its output; null where it ends with an error, as where there is nothing of the kind. */
+/** Runs a program, and returns its output; null if it ends with an error, such as when there is nothing of the kind. */
 export async function outputOf(program: string, args: readonly string[]): Promise<Buffer | null> {
   try {
     const settings = { encoding: 'buffer', timeout: WITHIN_MS, maxBuffer: MOST_BYTES } as const;

@@ -40,7 +40,7 @@ const x11: SystemClipboard = {
   write: (text) => giveTo('xclip', [...XCLIP, '-i'], text),
 };
 
-/** Finds the clipboard of this computer. Throws where there is none, as on a server. */
+/** Finds the clipboard of this computer. Throws if there is none, as on a server. */
 export function systemClipboard(platform: string, env: NodeJS.ProcessEnv): SystemClipboard {
   if (platform === 'darwin') return macos;
   if (platform === 'win32') return windows;

@@ -43,7 +43,7 @@ export async function givenTo(
   return isMemberBy(accessOf(view, access)) ? 'member' : 'guest';
 }
 
-/** Says what the new device gets; null where this device does not encrypt. */
+/** Says what the new device gets; null if this device does not encrypt. */
 export async function givenAway(
   context: Context,
   url: string,
@@ -62,8 +62,8 @@ export async function givenAway(
 }
 
 /**
- * Says whose place the device takes: the service alone says that it is that one, and that it has lost its keys. Returns the
- * signing key of that device, for `letIn`.
+ * Says whose place the device takes: only the service says that it is that device, and that it has lost its keys. Returns
+ * the signing key of that device, for `letIn`.
  */
 export async function notePlace(
   { output, signal }: Context,

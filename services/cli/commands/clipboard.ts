@@ -15,7 +15,7 @@ const GUESTS_CANNOT =
 /** No system tells all programs when its clipboard changes, so it is read this often. */
 const LOOK_MS = 1_000;
 
-/** The ring, which is fetched again after it has changed. Throws where this device has no keys. */
+/** The ring, which is fetched again after it has changed. Throws if this device has no keys. */
 function makeRing(context: Context, baton: BatonClient, url: string) {
   const { signal } = context;
   let known: Promise<Keyed> | null = null;

@@ -60,7 +60,7 @@ async function hasDigits(
   return false;
 }
 
-/** Compares typed digits with those of the new device, which also name its keys where it gets the key of the account. */
+/** Compares typed digits with those of the new device, which also depend on its keys if it gets the key of the account. */
 async function digitsOf(secret: string, requestId: string, keys: PublicKeys | null) {
   if (keys === null) return (digits: string) => digits === inviteDigits(secret, requestId);
   const { checkInvite, inviteSecretIn } = await import('../../../shared/client/sealed.ts');

@@ -61,7 +61,7 @@ const nameOf = ({ name, device_id, kind }: KeyedDevice): string =>
 const WORDS_ARE_DUE =
   'The recovery words are about to prove nothing any more, because the list of devices has changed often since: run `baton keys renew` with them, or make new ones with `baton keys words`.';
 
-/** Says which devices name a list of keys that this one does not have; null where there are none. */
+/** Says which devices name a list of keys that this one does not have; null if there are none. */
 async function disagreementOf(keyring: Keyring, all: readonly KeyedDevice[]): Promise<string | null> {
   const { disagreeing } = await import('../../../shared/client/sealed.ts');
   const ids = new Set(disagreeing(keyring).map(({ device_id }) => device_id));
@@ -70,7 +70,7 @@ async function disagreementOf(keyring: Keyring, all: readonly KeyedDevice[]): Pr
   return `Nothing is sealed, because your devices disagree about who belongs to this account: ${names.join(', ')} named another list than this one. Link one of them again with \`baton keys link\`, or remove the one that is not in your hands.`;
 }
 
-/** Returns the most important advice; null where there is none. */
+/** Returns the most important advice; null if there is none. */
 function adviceOn(all: readonly KeyedDevice[]): string | null {
   const gone = all.filter(({ name, kind }) => name === null && kind !== 'words');
   if (gone.length > 0)
@@ -167,7 +167,9 @@ async function link(context: Context): Promise<void> {
   await context.withClient(async (_, url) => takeLink(context, url, { signsOut: false }));
 }
 
-/** Drops the approval, and the session that may come from it: whoever approved it may have an account of their own. */
+/**
+ * Drops the approval, and the session that may come from it: the approver may have let this device into another account.
+ */
 async function dropApproval(context: Context, signsOut: boolean): Promise<void> {
   if (!signsOut) return removeKeys(context);
   await endSession(context);
@@ -176,8 +178,8 @@ async function dropApproval(context: Context, signsOut: boolean): Promise<void> 
 }
 
 /**
- * Takes the keys of an approval, and reports that. False: there is none, or it brought none. `signsOut`: the approval may have
- * made the session of this device, which ends where the user says that the digits differ.
+ * Takes the keys of an approval, and reports that. False: there is none, or it brought none. `signsOut`: the approval may
+ * have made the session of this device, which ends if the user says that the digits differ.
  */
 async function takeLink(context: Context, url: string, { signsOut }: { signsOut: boolean }): Promise<boolean> {
   const { output } = context;
@@ -202,7 +204,7 @@ async function takeLink(context: Context, url: string, { signsOut }: { signsOut:
   return true;
 }
 
-/** Does the same after a login, which succeeds without keys too. Throws where the user says that the digits differ. */
+/** Does the same after a login, which succeeds without keys too. Throws if the user says that the digits differ. */
 export async function takeLinkAfterLogin(context: Context, url: string): Promise<void> {
   const { output } = context;
   try {
@@ -246,7 +248,8 @@ async function keep(context: Context): Promise<void> {
     const { rings, deletions } = await sealingAt(context, url);
     const kept = await deletions.pending({ signal });
     if (kept.length === 0) return output.result({ kept }, 'Nothing is about to be removed.');
-    // Also while devices disagree: whoever has stolen one could announce the removal, and keep the others from cancelling it.
+    // This works even while devices disagree. Otherwise a thief of one device could announce the removal, and keep the
+    // others from cancelling it.
     const keyring = await rings.known();
     if (keyring !== null && !isMember({ keyring })) {
       const says = 'Only a device with the key of the account can cancel this.';

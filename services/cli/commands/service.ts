@@ -17,7 +17,7 @@ interface ServiceOptions {
 /** The variables that the service needs as this command has them. */
 const KEPT_VARIABLES = ['BATON_CONFIG_DIR', 'BATON_URL', 'XDG_CONFIG_HOME'];
 
-/** Returns the path of this program, which has to be there at the next login too. */
+/** Returns the path of this program, which must still be there at the next login. */
 function programPath(): string {
   const path = realpathSync(process.argv[1] as string);
   if (!path.includes(`${sep}_npx${sep}`)) return path;

@@ -100,7 +100,7 @@ export async function login(
   await takeLinkAfterLogin(context, baseUrl);
 }
 
-/** Ends the session; on this device also when the service cannot be told. */
+/** Ends the session; on this device even if the service cannot be told. */
 export async function logout(context: Context) {
   await endSession(context);
   context.output.result({ signed_out: true }, 'Signed out.');

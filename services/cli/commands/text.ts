@@ -58,7 +58,7 @@ export async function copy(context: Context, { system, plain: isPlain }: { syste
   });
 }
 
-/** Returns the text of the entry. Throws where the text must not be used, and never returns an empty text instead. */
+/** Returns the text of the entry. Throws if the text must not be used, and never returns an empty text instead. */
 async function textOf(context: Context, url: string, entry: ClipboardEntry, isPlain: boolean): Promise<string> {
   const keyed = await keyedAt(context, url);
   const isExpected = keyed !== null || (!isPlain && (await expectsEncryption(context, url, keyed)));

@@ -26,7 +26,7 @@ $app = '{1AC14E77-02E7-4E5D-B744-2EB1AE5198B7}\\WindowsPowerShell\\v1.0\\powersh
 const withoutMarkup = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Returns the program that shows a notification on a platform; null where none is known. */
+/** Returns the program that shows a notification on a platform; null if none is known. */
 export function notifierOf(platform: NodeJS.Platform, title: string, text: string): Notifier | null {
   if (platform === 'linux') {
     return { program: 'notify-send', args: ['--app-name=Baton', '--', title, withoutMarkup(text)] };
@@ -45,7 +45,7 @@ export function notifierOf(platform: NodeJS.Platform, title: string, text: strin
 
 let hasFailed = false;
 
-/** Shows which files have come. What cannot be shown is said once, and receiving goes on. */
+/** Shows which files have come. If it cannot show them, it says so once, and receiving goes on. */
 export function notifyOfFiles(output: Output, from: string, paths: readonly string[]): void {
   const title = `Files from ${deviceNameOf(from)}`;
   const notifier = notifierOf(process.platform, title, namesOf(paths.map((path) => basename(path))));

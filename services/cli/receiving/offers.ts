@@ -31,7 +31,7 @@ export function isNamed(
 }
 
 /**
- * Collects offers, only those of `from` where it is given. `open` opens an offer, and returns null for one that is not taken.
+ * Collects offers; only those of `from` if it is given. `open` opens an offer, and returns null for one that is not taken.
  * `onChange`: an offer may be taken now.
  */
 export function offersOf(

@@ -10,7 +10,7 @@ const RETRY_MS = 2_000;
 
 /** Opens what was sealed for this device, before the user is asked about it. */
 export interface Opener {
-  /** Returns the offer as its sender described it; null where it is not taken, which was reported. */
+  /** Returns the offer as its sender described it; null if it is not taken, which was reported. */
   open(offer: IncomingTransfer): Promise<IncomingTransfer | null>;
   /** Tells whether the user has to be asked, because the files are not encrypted and this device has keys. */
   mustAsk(id: string): boolean;
@@ -55,7 +55,7 @@ function makeWaiting({ baton, onMayOpen }: Parts) {
   return (offer: IncomingTransfer) => void waiting.set(offer.id, offer);
 }
 
-/** Makes the opener of a command that receives. It loads the code that opens only where there are keys or sealed files. */
+/** Makes the opener of a command that receives. It loads the code that opens only if there are keys or sealed files. */
 export function makeOpener(parts: Parts): Opener {
   const { context, baton, url, plain } = parts;
   const { signal } = context;
@@ -83,7 +83,7 @@ export function makeOpener(parts: Parts): Opener {
     if (found.kind === 'opened') return found.offer;
     if (found.kind === 'plain') return takePlain(found.offer, await isExpected(keyed));
     if (found.kind === 'waits') keep(offer);
-    // The transfer may have ended meanwhile, and then there is nobody to be told.
+    // The transfer may have ended meanwhile, and then nobody needs to be told.
     else await files.refuse(offer.id, { signal }).catch(() => undefined);
     return tell(parts, offer, found.problem.code, found.problem.message);
   }
@@ -92,7 +92,7 @@ export function makeOpener(parts: Parts): Opener {
   function mayPass(offer: IncomingTransfer, error: unknown): boolean {
     if (error instanceof BatonClientError && error.action === 'retry') return true;
     const { code, message } = failureOf(error);
-    // It was taken back meanwhile.
+    // It was withdrawn meanwhile.
     if (code === 'not_found') return false;
     keep(offer);
     tell(parts, offer, code, message);

@@ -25,7 +25,7 @@ export interface ReceiveOptions {
   once?: boolean;
   hidden?: boolean;
   plain?: boolean;
-  /** True: what was stored is shown as a notification of the desktop. */
+  /** True: a notification of the desktop shows what was stored. */
   notify?: boolean;
 }
 
@@ -224,7 +224,7 @@ async function prepare(offer: IncomingTransfer, taking: Taking): Promise<Receive
 }
 
 /**
- * Takes one offer. Throws `taken` where another program of this device has it, otherwise the failure with the names of the
+ * Takes one offer. Throws `taken` if another program of this device has it, otherwise the failure with the names of the
  * files that are not stored.
  */
 export async function take(offer: IncomingTransfer, taking: Taking): Promise<void> {

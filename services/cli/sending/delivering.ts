@@ -19,7 +19,7 @@ export interface Asked extends Pick<Unfinished, 'to' | 'paths' | 'spool' | 'watc
   excludes: readonly string[];
   /** True: the user has said that it goes without encryption. */
   isPlain: boolean;
-  /** Standard input, where it cannot have the requested name. */
+  /** Standard input, if it cannot have the requested name. */
   renamed: Odd['renamed'];
 }
 

@@ -48,7 +48,7 @@ export async function dropChanged(
   }
 }
 
-/** Drops an earlier send that was not sealed, where these files are sealed now. */
+/** Drops an earlier send that was not sealed, if these files are sealed now. */
 export async function unlessPlain(
   parts: Parts,
   entry: Unfinished | undefined,
@@ -64,8 +64,9 @@ export async function unlessPlain(
 }
 
 /**
- * Refuses an earlier send, and tells its user, where a new send of the same files would be refused. A send that was begun without
- * encryption, and would be encrypted now, goes on only where its user has said so, with `isPlain` or when it was begun.
+ * Refuses an earlier send, and tells its user, if a new send of the same files would be refused. A send that was begun
+ * without encryption, and would be encrypted now, goes on only if its user has said so, with `isPlain` or when it was
+ * begun.
  */
 export async function checkMayGoOn(
   context: Context,

@@ -19,7 +19,7 @@ const isPassedOver = (name: string): boolean => name.startsWith('.') || name.sta
 export interface FinishedFiles {
   /** Returns every file of the folder that is not passed over, finished or not. */
   present(): Promise<WatchedFile[]>;
-  /** Returns the finished files. Throws where the folder cannot be read. */
+  /** Returns the finished files. Throws if the folder cannot be read. */
   finished(): Promise<WatchedFile[]>;
   stop(): void;
 }

@@ -84,7 +84,7 @@ async function sendFile(
   file: WatchedFile,
 ): Promise<void> {
   const { device_id: to, name: toName } = receiver;
-  // Made anew for each file: the account may have been encrypted meanwhile.
+  // Made again for each file, because the account may have been encrypted meanwhile.
   const sealer = await sealerFor(context, online, { to, isPlain });
   const asked = { to, paths: [join(dir, file.name)], packs: false, excludes: [], spool: null, renamed: [], isPlain };
   const mark = { watch: { id, ...file } };
@@ -201,7 +201,7 @@ function pump(lane: LaneState): void {
   }
 }
 
-/** Makes the lane of a receiver, which goes on with what was interrupted. Throws where another program has it. */
+/** Makes the lane of a receiver, which goes on with what was interrupted. Throws if another program has it. */
 export async function makeLane(parts: LaneParts, files: FinishedFiles): Promise<Lane> {
   const { context, watched, receiver } = parts;
   const sends = sendsOf(context);

@@ -10,7 +10,7 @@ import { sendsOf } from './sends.ts';
 import { filesOf, keyOf, NOTHING_ODD, piecesOf, type Source, sourcesOf } from './sources.ts';
 import { sayUnsent } from './unsent.ts';
 
-/** Resumes a send. Throws `taken` where another program has it. */
+/** Resumes a send. Throws `taken` if another program has it. */
 export async function goOn(context: Context, online: Online, entry: Unfinished, leave: boolean): Promise<void> {
   const claim = sendsOf(context).claim(entry.transferId);
   if (claim === null) throw new CliError('Another program sends this now.', { code: 'taken' });

@@ -12,7 +12,7 @@ export interface Sealer {
   bytesOf(sources: readonly Source[]): number;
   /**
    * Offers the files. `onOffered` gets the id of the transfer, and the key with which another process can resume it; the key
-   * is undefined where the files are not sealed.
+   * is undefined if the files are not sealed.
    */
   offer(
     to: string,
@@ -40,8 +40,8 @@ function withAdvice(error: unknown): unknown {
 }
 
 /**
- * Finds out how files are sent to a device: sealed where this device has keys, and not sealed only where it has none, or
- * `isPlain`. Throws where the receiver has no keys, before anything is read.
+ * Finds out how files are sent to a device: sealed if this device has keys, and not sealed only if it has none, or with
+ * `isPlain`. Throws if the receiver has no keys, before anything is read.
  */
 export async function sealerFor(
   context: Context,
@@ -73,7 +73,7 @@ export async function sealerFor(
   };
 }
 
-/** Resumes a transfer in another process: sealed with its key, or not sealed where it has none. */
+/** Resumes a transfer in another process: sealed with its key, or not sealed if it has none. */
 export async function resumeWith(
   context: Context,
   { baton, url }: { baton: BatonClient; url: string },

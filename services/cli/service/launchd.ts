@@ -5,8 +5,8 @@ import { xmlOf } from './xml.ts';
 export const LABEL = 'org.baton.receive';
 
 /**
- * Writes an agent of launchd. It starts at login, and again half a minute after it has failed (launchd.plist(5)). `log`: the
- * file with what it says.
+ * Writes an agent of launchd. It starts at login, and again half a minute after it has failed (launchd.plist(5)). `log`:
+ * the file for its output.
  */
 export function plistOf({ command, environment }: ServiceTask, log: string): string {
   const words = command.map((word) => `    <string>${xmlOf(word)}</string>\n`).join('');

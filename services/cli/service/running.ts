@@ -8,7 +8,7 @@ interface Ended {
   readonly said: string;
 }
 
-/** Runs a program of this computer to its end. Throws where it is not there. */
+/** Runs a program of this computer to its end. Throws if it is not there. */
 export function runProgram(program: string, args: readonly string[]): Promise<Ended> {
   return new Promise((resolve, reject) => {
     execFile(program, [...args], { windowsHide: true }, (error, stdout, stderr) => {

@@ -114,7 +114,7 @@ function taskScheduler(folder: string): Supervisor {
   };
 }
 
-/** Returns the supervisor of this platform; null where there is none. `folder`: the configuration folder. */
+/** Returns the supervisor of this platform; null if there is none. `folder`: the configuration folder. */
 export function supervisorOf(platform: NodeJS.Platform, folder: string): Supervisor | null {
   if (platform === 'linux') return systemd();
   if (platform === 'darwin') return launchd();
