@@ -1,8 +1,8 @@
 /*
- * Runs before everything else of the page, under a name that no version changes. While replicas of two versions serve together,
- * the page may come from one and be refused its script or style by the other, which has never heard of them: then the page is
- * asked for again, a few times, until all of it comes from one version. Each version answers with this script of its own, so
- * that it must do for the page of another: it knows nothing of the app.
+ * Runs before everything else of the page, under a name that no version changes. While replicas of two versions serve
+ * together, the page may come from one, and the other may refuse its script or style, which it does not know. Then this
+ * script requests the page again, a few times, until all of it comes from one version. Each version answers with its own
+ * copy of this script, so the script must work for the page of another version: it knows nothing of the app.
  */
 const TRIES = 'baton-tries';
 /** Before each further try. Within a quarter of a minute a balancer that spreads requests has met one version for all. */
@@ -25,7 +25,7 @@ function tryAgain(): void {
   const tries = Number(sessionStorage.getItem(TRIES));
   const pauseMs = PAUSES_MS[tries];
   if (pauseMs === undefined) {
-    // Whoever follows the advice has all tries again.
+    // A user who follows the advice has all tries again.
     sessionStorage.removeItem(TRIES);
     return giveUp();
   }
@@ -36,7 +36,7 @@ function tryAgain(): void {
 const isNeeded = (target: EventTarget | null): boolean =>
   target instanceof HTMLScriptElement || (target instanceof HTMLLinkElement && target.rel === 'stylesheet');
 
-// Such an error does not bubble: it is seen on its way down alone.
+// Such an error does not bubble: it is seen only on its way down.
 document.addEventListener(
   'error',
   ({ target }) => {

@@ -11,7 +11,7 @@ export interface KeptWords {
 }
 
 function makeKept(find: () => Storage): KeptWords {
-  /** What the browser did not take; null: what it did not let be removed. */
+  /** The words that the browser did not take; null: those that it did not let this page remove. */
   const ofPage = new Map<string, string | null>();
 
   function tried<T>(work: (storage: Storage) => T, otherwise: T): T {

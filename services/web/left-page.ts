@@ -1,8 +1,8 @@
 /*
  * A browser may keep a page that is left, as it is, for the way back. WebKit does so in the middle of a transaction of
- * IndexedDB, which then never ends, and no later page reads or writes the stores that it holds (seen in WebKitGTK 2.50). So a
- * page that may be kept aborts its transactions and begins no more. Nothing that it waits for counts as stored. When somebody
- * comes back to it, it is loaded anew.
+ * IndexedDB, which then never ends, and no later page reads or writes the stores that it holds (seen in WebKitGTK 2.50). So
+ * a page that may be kept aborts its transactions and begins no more. Nothing that it waits for counts as stored. When
+ * somebody comes back to it, it is loaded again.
  */
 
 interface Transaction {

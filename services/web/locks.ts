@@ -9,7 +9,10 @@ function inTurnHere<T>(name: string, work: () => Promise<T>): Promise<T> {
   return next;
 }
 
-/** One after the other, in all tabs of this origin. Pages without TLS have no locks, and where storage is blocked they are refused: then in this page. */
+/**
+ * One after the other, in all tabs of this origin. Pages without TLS have no locks, and if storage is blocked they are
+ * refused; then this holds only within the page.
+ */
 export async function inLock<T>(name: string, work: () => Promise<T>): Promise<T> {
   let isHeld = false;
   try {

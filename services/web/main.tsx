@@ -103,7 +103,10 @@ watchLeaving();
 takeJoining();
 const isLinked = takeLink();
 
-/** Whoever opened a code is signed in first; who comes back from the login without that decides by a button. */
+/**
+ * A user who opened a code is signed in first. A user who comes back from the login without a session decides with a
+ * button.
+ */
 async function begin(): Promise<void> {
   const found = await findEntry();
   enter(found);

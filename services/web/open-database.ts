@@ -3,12 +3,12 @@ import { untilLeft } from './left-page.ts';
 
 /** A browser may keep the answer to itself: while another page holds an older version, or for no reason. */
 const ANSWERS_WITHIN_MS = 5_000;
-/** Where it has kept one to itself, the next is not waited for as long. */
+/** If one answer did not come, the wait for the next one is shorter. */
 const THEN_WITHIN_MS = 500;
 
 let withinMs = ANSWERS_WITHIN_MS;
 
-/** What the browser's databases answer; rejects where that takes too long. */
+/** Resolves to the answer of the browser's databases; rejects if that takes too long. */
 export async function answered<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -36,7 +36,7 @@ function leavable<S extends DBSchema>(database: IDBPDatabase<S>): IDBPDatabase<S
   });
 }
 
-/** Opens version 1 of a database. Rejects where the browser keeps none, or does not say. */
+/** Opens version 1 of a database. Rejects if the browser keeps none, or does not say. */
 export async function openDatabase<S extends DBSchema>(
   name: string,
   callbacks: OpenDBCallbacks<S>,

@@ -1,8 +1,8 @@
 import { makeServerTime } from '../../shared/client/time/server-time.ts';
 
 /*
- * The service's clock, as its answers tell it (`Date`, RFC 9110 section 6.6.1). What it says of times (`expires_at`) is by that
- * clock, and this device's may be wrong by minutes.
+ * The service's clock, as its answers tell it (`Date`, RFC 9110 section 6.6.1). Its times (`expires_at`) follow that clock,
+ * and the clock of this device may be wrong by minutes.
  */
 
 const time = makeServerTime();

@@ -1,5 +1,5 @@
 /*
- * The one policy of the app, where a browser has Trusted Types: addresses of workers, which are two files of our own. Nothing
+ * The one policy of the app, if a browser has Trusted Types: addresses of workers, which are two files of our own. Nothing
  * else becomes code, and no text becomes HTML.
  */
 interface ScriptPolicy {

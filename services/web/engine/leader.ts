@@ -27,7 +27,7 @@ async function received({ history, keys }: Parts, message: Message): Promise<boo
 }
 
 /**
- * Repairs the subscription when the stream is open, and again with the next stream where that failed. Its code is not part of
+ * Repairs the subscription when the stream is open, and again with the next stream if that failed. Its code is not part of
  * the first load, because nobody waits for it.
  */
 function keepPush(parts: Parts): void {

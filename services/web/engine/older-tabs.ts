@@ -1,11 +1,14 @@
 import { keyState } from '../sealing/key-state.ts';
 import { openChannel } from './tabs.ts';
 
-/** An older tab that comes up again as the same version is left alone for so long, so that it does not reload without end. */
+/**
+ * For this long, an older tab that comes up again as the same version is not reloaded again, so that it does not reload
+ * without end.
+ */
 const PAUSE_MS = 10_000;
 
 /**
- * Reloads tabs of a version that knows no keys, where this browser has some: they acknowledge what they cannot open, and send
+ * Reloads tabs of a version that knows no keys, if this browser has some: they acknowledge what they cannot open, and send
  * unencrypted. Such a tab reloads when it hears that the session is over, and finds it again. `onOlder` is called each time.
  */
 export function reloadOlderTabs(account: string, onOlder: () => void): void {

@@ -2,7 +2,7 @@
 const PACE_MS = 100;
 
 /**
- * Makes a function that runs `work`, at once or 100 ms after its last run. Calls meanwhile lead to one more run, also when
+ * Makes a function that runs `work`, at once or 100 ms after its last run. Calls meanwhile lead to one more run, even when
  * that one fails. The promise resolves when the last of these runs has ended, and rejects when it failed.
  */
 export function makePaced(work: () => Promise<void>): () => Promise<void> {

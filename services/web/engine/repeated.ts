@@ -4,7 +4,7 @@ import { makeRepeated } from '../../../shared/client/time/repeated.ts';
 
 const page = new AbortController().signal;
 
-/** Makes work of this page that is repeated while it fails for a moment. What failed is shown elsewhere, or nowhere. */
+/** Makes work of this page that is repeated while it fails for a moment. Another part shows the failure, or none does. */
 export const repeated = (work: () => Promise<void>): (() => void) =>
   makeRepeated({ clock: systemClock, life: () => page, onProblem: () => {} }, work);
 

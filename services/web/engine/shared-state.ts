@@ -27,7 +27,7 @@ export interface Shared {
   ringNumber: number;
   /** Counts what the service has told about rings and guests. A list of guests changes without another ring. */
   keysHeard: number;
-  /** What was announced to be removed, and can be cancelled. */
+  /** The announced deletions that can be cancelled. */
   deletions: readonly Deletion[];
   /** The device that was removed or logged out last, once it is noted with the keys of this browser. */
   removed: string;
@@ -98,7 +98,7 @@ function keepIn(ids: Signal<ReadonlySet<string>>, id: string, isIn: boolean): vo
   ids.value = new Set(isIn ? [...before, id] : [...before].filter((one) => one !== id));
 }
 
-/** Sets the progress of a transfer; null: it does not run any more. */
+/** Sets the progress of a transfer; null: it no longer runs. */
 export function noteRunning(transferId: string, now: Running | null): void {
   runningOf(transferId).value = now;
   dropOver(transferId);

@@ -88,7 +88,7 @@ function makeAsks(post: (message: TabMessage) => void) {
 /** Returns the name of the channel. Tabs of a version that knows no keys have another one (`older-tabs.ts`). */
 const channelOf = (account: string): string => `baton/tabs/${account}`;
 
-/** Opens the channel; null where a browser isolates the pages of an origin from each other. */
+/** Opens the channel; null if a browser isolates the pages of an origin from each other. */
 export function openChannel(name: string): BroadcastChannel | null {
   try {
     return new BroadcastChannel(name);

@@ -14,7 +14,7 @@ interface Archive {
 }
 
 /**
- * Writes all bytes at that place. Where the disk or the quota is full, Chromium returns its error number as an unsigned
+ * Writes all bytes at that place. If the disk or the quota is full, Chromium returns its error number as an unsigned
  * number (4294967288).
  */
 export function writeAll(file: Pick<Archive, 'write'>, bytes: Uint8Array, at: number): void {
@@ -36,8 +36,8 @@ async function* kept(folder: FileSystemDirectoryHandle, entries: readonly Archiv
 }
 
 /**
- * Writes one archive of files in the same folder, uncompressed and part by part. `full`: there is no space for it beside
- * them, and nothing of it is left. An archive of the right size is complete already, because its end is written last.
+ * Writes one archive of files in the same folder, uncompressed and part by part. `full`: there is no space for it besides
+ * the files, and no part of it is left. An archive of the right size is complete already, because its end is written last.
  */
 export async function writeArchive(
   archive: Archive,

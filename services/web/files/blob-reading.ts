@@ -7,7 +7,7 @@ export interface BlobReader {
 
 type ByteReader = ReadableStreamBYOBReader;
 
-/** Returns a reader into given memory; null where this browser has none. */
+/** Returns a reader into given memory; null if this browser has none. */
 function byteReader(blob: Blob): ByteReader | null {
   try {
     return blob.stream().getReader({ mode: 'byob' });

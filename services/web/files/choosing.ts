@@ -4,9 +4,9 @@ import { offeredNames } from '../../../shared/client/files/names.ts';
 export interface ChosenFile {
   file: File;
   name: string;
-  /** A handle to read it after a reload, where the browser gives one. */
+  /** A handle to read it after a reload, if the browser gives one. */
   handle?: FileSystemFileHandle;
-  /** Its name here, where that differs. */
+  /** Its name in this browser, if that differs. */
   from?: string;
 }
 
@@ -62,7 +62,7 @@ async function walk(entry: FileSystemEntry, prefix: string, found: Found): Promi
 type Handed = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> };
 
 /**
- * Returns the handles of files that were dropped without a folder; none where the browser has no handles. Call it before any
+ * Returns the handles of files that were dropped without a folder; none if the browser has no handles. Call it before any
  * await.
  */
 async function handlesOf(items: readonly DataTransferItem[]): Promise<FileSystemFileHandle[]> {

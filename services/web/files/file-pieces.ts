@@ -62,7 +62,7 @@ export function readerPieces(
 export const filePieces = (file: File): Pieces => ({
   ...readerPieces(file.name, file.size, (offset) => readBlob(file.slice(offset))),
   async body(offset, bytes) {
-    // Otherwise a file that cannot be read any more would look like a network error.
+    // Otherwise a file that can no longer be read would look like a network error.
     await readable(file.name, () => file.slice(offset, offset + 1).arrayBuffer());
     return file.slice(offset, offset + bytes);
   },

@@ -97,7 +97,7 @@ async function find(account: string, transferId: string): Promise<FileSystemDire
   }
 }
 
-/** Returns a received file; null when it is not here any more. The file is read from the disk, not held in memory. */
+/** Returns a received file; null when it is no longer here. The file is read from the disk, not held in memory. */
 export async function keptFile(account: string, transferId: string, name: number | string): Promise<File | null> {
   try {
     const handle = await (await find(account, transferId))?.getFileHandle(String(name));
@@ -107,9 +107,9 @@ export async function keptFile(account: string, transferId: string, name: number
   }
 }
 
-/** Removes a file or a folder. Rejects where it is there and stays, such as a file that is open for writing. */
+/** Removes a file or a folder. Rejects if it exists and cannot be removed, such as a file that is open for writing. */
 async function remove(path: readonly string[]): Promise<void> {
-  // Where the browser has no place for files, none is there.
+  // If the browser has no place for files, there are none.
   if ((await whyNoFiles()) !== null) return;
   try {
     let folder = await navigator.storage.getDirectory();

@@ -6,7 +6,7 @@ const PART_BYTES = 256 * 1024;
 
 /**
  * Returns a stream whose parts share the same memory: a part is valid until the next is requested. Otherwise each part has
- * memory of its own, and 100 to 170 MB of it wait for the garbage collector.
+ * separate memory, and 100 to 170 MB of it wait for the garbage collector.
  */
 function inOnePlace(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   let reader: ReadableStreamBYOBReader;

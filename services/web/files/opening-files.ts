@@ -23,8 +23,8 @@ function judged(error: unknown): Found {
 }
 
 /**
- * Opens the offers to this browser before its user sees them. `onOpened` gets each one that can be taken, and its protection:
- * none of its own where this browser has no keys.
+ * Opens the offers to this browser before its user sees them. `onOpened` gets each one that can be taken, and its
+ * protection, which is missing if this browser has no keys.
  */
 export function makeOpeningFiles(
   { client, history, keys }: Parts,
@@ -52,7 +52,7 @@ export function makeOpeningFiles(
   async function refuse({ id, transfer }: IncomingTransfer, code: string): Promise<void> {
     const item = await history.offered(transfer, 'refused');
     await change(item.id, (one) => Object.assign(one, { state: 'failed', error: code }));
-    // It may have ended meanwhile, and then there is nobody to be told.
+    // It may have ended meanwhile, and then nobody needs to be told.
     const sealing = await keys.ifKeyed();
     const told = sealing?.refuseFiles(id) ?? client.transfers.cancel(id, 'cannot_open');
     await told.catch(() => {});

@@ -12,7 +12,7 @@ const MOST_BYTES = 32_000_000;
 /** A file of this size needs no smaller picture. */
 const SMALL_BYTES = 150_000;
 
-/** Makes a small picture of a large one; null where the browser cannot. It decodes outside the page's main thread. */
+/** Makes a small picture of a large one; null if the browser cannot. It decodes outside the page's main thread. */
 async function smallPicture(file: File): Promise<Blob | null> {
   try {
     const bitmap = await createImageBitmap(file, { resizeWidth: WIDTH_PX, resizeQuality: 'medium' });

@@ -8,7 +8,7 @@ const LOCK = 'baton-save';
 
 const nameOf = (error: unknown): string => (error instanceof DOMException ? error.name : '');
 
-/** Returns null where nothing has that name. */
+/** Returns null if nothing has that name. */
 async function unlessMissing<T>(look: () => Promise<T>): Promise<T | null> {
   try {
     return await look();
@@ -21,7 +21,7 @@ async function unlessMissing<T>(look: () => Promise<T>): Promise<T | null> {
 /** Returns a harmless name: browsers have more rules than file systems, such as against shortcuts of Windows (`.lnk`). */
 const plainest = (name: string): string => `${name.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S}]/gu, '_')}_`;
 
-/** Takes the first name, numbered where needed, that `take` does not find in use. */
+/** Takes the first name, numbered if needed, that `take` does not find in use. */
 async function firstFree<T>(wanted: string, take: (name: string) => Promise<T | null>): Promise<T> {
   for (let [number, name] = [1, wanted]; ; number += 1) {
     try {
@@ -52,7 +52,7 @@ const reserve = (folder: FileSystemDirectoryHandle, wanted: string): Promise<Fil
     }),
   );
 
-/** Opens the folder of that name; where a file has it, one with a number. */
+/** Opens the folder of that name; if a file has the name, one with a number. */
 const openFolder = (folder: FileSystemDirectoryHandle, wanted: string): Promise<FileSystemDirectoryHandle> =>
   firstFree(wanted, async (name) => {
     try {
@@ -63,7 +63,7 @@ const openFolder = (folder: FileSystemDirectoryHandle, wanted: string): Promise<
     }
   });
 
-/** Copies from disk to disk, so that a file is never in memory as a whole. Throws where the stored file is not complete. */
+/** Copies from disk to disk, so that a file is never in memory as a whole. Throws if the stored file is not complete. */
 export async function copyTo(file: File, to: FileSystemFileHandle): Promise<void> {
   await file.stream().pipeTo(await to.createWritable());
   const { size } = await to.getFile();

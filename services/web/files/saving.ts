@@ -6,7 +6,7 @@ import { askWorker, newFileNumber } from './ask-worker.ts';
 import { ARCHIVE, dropKept, keptFile, keptPath, removeKept } from './kept-files.ts';
 import { copyTo, makeFolderSaver } from './save-folder.ts';
 
-/** The pickers of the File System Access API, where a browser has them. */
+/** The pickers of the File System Access API, if a browser has them. */
 interface Pickers {
   showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
   showDirectoryPicker?: (options: { mode: 'readwrite' }) => Promise<FileSystemDirectoryHandle>;
@@ -20,7 +20,7 @@ const PACE_MS = 200;
 /** How many saved files are noted, and their copies dropped, at a time. */
 const NOTED_FILES = 20;
 
-/** How many of the wanted files were saved. `isGone`: some are not in this browser any more. */
+/** How many of the wanted files were saved. `isGone`: some are no longer in this browser. */
 export interface SaveResult {
   saved: number;
   wanted: number;
@@ -114,7 +114,7 @@ function download(file: File, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS);
 }
 
-/** Makes the archive; null where there is no space for it beside the files. */
+/** Makes the archive; null if there is no space for it besides the files. */
 async function archiveOf({ account, item }: Saving, wanted: readonly Wanted[]): Promise<File | null> {
   const sizes = new Map(item.files.map(({ index, size }) => [index, size]));
   const entries = wanted.map(({ index, path }) => ({ index, name: path.join('/'), size: sizes.get(index) ?? 0 }));
@@ -130,7 +130,7 @@ function archiveName(wanted: readonly Wanted[], otherwise: string): string {
   return `${tops.size === 1 && (wanted[0]?.path.length ?? 0) > 1 ? top : otherwise}.zip`;
 }
 
-/** Hands files to the downloads: one file unchanged, several as one archive, or one by one where space is short. */
+/** Hands files to the downloads: one file unchanged, several as one archive, or one by one if space is short. */
 async function handOver(saving: Saving, wanted: readonly Wanted[], title: string): Promise<SaveResult> {
   if (wanted.length > 1) {
     const lock = `baton-archive-${saving.item.ref}`;
@@ -170,7 +170,7 @@ async function removeEmpty(file: FileSystemFileHandle & { remove?: () => Promise
 }
 
 /**
- * Hands a received transfer, or one file of it, to the user: at a place of their choice where the browser lets them choose,
+ * Hands a received transfer, or one file of it, to the user: at a place of their choice if the browser lets them choose,
  * otherwise in the downloads, where several files become an archive called `title`. Null: the user chose no place.
  */
 export async function saveFiles(saving: Saving, title: string, only: number | null = null): Promise<SaveResult | null> {

@@ -10,7 +10,7 @@ type Part = { at: number; memory: ArrayBuffer } | { at: number; length: number }
 
 /** Returns the sealed bytes of a file piece by piece. The worker reads and seals them, so that the page keeps responding. */
 export function sealedPieces(file: File, { size, index, key, transferId }: SealedFileParts): Pieces {
-  /** Seals in order. A reader that goes back is another one, because a part of the one before it may still be under way. */
+  /** Seals in order. To go back, another reader is made, because a part of the earlier one may still be under way. */
   function makeSealing() {
     const number = newFileNumber();
     return {

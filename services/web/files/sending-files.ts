@@ -90,7 +90,7 @@ function makeOffers(parts: Parts, running: RunningFiles) {
   const preparing = new Map<string, AbortController>();
   const { patience, failed } = makeFailures(parts);
 
-  /** Makes an offer. Resolves when it is made, or is not wanted any more. */
+  /** Makes an offer. Resolves when it is made, or is no longer wanted. */
   async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
     const way = await wayTo(parts, item);
     await queue.tell([item.id], null);
@@ -117,7 +117,7 @@ function makeOffers(parts: Parts, running: RunningFiles) {
     }
     running.follow(item.id, transfer, sent);
     if (await noteOffer(queue, item.id, transfer, about)) {
-      // Where the browser has no space for them, the user chooses them again.
+      // If the browser has no space for them, the user chooses them again.
       if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
     } else await transfer.cancel();
     await history.sources.forget(item.id);
@@ -164,7 +164,9 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
     return null;
   }
 
-  /** Returns the next item of a lane that was not tried yet. The line is read anew, because the user may change its order. */
+  /**
+   * Returns the next item of a lane that was not tried yet. The line is read again, because the user may change its order.
+   */
   async function nextOf(lane: string, tried: ReadonlySet<string>) {
     for (const waiting of await queue.all()) {
       if (waiting.kind !== 'files' || tried.has(waiting.id)) continue;

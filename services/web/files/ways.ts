@@ -5,11 +5,11 @@ import type { Waiting } from '../outbox/queue.ts';
 
 /** An offer that can be made. */
 interface ReadyOffer {
-  /** What is sealed of it; undefined where nothing is. */
+  /** Its sealed part; undefined if nothing is sealed. */
   readonly envelope: Waiting['envelope'];
   /** The bytes that the service gets. */
   readonly bytes: number;
-  /** What the item keeps of it. */
+  /** The part that the item keeps. */
   readonly about: Pick<FilesItem, 'lock' | 'fileKey'>;
   send(settings: SendSettings): Promise<OutgoingTransfer>;
 }
@@ -20,8 +20,8 @@ interface Way {
 }
 
 /**
- * Finds out how files reach a device: sealed where this browser has keys, unless its user wants them to go unencrypted. Throws
- * where they cannot go now, before anything is read.
+ * Finds out how files reach a device: sealed if this browser has keys, unless its user wants them to go unencrypted. Throws
+ * if they cannot go now, before anything is read.
  */
 export async function wayTo({ client, keys }: Pick<Parts, 'client' | 'keys'>, { thread }: FilesItem): Promise<Way> {
   const sealing = await keys.toSend();
@@ -42,7 +42,7 @@ export async function wayTo({ client, keys }: Pick<Parts, 'client' | 'keys'>, { 
   };
 }
 
-/** Resumes files that another page of this browser has offered: with their key, where they are sealed. */
+/** Resumes files that another page of this browser has offered: with their key, if they are sealed. */
 export async function resumeFiles(
   { client, keys }: Pick<Parts, 'client' | 'keys'>,
   { ref, fileKey }: FilesItem,

@@ -1,7 +1,7 @@
 import type { ClipboardEntry } from '../../../shared/client/index.ts';
 import type { History } from './history.ts';
 
-/* The earlier entries of the clipboard, where the user wants this browser to keep them. */
+/* The earlier entries of the clipboard, if the user wants this browser to keep them. */
 const KEY = 'clipboard-history';
 const MOST = 30;
 

@@ -26,7 +26,7 @@ export interface MessageItem extends Entry {
   text: string;
   /** The sealed content, as long as this browser cannot open it. */
   sealed?: string;
-  /** What protected it on the way, where this browser has keys. `refused`: it was not genuine, and is not shown. */
+  /** What protected it on the way, if this browser has keys. `refused`: it was not genuine, and is not shown. */
   lock?: 'sealed' | 'open' | 'refused';
   state: 'sending' | 'sent' | 'delivered' | 'failed';
   error: string | null;
@@ -47,7 +47,7 @@ export interface FilesItem extends Entry {
   /** Small pictures of sent files, or the text itself. */
   previews?: Blob[];
   /**
-   * What protects them on the way, where this browser has keys. `waits`: their names cannot be opened yet. `refused`: they were
+   * What protects them on the way, if this browser has keys. `waits`: their names cannot be opened yet. `refused`: they were
    * not genuine, or can never be opened.
    */
   lock?: 'sealed' | 'open' | 'waits' | 'refused';
@@ -64,7 +64,7 @@ export interface KeptSource {
   handle?: FileSystemFileHandle;
 }
 
-/** The other device of a thread, also when it has left the account. */
+/** The other device of a thread, even when it has left the account. */
 export interface Thread {
   id: string;
   name: string;
@@ -83,7 +83,7 @@ interface Schema extends DBSchema {
 export type Database = IDBPDatabase<Schema>;
 
 interface Store {
-  /** Null: the key is given beside the value. */
+  /** Null: the key is given separately from the value. */
   keyPath: string | null;
   indexes: Readonly<Record<string, string | string[]>>;
 }
@@ -100,7 +100,7 @@ export const STORES: Readonly<Record<StoreName, Store>> = {
 
 const nameOf = (userId: string): string => `baton-${userId}`;
 
-/** Opens the history of one account in this browser. Rejects where the browser keeps none. */
+/** Opens the history of one account in this browser. Rejects if the browser keeps none. */
 export function openHistory(userId: string): Promise<Database> {
   return openDatabase<Schema>(nameOf(userId), {
     upgrade(database) {

@@ -1,7 +1,7 @@
 import type { Message, Transfer } from '../../../shared/client/index.ts';
 import type { Database, FilesItem, Item, KeptSource, MessageItem, Thread } from './database.ts';
 
-/** Codes whose texts hold on both sides, whichever device reported them. */
+/** Codes whose texts are true on both sides, whichever device reported them. */
 const OF_BOTH = ['digest_mismatch', 'record_damaged', 'cannot_open'];
 /** Codes that the other device reported of itself, and have texts that name it. */
 const OF_OTHER = ['sink_failed', 'source_failed'];
@@ -59,7 +59,7 @@ const threadOf = ({ from_device_id, from_name }: Message): string => from_device
 const shownFiles = (transfer: Transfer): FilesItem['files'] =>
   (transfer.files ?? []).slice(0, SHOWN_FILES).map(({ index, name, size, type }) => ({ index, name, size, type }));
 
-/** Keeps the data beside the items. */
+/** Keeps the data that is not in items. */
 const makeKept = (database: Database) => ({
   sources: {
     keep: async (transferId: string, files: KeptSource[]): Promise<void> => {

@@ -4,7 +4,7 @@ import { makeQueue, type Queue } from '../outbox/queue.ts';
 import { type History, makeHistory, makeTurns } from './history.ts';
 
 /*
- * A history and an outbox that continue in memory, as long as the page is open, where the browser does not keep them, from
+ * A history and an outbox that continue in memory, as long as the page is open, if the browser does not keep them, from
  * the beginning or later. `onLost` is called once then.
  */
 interface LastingParts {

@@ -28,7 +28,7 @@ async function hasSpaceFor(history: History, item: FilesItem, waiting: readonly 
   return quota === 0 || item.totalBytes <= (quota - usage) * SHARE_OF_SPACE;
 }
 
-/** Nobody takes sources for orphans while their item is on its way into the outbox. */
+/** Sources do not count as orphans while their item is on its way into the outbox. */
 export const inSources = <T>(work: () => Promise<T>): Promise<T> => inLock('baton-sources', work);
 
 /** Forgets sources that no item belongs to, because the page was closed before it was in the outbox; false: there is one. */
@@ -39,7 +39,7 @@ export const forgetOrphan = (history: History, id: string): Promise<boolean> =>
     return true;
   });
 
-/** Keeps handles, or copies of small files, to read them from after a reload. Keeps nothing where there is no space. */
+/** Keeps handles, or copies of small files, to read them from after a reload. It keeps nothing if there is no space. */
 export async function keepSources(
   history: History,
   item: FilesItem,
@@ -54,7 +54,7 @@ export async function keepSources(
     );
     await history.sources.keep(item.id, kept);
   } catch {
-    // The files are sent all the same, but have to be chosen again after a reload.
+    // The files are still sent, but have to be chosen again after a reload.
   }
 }
 

@@ -16,7 +16,7 @@ const isClosed = (error: unknown): boolean => error instanceof DOMException && e
 /**
  * Makes one lane for each receiver. `work` sends the items of a lane, and returns how long to wait before the next try, or
  * null when nothing is left to try. Work that throws is retried, unless the database is closed. Only one tab works at a lane
- * at a time, and lanes do not wait for each other. Where tabs have no locks, the keys of the items ensure that each is sent
+ * at a time, and lanes do not wait for each other. If tabs have no locks, the keys of the items ensure that each is sent
  * once.
  */
 export function makeLanes(prefix: string, work: (lane: string) => Promise<number | null>) {

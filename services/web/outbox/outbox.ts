@@ -26,7 +26,7 @@ function filesItem(to: string, files: readonly ChosenFile[]): FilesItem {
   };
 }
 
-/** Finds messages that nobody sends any more and whose outcome is unknown. */
+/** Finds messages that are no longer being sent and whose outcome is unknown. */
 async function findOrphans({ history, queue }: Parts): Promise<void> {
   const old = serverNow() - ORPHAN_MS;
   const waiting = new Set((await queue.all()).map(({ id }) => id));
@@ -47,7 +47,7 @@ export function makeOutbox(parts: Parts) {
   const messages = makeSendingMessages(parts);
   let writtenAt = 0;
 
-  /** Returns a time later than the one before, also within a millisecond. */
+  /** Returns a time later than the one before, even within a millisecond. */
   function now(): number {
     writtenAt = Math.max(serverNow(), writtenAt + 1);
     return writtenAt;

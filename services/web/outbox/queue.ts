@@ -4,7 +4,7 @@ import { newId } from '../../../shared/client/new-id.ts';
 
 /*
  * The items to send that have no response yet, in the order of writing. They lie among the settings of the history. So an
- * existing database needs no new version, a tab of the version before stays open beside this one, and signing out removes
+ * existing database needs no new version, a tab of the previous version stays open beside this one, and signing out removes
  * them with everything else. An item and its place here change in one transaction.
  */
 const KEY = 'sealed-outbox';
@@ -37,7 +37,7 @@ export interface Waiting {
   readonly unknownSince: number | null;
   /** The device that made the attempt, because the service keeps the keys of each device apart. */
   readonly triedBy: string | null;
-  /** What is sealed, and the number of the account's key at that time. Each attempt sends the same. */
+  /** The sealed text, and the number of the account's key at that time. Each attempt sends the same text. */
   readonly envelope?: Envelope | undefined;
 }
 
@@ -93,8 +93,8 @@ async function moveBehind(transaction: Transaction, line: readonly Waiting[], th
 }
 
 /**
- * Returns the item at the end of its thread. The service's time is known to half a second only, and a reply must not stand above
- * the message that it answers.
+ * Returns the item at the end of its thread. The service's time is known only to half a second, and a reply must not come
+ * before the message that it answers.
  */
 async function atTheEnd(transaction: Transaction, item: Item): Promise<Item> {
   const range = IDBKeyRange.bound([item.thread, item.at], [item.thread, Number.MAX_SAFE_INTEGER]);
@@ -184,8 +184,8 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
 const makeAttempts = (inStep: InStep, onChange: Told) => ({
   /**
    * Notes an attempt before it begins, because it may arrive from now on. Returns the entry as it is stored then; null: the
-   * item is not to be sent any more. Another `envelope` than before gets another key, because the service refuses to take
-   * two texts under one.
+   * item must no longer be sent. Another `envelope` than before gets another key, because the service refuses to take two
+   * texts under one.
    */
   hold: (id: string, deviceId: string, envelope?: Waiting['envelope']): Promise<Waiting | null> =>
     inStep(async (transaction) => {

@@ -3,7 +3,7 @@ import { type Shared, shared } from '../engine/shared-state.ts';
 import { isStillHere, type SignedIn } from '../session/entry.ts';
 import { failureOf, verdictOf } from './verdict.ts';
 
-/** Names the store where it is the cause: the auth broker of an installation may use the same store. */
+/** Names the store if it is the cause: the auth broker of an installation may use the same store. */
 const truthOf = (code: string): string =>
   shared.peek().isDegraded && code === 'broker_unavailable' ? 'store_unavailable' : code;
 

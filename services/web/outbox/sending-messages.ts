@@ -14,8 +14,8 @@ const park = (queue: Queue, id: string, error: string): Promise<void> =>
   });
 
 /**
- * Sends a message once: sealed where this browser has keys, unless its user wants it to go unencrypted. It does nothing when
- * the message is not to be sent any more.
+ * Sends a message once: sealed if this browser has keys, unless its user wants it to go unencrypted. It does nothing when
+ * the message must no longer be sent.
  */
 async function sendOne(
   { client, entry, keys, queue, readiness }: Parts,

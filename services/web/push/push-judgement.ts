@@ -17,7 +17,7 @@ export interface PushSides {
 /**
  * `on` and `off`: both sides agree. `denied`, `asks`: wanted, but the browser's permission was withdrawn, or has to be
  * requested again. The others are repairs: `remove` the rest on either side, `tell` the service the browser's subscription,
- * `subscribe` where the browser has none, `renew` the browser's subscription.
+ * `subscribe` if the browser has none, `renew` the browser's subscription.
  */
 export type Verdict = 'on' | 'off' | 'denied' | 'asks' | 'remove' | 'tell' | 'subscribe' | 'renew';
 

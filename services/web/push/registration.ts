@@ -25,7 +25,7 @@ export function onWorkerMessage(listener: (event: MessageEvent) => void): () => 
 let registered: Promise<ServiceWorkerRegistration | null> = Promise.resolve(null);
 
 /**
- * Registers the service worker of the app; null where this browser or this address can have none. After a worker that could
+ * Registers the service worker of the app; null if this browser or this address can have none. After a worker that could
  * not be installed the next call tries again.
  */
 export function registerWorker(): Promise<ServiceWorkerRegistration | null> {

@@ -11,7 +11,7 @@ export function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, late]);
 }
 
-/** Returns the service worker that receives pushes; null where the browser has none. */
+/** Returns the service worker that receives pushes; null if the browser has none. */
 export async function workerOfPushes(): Promise<ServiceWorkerRegistration | null> {
   if (!('PushManager' in window) || !('Notification' in window)) return null;
   return registerWorker();

@@ -1,4 +1,4 @@
-/* Reads QR codes from the camera: with the browser's own detector where there is one, else with a small library. */
+/* Reads QR codes from the camera: with the browser's own detector if there is one, else with a small library. */
 
 interface Detector {
   detect(source: HTMLVideoElement): Promise<{ rawValue: string }[]>;

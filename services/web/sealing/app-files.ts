@@ -29,7 +29,7 @@ interface FileParts {
   isOpenTo: (deviceId: string) => Promise<boolean>;
 }
 
-/** Returns the digest of what an offer says of its files. */
+/** Returns the digest of the description of files in an offer. */
 async function digestOfAll(sources: readonly FileSource[]): Promise<string> {
   const said = JSON.stringify(sources.map(({ name, size, type, sha256 }) => [name, size, type, sha256]));
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(said));
@@ -49,7 +49,7 @@ function keepRun(transferId: string, files: SealedFiles): { until: (running: Run
 /** Seals files before they are offered. */
 const makeSending = ({ client, isOpenTo }: FileParts, ring: OwnRing) => ({
   /**
-   * Says how files go to this device. `open`: its user lets it get them unencrypted. Throws where they cannot be sealed now,
+   * Says how files go to this device. `open`: its user lets it get them unencrypted. Throws if they cannot be sealed now,
    * before anything is read.
    */
   async wayTo(to: string): Promise<'sealed' | 'open'> {
@@ -60,15 +60,16 @@ const makeSending = ({ client, isOpenTo }: FileParts, ring: OwnRing) => ({
   },
 
   /**
-   * Seals what an offer says of its files, the same way for each attempt. Files that changed since an attempt that may have
-   * arrived are not offered in its place.
+   * Seals the description of files in an offer, in the same way for each attempt. Files that changed since an attempt that
+   * may have arrived are not offered in its place.
    */
   async sealOffer({ to, envelope, unknownSince }: Waiting, sources: readonly FileSource[]): Promise<FilesEnvelope> {
     const keyring = await ring.current();
     const { epoch } = keyring.ring.body;
     const [of, enc] = [await digestOfAll(sources), keysOf(keyring, to, Date.now())?.enc];
     if (envelope?.key !== undefined && envelope.of === of) {
-      // Sealed anew, an offer that has arrived would stand there twice. Only its receiver opens it, also after a rotation.
+      // If it were sealed again, an offer that has arrived would appear twice. Only its receiver opens it, even after a
+      // rotation.
       const isSame = envelope.epoch === epoch && enc !== undefined && (envelope.enc ?? enc) === enc;
       if (isSame || unknownSince !== null) return { ...envelope, key: envelope.key, of };
     } else if (envelope !== undefined && unknownSince !== null) {

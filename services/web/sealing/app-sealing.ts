@@ -23,7 +23,7 @@ const makeClipboard = (ring: OwnRing) => ({
     return { ...entry, content: text };
   },
 
-  /** Returns the entry with its content, where this browser can open it. Rejects when the service could not be asked for the ring. */
+  /** Returns the entry with its content, if this browser can open it. Rejects when the service could not be asked for the ring. */
   async openEntry(entry: ClipboardEntry): Promise<ClipboardEntry> {
     if (entry.sealed === undefined) return entry;
     const { texts } = ring.sealing();

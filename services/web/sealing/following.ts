@@ -21,7 +21,7 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
     if (isKeyed()) await (await keys.open()).openKept();
   });
   let hasHeard = false;
-  /** A browser without keys is told too, once it hears of keys. */
+  /** A browser without keys also learns of it, once it hears of keys. */
   const readDeletionsSoon = repeated(async () => {
     const sealing = hasHeard ? await keys.open() : await keys.ifKeyed();
     if (sealing !== null) tell({ deletions: await sealing.pendingDeletions() });

@@ -24,7 +24,7 @@ export function makeGate(parts: SealingParts) {
   const ifKeyed = async (): Promise<AppSealing | null> => (isWithout() ? null : open());
 
   /**
-   * Finds out once whether this browser had keys, where it does not know: its storage may have been cleared while its cookie
+   * Finds out once whether this browser had keys, if it does not know: its storage may have been cleared while its cookie
    * stayed.
    */
   async function look(): Promise<void> {
@@ -42,7 +42,7 @@ export function makeGate(parts: SealingParts) {
     open,
     /** Null: this browser has no keys, and goes on without. */
     ifKeyed,
-    /** Does the same before something is sent. It throws where it is not known whether this browser had keys. */
+    /** Does the same before something is sent. It throws if it is not known whether this browser had keys. */
     async toSend(): Promise<AppSealing | null> {
       looking ??= look().finally(() => {
         looking = null;

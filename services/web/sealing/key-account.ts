@@ -19,9 +19,9 @@ import { persistKeys } from './stores.ts';
 /** A device as the settings list it. */
 export interface KeyedDevice {
   readonly device_id: string;
-  /** Null: it is not signed in any more. */
+  /** Null: it is no longer signed in. */
   readonly name: string | null;
-  /** `guest`: it has keys of its own, and no key of the account. Null: it has no keys. */
+  /** `guest`: it has its own keys, and no key of the account. Null: it has no keys. */
   readonly kind: string | null;
   readonly fingerprint: string | null;
   readonly isMember: boolean;
@@ -52,7 +52,7 @@ function makeLettingIn(ring: OwnRing) {
     if (found === null) throw sealedError('bad_code');
     const { checkCode, keyring, endsWithSession } = await ring.sealing().linking.letIn(found, key, access);
     ring.take(keyring);
-    // The list comes again with the event of that change. Without the change the keys end by the usual time.
+    // The event of that change brings the list again. Without the change the keys end at the usual time.
     void endsWithSession().catch(() => {});
     return checkCode;
   }
@@ -131,7 +131,7 @@ export const makeKeyAccount = (ring: OwnRing) => ({
     return Promise.all((keyring === null ? [] : disagreeing(keyring)).map((member) => shownMember(member, devices)));
   },
 
-  /** Makes the key of the account. `anew`: the service has none any more, and this browser forgets its own. */
+  /** Makes the key of the account. `anew`: the service no longer has any, and this browser forgets its own. */
   async create({ anew = false } = {}): Promise<void> {
     persistKeys();
     const session = await cookieSession().load();
@@ -141,11 +141,14 @@ export const makeKeyAccount = (ring: OwnRing) => ({
     keepKeyState({ kind: 'keyed' });
   },
 
-  /** Removes all keys of the account, and makes new ones. Without the second step the service has no keys, which is said. */
+  /**
+   * Removes all keys of the account, and makes new ones. Without the second step the service has no keys, and the app says
+   * so.
+   */
   async startAnew(): Promise<void> {
     await ring.sealing().deletions.removeKeys();
     ring.take(await ring.sealing().rings.create({ kind: 'web', anew: true }));
-    // Whoever asked between the two steps has found no keys, and noted that.
+    // A part that asked between the two steps found no keys, and noted that.
     keepKeyState({ kind: 'keyed' });
   },
 

@@ -7,7 +7,7 @@ import { DATABASES } from './databases.ts';
 
 /*
  * The keys of this browser, as the rest of the app knows them. The code that seals is several times as large as this, and
- * is loaded where this browser has keys, or gets some.
+ * is loaded if this browser has keys, or gets some.
  */
 export type KeyState = (
   | { kind: 'none' }
@@ -17,7 +17,7 @@ export type KeyState = (
   /** This browser had keys, and they are gone or belong to an earlier device. Nothing is sent until the user decides. */
   | { kind: 'lost' }
 ) & {
-  /** True: this browser is a guest. It has keys of its own alone, and they end with its session. */
+  /** True: this browser is a guest. It has only its own keys, and they end with its session. */
   isGuest?: boolean | undefined;
 };
 
@@ -77,8 +77,8 @@ export async function claimKeys(account: string): Promise<void> {
 }
 
 /**
- * Removes the keys of this browser, because whoever has them can act as this device. `lost`: what waits to be sent goes on
- * waiting; otherwise it would be sent without encryption.
+ * Removes the keys of this browser, because anybody who has them can act as this device. `lost`: what waits to be sent goes
+ * on waiting; otherwise it would be sent without encryption.
  */
 export async function dropKeys(then: KeyState = { kind: 'none' }): Promise<void> {
   keptWords.set(GRANT, null);

@@ -9,7 +9,7 @@ import { GRANT, keepKeyState, keyState, members } from './key-state.ts';
 import type { Opened } from './receiving.ts';
 import { makeStores } from './stores.ts';
 
-/** Takes the keys of an approval where there are any; false: there are none to take. */
+/** Takes the keys of an approval if there are any; false: there are none to take. */
 async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
   const before = keyState.peek();
   // A reload in the middle must not send without encryption what the ring of this browser could seal. Another state, if only

@@ -27,7 +27,7 @@ export function makeReceiving({ history, opening, opened, texts, isKeyed, acknow
   /** The messages that are open, and whose acknowledgement has no answer yet. */
   const unacknowledged = new Set<string>();
 
-  /** `onPassing`: gets the error where the message stays closed for a reason that passes with time. */
+  /** `onPassing` gets the error if the message stays closed for a temporary reason. */
   async function receiveNext(message: Message, onPassing: (error: BatonClientError) => void): Promise<boolean> {
     const found = await opened((keyring) => texts().open(keyring, message)).catch((error: unknown) => {
       if (isPassing(error)) onPassing(error);

@@ -54,7 +54,7 @@ export const makeRecoveryWords = (ring: OwnRing) => {
     /** Puts this browser into the ring by the words. */
     recover,
 
-    /** Returns what the ring says of recovery words; null where the account has none. */
+    /** Returns what the ring says of recovery words; null if the account has none. */
     async wordsOfAccount(): Promise<WordsOfAccount | null> {
       const keyring = await ring.current();
       if (sigIn(keyring) === undefined) return null;
@@ -74,7 +74,7 @@ export const makeRecoveryWords = (ring: OwnRing) => {
       return ![sig, sigIn(seen)].includes(sigIn(await ring.current()));
     },
 
-    /** Makes the words count. Throws `words_moved` where other words were made since. */
+    /** Makes the words count. Throws `words_moved` if other words were made since. */
     async putWords({ words, seen }: WordsDraft): Promise<void> {
       await ring.sealing().recovery.makeWords({ words: words.join(' '), seen });
       ring.forget();

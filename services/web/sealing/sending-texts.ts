@@ -31,7 +31,7 @@ export const makeSendingTexts = ({ history }: { history: Settings }, ring: Pick<
   post: (to: string, { sealed }: Envelope, settings: { idempotencyKey: string; retries: number }) =>
     ring.sealing().texts.post(to, sealed, settings),
 
-  /** Lets messages and files to this device go unencrypted from now on, because the user has said so. */
+  /** Lets messages and files go to this device unencrypted from now on, because the user has said so. */
   async allowOpen(to: string): Promise<void> {
     const all = await history.settings.get<string[]>(OPEN_TO, []);
     await history.settings.set(OPEN_TO, [...all.filter((id) => id !== to), to]);

@@ -37,7 +37,7 @@ async function within<T>(work: (database: Awaited<ReturnType<typeof open>>) => P
   }
 }
 
-/** Reads a value; undefined where the browser stores nothing. */
+/** Reads a value; undefined if the browser stores nothing. */
 async function read<T>(key: string): Promise<T | undefined> {
   try {
     return (await within((database) => database.get('here', key))) as T | undefined;

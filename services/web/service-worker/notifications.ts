@@ -55,7 +55,7 @@ export interface Shown {
 /** Characters that could reorder the text beside them in a line of the system. The app shows the message itself. */
 const TURNING = /\p{Bidi_Control}/gu;
 
-/** Makes the notification, and the target of a click on it. Each known sender has a notification of its own. */
+/** Makes the notification, and the target of a click on it. Each known sender has a separate notification. */
 export function notificationOf({ type, count, id, from, text }: PushPayload, language: string): Shown {
   const words = pushWords(language);
   const path = id === '' ? '/' : `/#/item/${encodeURIComponent(id)}`;

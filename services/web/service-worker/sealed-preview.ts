@@ -11,7 +11,7 @@ import { messageKey } from '../sealing/opening.ts';
 import { keyedAccount, type PushChoice } from './here.ts';
 import type { PushPayload } from './notifications.ts';
 
-/** A browser shows something of its own where a push shows nothing for longer. */
+/** If a push shows nothing for longer than this, the browser shows a notification of its own. */
 const WITHIN_MS = 5_000;
 
 /** The most pages of rings that a push is worth. A browser that was away for longer opens the message in the app. */
@@ -79,7 +79,7 @@ async function previewOf(payload: PushPayload, choice: PushChoice, signal: Abort
     if (!isCode(error, 'unknown_key') && !isCode(error, 'not_a_member')) throw error;
     return opened(await newer(store, known, choice, signal), sealed, from);
   });
-  // An earlier version has noted the id alone.
+  // An earlier version has noted only the id.
   const ids = [takenId(found.sender.device_id, found.id), found.id];
   if (await isRepeated(choice.account, ids, payload.id)) return payload;
   return { ...payload, ...(name && { from: name }), ...(choice.preview === 'full' && { text: found.text }) };
@@ -87,7 +87,7 @@ async function previewOf(payload: PushPayload, choice: PushChoice, signal: Abort
 
 /**
  * Adds the preview to the push of a sealed message, as the user chose it: this device fetches the message and opens it. The
- * message stays in the mailbox. Where it cannot be opened, the notification says only that there is one.
+ * message stays in the mailbox. If it cannot be opened, the notification says only that there is one.
  */
 export async function withSealedPreview(payload: PushPayload, choice: PushChoice | undefined): Promise<PushPayload> {
   const { type, id, from } = payload;

@@ -8,7 +8,7 @@ const MOST_SHARED_CHARS = 1_000_000;
 const MOST_SHARED_BYTES = 2 * 1024 ** 3;
 /** The share of the free space that a share may take, so that space for received files remains. */
 const PART_OF_FREE = 0.5;
-/** The names and values of the form's fields, beside the files. */
+/** The names and values of the form's fields, besides the files. */
 const FORM_BYTES = 4 * MOST_SHARED_CHARS;
 
 /** Why nothing was kept, instead of an id. The app shows it in words. */

@@ -38,8 +38,8 @@ const open = () =>
   });
 
 /**
- * Keeps only the newest share, so that nobody can fill the disk. In one step, so that the earlier one stays where this one
- * does not fit.
+ * Keeps only the newest share, so that nobody can fill the disk. It does so in one step, so that the earlier one stays if
+ * this one does not fit.
  */
 export const keepShare = (share: Omit<Share, 'id' | 'at'>): Promise<string> =>
   within(async (database) => {
@@ -53,7 +53,7 @@ export const keepShare = (share: Omit<Share, 'id' | 'at'>): Promise<string> =>
     return id;
   });
 
-/** Finds a share; null where it is gone, too old, or belongs to another account. */
+/** Finds a share; null if it is gone, too old, or belongs to another account. */
 export const findShare = (id: string, account: string): Promise<Share | null> =>
   within(async (database) => {
     const share = await database.get('shares', id);

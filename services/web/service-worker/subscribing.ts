@@ -15,7 +15,7 @@ const base64url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
-/** Returns the key of the service that it was made for; null where the browser does not tell. */
+/** Returns the key of the service that it was made for; null if the browser does not tell. */
 export function keyOf({ options }: PushSubscription): string | null {
   const key = options?.applicationServerKey;
   return key ? base64url(new Uint8Array(key)) : null;
@@ -38,7 +38,7 @@ export async function digestOf({ endpoint, keys: { p256dh, auth } }: Subscribed)
 
 /**
  * Returns the browser's subscription for this key. It ends one for another key first, because the browser refuses a second
- * one with `InvalidStateError`. `anew`: it ends one for the same key too.
+ * one with `InvalidStateError`. `anew`: it also ends one for the same key.
  */
 export async function subscribeFor(
   manager: PushManager,

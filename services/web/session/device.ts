@@ -46,7 +46,7 @@ type HintingNavigator = Pick<Navigator, 'userAgent'> & { userAgentData?: ClientH
 export const proposedName = ({ userAgent }: HintingNavigator = navigator): string =>
   nameFrom(userAgent, modelIn(userAgent));
 
-/** Returns the name with the model, where the browser tells the model on request. Never rejects. */
+/** Returns the name with the model, if the browser tells the model on request. Never rejects. */
 export async function betterName(of: HintingNavigator = navigator): Promise<string> {
   try {
     const hints = await of.userAgentData?.getHighEntropyValues?.(['model']);

@@ -28,7 +28,7 @@ export type SignedIn = Extract<Entry, { kind: 'in' }>;
 
 const WITHIN_MS = 10_000;
 
-/** Returns the session store of this browser; null where every request carries the identity, so that there is no session. */
+/** Returns the session store of this browser; null if every request carries the identity, so that there is no session. */
 const sessionStore = (): SessionStore | null => (developmentIdentity() === null ? cookieSession() : null);
 
 /** Makes a client without a stream, for calls of this tab. */
@@ -104,7 +104,7 @@ export function goToLogin(): void {
   location.assign('/api/auth/login?return_to=/');
 }
 
-/** Signs in for development, where every name is accepted. */
+/** Signs in for development, in which every name is accepted. */
 export function enterAs(user: string): void {
   keepDevelopmentIdentity({ user, deviceId: '', name: '' });
 }
@@ -122,7 +122,7 @@ export async function becomeDevice(name: string): Promise<Entry> {
       ...{ baseUrl: '', deviceId, deviceName: name, deviceType: 'browser' },
       session: cookieSession(),
     });
-    // Nobody can have given keys to an id that was made here just now, so the service is not asked for them.
+    // An id that was just made here cannot have keys yet, so the service is not asked for them.
     if (device?.device_id === deviceId) noteWithoutKeys(deviceId);
   }
   return findEntry();

@@ -8,7 +8,7 @@ import { hrefOf, place } from './navigation.ts';
 import { isolated } from './parts/isolated.ts';
 import { announcement, notify } from './parts/notices.ts';
 
-/** Matches where both columns are shown. */
+/** Matches if both columns are shown. */
 const WIDE = matchMedia('(min-width: 48rem)');
 /** After an approval here, the new device is not announced for this time, because the user knows about it. */
 const OWN_MS = 30_000;
@@ -48,7 +48,7 @@ export function announceChanges({ history, entry }: App): () => void {
       const { announce } = texts.value;
       const isFiles = item?.kind === 'files' && !item.isMine;
       const said = isFiles ? announce.sends(now.name, isolated(wordsOf(item))) : announce.message(now.name);
-      // Where the list of devices is visible, its count is enough for messages. Files wait for an answer.
+      // If the list of devices is visible, its count is enough for messages. Files wait for an answer.
       const isListed = at.name === 'home' || WIDE.matches;
       // A notice is read by screen readers too.
       if (!isSeen && (isFiles || !isListed)) notify(said, false, hrefOf('device', thread));

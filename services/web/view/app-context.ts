@@ -87,7 +87,7 @@ export const peers = computed<readonly Peer[]>(() => {
 /** When the session of a guest ends, as stored in this browser: known before the service describes this device. */
 export const guestUntil = signal<number | null>(null);
 
-/** True for guests, who let nobody in, and end no session but their own. */
+/** True for guests, who cannot let anybody in, and can end only their own session. */
 export const isGuest = computed(
   () => (shared.value.me?.scope ?? (guestUntil.value === null ? 'full' : 'guest')) === 'guest',
 );

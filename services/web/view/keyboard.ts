@@ -51,7 +51,7 @@ function act(key: string): boolean {
   return true;
 }
 
-/** Follows the keys that work everywhere. An open dialog has keys of its own. */
+/** Follows the keys that work everywhere. An open dialog has its own keys. */
 export function useKeyboard(): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {

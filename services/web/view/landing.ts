@@ -11,7 +11,7 @@ export const isLetIn = signal(false);
 
 /**
  * Returns the device that let this one in: the one whose approval gave the keys, else the only one, or the only one that is
- * online. Undefined where nothing tells.
+ * online. Undefined if nothing tells.
  */
 function whoLetIn(all: readonly Peer[]): Peer | undefined {
   const state = keyState.value;

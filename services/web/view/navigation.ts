@@ -50,7 +50,7 @@ export function go(...parts: string[]): void {
   location.hash = hrefOf(...parts);
 }
 
-/** Goes to a place without a way back, as from a link that was used up. */
+/** Goes to a place without a way back, such as from a link that was used. */
 export function goInstead(...parts: string[]): void {
   location.replace(hrefOf(...parts));
 }

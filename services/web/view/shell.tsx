@@ -184,7 +184,7 @@ function ItemPane({ id }: { id: string }) {
   return <Waiting />;
 }
 
-/** Shows the part beside the list. An only device gets the first steps. */
+/** Shows the part beside the list. If there is only one device, it gets the first steps. */
 function Home() {
   const { devices } = texts.value;
   if (!isAlone.value || !shared.value.isKnown || isGuest.value) {

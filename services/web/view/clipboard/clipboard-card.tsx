@@ -18,7 +18,7 @@ import { filledEntry, isSealedEntry } from './entries.ts';
 import { HiddenText } from './hidden-text.tsx';
 import { mayWrite, sendMine } from './send-mine.ts';
 
-/** Shows the remaining time. `isRough`: in whole minutes, where there is little space. */
+/** Shows the remaining time. `isRough`: in whole minutes, if there is little space. */
 function Left({ until, isRough = false }: { until: number; isRough?: boolean }) {
   return (
     <Countdown
@@ -121,7 +121,7 @@ function LeftBar({ from, until }: { from: number; until: number }) {
   );
 }
 
-/** Shows a new clipboard as a line on a small screen, where the list is not visible. */
+/** Shows a new clipboard as a line on a small screen, on which the list is not visible. */
 export function ClipboardLine() {
   const { entry: own } = useApp();
   const { clipboard, app } = texts.value;
@@ -133,7 +133,7 @@ export function ClipboardLine() {
     <div class="clipboard-line">
       <Icon node={Clipboard} size={18} />
       <span class="clipboard-from">
-        {/* Without the time that is left, which would be read again at each change. */}
+        {/* This leaves out the remaining time, which would be read again at each change. */}
         <span role="status">
           <bdi class="own">{entry.source_device_name}</bdi> {clipboard.copiedText}
         </span>

@@ -68,7 +68,7 @@ function Writing({ onPut }: { onPut: (text: string) => Promise<void> }) {
   );
 }
 
-/** Shows earlier entries, where the user wants this browser to keep them. */
+/** Shows earlier entries, if the user wants this browser to keep them. */
 function Passed() {
   const { history } = useApp();
   const isOn = useSignal(false);

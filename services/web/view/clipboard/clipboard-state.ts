@@ -30,7 +30,7 @@ async function read({ client, keys }: Reading): Promise<void> {
   try {
     clipboardEntry.value = (await (await keys.ifKeyed())?.openEntry(entry)) ?? entry;
   } catch (error) {
-    // Until it can be opened, nobody copies the text before it in its place.
+    // Until it can be opened, the previous text cannot be copied in its place.
     clipboardEntry.value = entry.sealed === undefined ? entry : { ...entry, content: '' };
     throw error;
   }

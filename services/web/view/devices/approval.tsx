@@ -106,7 +106,7 @@ function Kinds({ of, chosen }: { of: readonly Kind[]; chosen: Signal<Kind | null
   );
 }
 
-/** The codes after which the question cannot be answered any more. */
+/** The codes after which the question can no longer be answered. */
 type Ending = keyof Texts['approve']['ends'];
 const isEnding = (code: string): code is Ending => Object.hasOwn(texts.value.approve.ends, code);
 function endOf(code: Ending): End {
@@ -121,7 +121,7 @@ interface QuestionProps {
   onEnd: (end: End) => void;
 }
 
-/** Returns the whole link where it has the keys of the new device; null: the device gets none. */
+/** Returns the whole link if it has the keys of the new device; null: the device gets none. */
 function keyedLinkOf(link: string): string | null {
   const whole = URL.canParse(link, location.origin) ? new URL(link, location.origin) : null;
   return whole?.hash.startsWith('#k=') === true ? whole.href : null;
@@ -133,7 +133,7 @@ interface Given {
   view: SignInRequestView;
   /** The secret of the invite whose digits were typed; null without one. */
   secret: string | null;
-  /** The device whose place it takes, as its user was shown. */
+  /** The device whose place it takes, as the user saw it. */
   replaced: ReplacedDevice | null | undefined;
 }
 
@@ -155,8 +155,8 @@ function giverOf({ keys, link, view, secret, replaced }: Given): ((kind: Kind) =
 }
 
 /**
- * Finds the device with keys whose place the asking one takes. The service alone says that it is that one. Undefined: not known
- * yet.
+ * Finds the device with keys whose place the asking one takes. Only the service says that it is that one. Undefined: not
+ * known yet.
  */
 function useReplaced(keys: Gate, view: SignInRequestView): ReplacedDevice | null | undefined {
   const { kind, isGuest: isOwnGuest } = keyState.value;
@@ -165,7 +165,7 @@ function useReplaced(keys: Gate, view: SignInRequestView): ReplacedDevice | null
   useEffect(() => {
     if (!isAsked) return;
     const find = async () => (await keys.open()).replaced(view);
-    // Where that is not known, it takes nobody's place: the library refuses it.
+    // If that is not known, it takes nobody's place: the library refuses it.
     void find()
       .catch(() => null)
       .then((replaced) => void (found.value = replaced));
@@ -173,7 +173,7 @@ function useReplaced(keys: Gate, view: SignInRequestView): ReplacedDevice | null
   return found.value;
 }
 
-/** Says which device the asking one puts out. */
+/** Says which device the asking one replaces. */
 function TakesPlace({ of }: { of: ReplacedDevice | null | undefined }) {
   const words = keyWords.value();
   if (words === null || of === null || of === undefined) return null;
@@ -184,7 +184,7 @@ function TakesPlace({ of }: { of: ReplacedDevice | null | undefined }) {
   );
 }
 
-/** Says what a browser with keys gives away. */
+/** Says what the approval of a browser with keys gives. */
 function GivenAway({ hasKey, isMine }: { hasKey: boolean; isMine: boolean }) {
   const words = keyWords.value();
   if (words === null || keyState.value.kind !== 'keyed') return null;

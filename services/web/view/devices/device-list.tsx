@@ -15,7 +15,7 @@ import { isUnsent, lastText } from '../item-words.ts';
 import { lastItems } from './last-items.ts';
 import { StayLeft, stayOf } from './stays.tsx';
 
-/** Says whether a device can be reached; '' where nobody knows. */
+/** Says whether a device can be reached; '' if that is unknown. */
 export function presenceText({ kind, isOnline, lastSeenAt }: Peer): string {
   const { devices } = texts.value;
   if (kind === 'past') return devices.gone;
@@ -102,7 +102,10 @@ function DeviceRow({ peer }: { peer: Peer }) {
   );
 }
 
-/** Shows the devices that have left, closed. What was not sent to one of them, or not read, is said while it is closed. */
+/**
+ * Shows the devices that have left, collapsed. While it is collapsed, it says what was not sent to one of them, or not
+ * read.
+ */
 function FormerDevices({ past }: { past: readonly Peer[] }) {
   const { devices, thread } = texts.value;
   const hasFailed = past.some(({ id }) => isUnsent(lastItems.value.get(id)));

@@ -25,7 +25,7 @@ export function DigitBoxes({ field, value, isWrong, isRight, onType }: DigitBoxe
         onInput={(event) => {
           const { currentTarget } = event;
           onType(currentTarget.value);
-          // What is not a digit is not shown.
+          // Characters other than digits are not shown.
           currentTarget.value = currentTarget.value.replace(/\D/g, '').slice(0, DIGITS);
         }}
       />

@@ -18,7 +18,7 @@ export function stayText({ isGuest, until }: Stay): string {
 
 export const stayOf = (id: string): Stay | undefined => shared.value.stays[id];
 
-/** Says the same in short, with the time that is left. */
+/** Says the same briefly, with the remaining time. */
 export function StayLeft({ stay: { isGuest, until } }: { stay: Stay }) {
   const { name, files } = texts.value;
   if (!isSoon(until)) return <>{isGuest && name.guest}</>;

@@ -10,7 +10,7 @@ import { momentText } from './moment.ts';
 export const otherNames = ({ entry }: App): string[] =>
   shared.value.devices.filter(({ device_id }) => device_id !== entry.deviceId).map(({ name }) => name);
 
-/** Makes new keys of an account whose keys the service does not have any more. */
+/** Makes new keys for an account whose keys the service no longer has. */
 export function MakeAnew() {
   const app = useApp();
   const words = keyTexts.value;

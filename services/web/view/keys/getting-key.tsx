@@ -21,7 +21,7 @@ export function GettingKey() {
   );
 }
 
-/** Leads to where recovery words are typed. */
+/** Leads to the view in which recovery words are typed. */
 export function UsingWords() {
   return (
     <div class="row start">

@@ -2,7 +2,9 @@ import { keyState } from '../../sealing/key-state.ts';
 import { keyWords } from '../../texts/texts.ts';
 import { hrefOf } from '../navigation.ts';
 
-/** Says where one writes that the keys of this browser are gone, so that nothing is sent, and leads to the remedy. */
+/**
+ * Says, in the place for writing, that the keys of this browser are gone, so that nothing is sent, and leads to the remedy.
+ */
 export function KeyNote() {
   const words = keyWords.value();
   if (words === null || keyState.value.kind !== 'lost') return null;

@@ -7,8 +7,8 @@ import { useApp } from '../app-context.ts';
 import { attempt } from '../parts/notices.ts';
 
 /**
- * Asks whether the device that gave the key shows the same digits, and names the account. Nothing is sealed or opened before.
- * It defends against somebody who lets this browser into an account of their own.
+ * Asks whether the device that gave the key shows the same digits, and names the account. Nothing is sealed or opened
+ * before. The question defends against somebody who lets this browser into another account.
  */
 export function KeyQuestion() {
   const { client, end, entry } = useApp();

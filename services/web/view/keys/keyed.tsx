@@ -96,7 +96,7 @@ function Problem({ code, again }: { code: string; again: () => void }) {
   );
 }
 
-/** Takes members out of the ring that are not signed in any more. */
+/** Takes out of the ring the members that are no longer signed in. */
 function Gone({ gone, onDone }: { gone: readonly KeyedDevice[]; onDone: () => Promise<void> }) {
   const { keys } = useApp();
   const words = keyTexts.value;

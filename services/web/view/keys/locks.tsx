@@ -6,7 +6,7 @@ import { keyWords } from '../../texts/texts.ts';
 import type { Peer } from '../app-context.ts';
 import { Icon } from '../parts/icon.tsx';
 
-/** Shows a lock for what was encrypted. What was not is named in words, because that is what a user has to know. */
+/** Shows a lock for encrypted content. Words name content that was not encrypted, because a user must know that. */
 function Mark({ isSealed, words }: { isSealed: boolean; words: string }) {
   return (
     <span class={`lock ${isSealed ? 'is-sealed' : ''}`} title={words}>

@@ -11,7 +11,7 @@ import { CheckingWords, ShownWords } from './shown-words.tsx';
 import { RenewingWords } from './typing-words.tsx';
 import { stateText, useWordsOfAccount } from './words-state.tsx';
 
-/** Words that are shown and do not count yet. They are in this view alone, and gone with it. */
+/** Words that are shown and do not count yet. They are only in this view, and gone with it. */
 function useDraft() {
   const { keys } = useApp();
   const draft = useSignal<WordsDraft | null>(null);
@@ -22,7 +22,7 @@ function useDraft() {
     problem.value = code;
   };
   useEffect(() => {
-    // A page that comes back from the cache of the browser has no words any more.
+    // A page that comes back from the cache of the browser no longer has words.
     const leave = () => drop();
     addEventListener('pagehide', leave);
     return () => removeEventListener('pagehide', leave);
@@ -64,7 +64,7 @@ interface BeginProps {
   onRenew: () => void;
 }
 
-/** Says what the words give away, and what the account has. */
+/** Says what the words allow, and which words the account has. */
 function Begin({ found, problem, onMake, onRenew }: BeginProps) {
   const { recovery } = keyTexts.value;
   const areDue = found?.areDue === true;

@@ -9,7 +9,7 @@ import { isolated } from '../parts/isolated.ts';
 import { attempt, codeOf, notify } from '../parts/notices.ts';
 import { PLAIN_FIELD } from './shown-words.tsx';
 
-/** Errors that are about the words themselves, and are said beside them. */
+/** Errors about the words themselves, which are shown beside them. */
 const OF_WORDS = ['bad_words', 'bad_ring', 'words_over', 'keys_gone'];
 
 function problemText(problem: WordsProblem): string {

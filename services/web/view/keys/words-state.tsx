@@ -40,7 +40,7 @@ export function stateText(found: WordsOfAccount | null): string {
 
 /** Says whether the account has recovery words, and leads to the one thing to do. */
 export function WordsState() {
-  // Why they cannot be read is said of the keys themselves.
+  // The part about the keys themselves says why they cannot be read.
   const { found } = useWordsOfAccount();
   const { recovery } = keyTexts.value;
   if (found === undefined) return null;

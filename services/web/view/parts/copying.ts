@@ -52,8 +52,8 @@ function within(box: Element, range: Range): Range {
 }
 
 /**
- * Handles the event `copy`: a selection in one message is copied exactly as it was written, where a browser would add lines
- * between its blocks. For several messages the browser's own copy stays.
+ * Handles the event `copy`: a selection in one message is copied exactly as it was written, although a browser would add
+ * lines between its blocks. For several messages the browser makes its own copy.
  */
 export function copyExactly(event: ClipboardEvent): void {
   const selection = getSelection();

@@ -5,7 +5,7 @@ export interface FoundLink {
   start: number;
   end: number;
   href: string;
-  /** The host, where the shown letters of the address differ from it; otherwise null. */
+  /** The host, if the shown letters of the address differ from it; otherwise null. */
   host: string | null;
 }
 

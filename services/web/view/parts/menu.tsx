@@ -13,7 +13,7 @@ export interface MenuAction {
 interface Menu {
   title: string;
   actions: readonly MenuAction[];
-  /** The place beside which the menu opens, where there is space. */
+  /** The place beside which the menu opens, if there is space. */
   anchor: DOMRect | null;
 }
 

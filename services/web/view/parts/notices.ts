@@ -15,7 +15,7 @@ let last = 0;
 
 /** Notices that are shown for a moment, and read by screen readers. */
 export const notices = signal<readonly Notice[]>([]);
-/** A visible text that screen readers read, where no notice says it. Only the newest one, so that they do not read too much. */
+/** A visible text that screen readers read, if no notice says it. Only the newest one, so that they do not read too much. */
 export const announcement = signal('');
 
 export function dismiss(id: number): void {

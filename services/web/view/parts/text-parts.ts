@@ -58,7 +58,7 @@ const looksLikeCode = (lines: readonly string[]): boolean => {
   return odd.length * 2 >= lines.length;
 };
 
-/** Returns where the fence ends that line `at` opens; 0: no fence, or one without an end. */
+/** Returns the end of the fence that line `at` opens; 0: no fence, or one without an end. */
 function fenceEnd(lines: readonly string[], at: number, isHopeless: (ticks: number) => boolean): number {
   const ticks = OPENING.exec(lines[at] ?? '')?.[1]?.length ?? 0;
   if (ticks === 0 || isHopeless(ticks)) return 0;

@@ -19,7 +19,7 @@ function isNamesOf(text: string, files: readonly ChosenFile[]): boolean {
 }
 
 /**
- * Returns the files that the user means to paste. Spreadsheets and word processors put a picture beside copied text. Where
+ * Returns the files that the user means to paste. Spreadsheets and word processors put a picture beside copied text. If
  * there is text, the user means the text.
  */
 export function pastedFiles(data: DataTransfer | null): ChosenFile[] {

@@ -30,13 +30,13 @@ export function NotificationSettings() {
   const isBusy = useSignal(false);
   const { settings } = texts.value;
   useEffect(() => {
-    // Where storage throws, no choice can be kept either.
+    // If storage throws, no choice can be kept either.
     const look = async (): Promise<void> => {
       state.value = await mendPush(app).catch(() => 'impossible' as const);
     };
     return whenPermissionChanges(look);
   }, []);
-  /** Runs a change. Where the push service cannot be reached, the browser may take minutes to fail. */
+  /** Runs a change. If the push service cannot be reached, the browser may take minutes to fail. */
   const set = (work: () => Promise<PushState>) => () => {
     isBusy.value = true;
     attempt(async () => {

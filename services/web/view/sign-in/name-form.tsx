@@ -8,7 +8,7 @@ import { attempt } from '../parts/notices.ts';
 interface NameFormProps {
   title: string;
   why: string;
-  /** Called with the name as the service takes it. */
+  /** Called with the name in the form that the service takes. */
   done: (name: string) => Promise<void> | void;
   /** The way back; without it there is none. */
   back?: () => void;

@@ -32,7 +32,7 @@ function receivedText(item: FilesItem): string {
   return item.kept === 'removed' ? files.removed : files.received;
 }
 
-/** Nothing moves for this time, beyond that over which the rate is measured, before the user is told. */
+/** The user is told after nothing has moved for this time, in addition to the time over which the rate is measured. */
 const STILL_MS = 2_000;
 /** The same before the first byte, when no rate was measured yet. */
 const NOT_BEGUN_MS = 5_000;
@@ -53,7 +53,10 @@ function useStill(running: Running | null): boolean {
   return hasNoRate && isStill.value;
 }
 
-/** Says that a transfer stands still, and for whom it waits. The service does not tell one side that the other has paused. */
+/**
+ * Says that a transfer stands still, and which device it waits for. The service does not tell one side that the other has
+ * paused.
+ */
 function stillText({ isMine, thread }: FilesItem, { bytes, totalBytes }: Running): string {
   const { connection, files } = texts.value;
   // A receiver that has every byte compares digests.

@@ -22,7 +22,7 @@ const isOpen = ({ kind, state }: Item): boolean =>
 
 const isReadable = (item: Item): boolean => !isSealed(item) && !isRefused(item);
 
-/** Returns the files of an item, received or kept from sending; null where this browser does not have all of them. */
+/** Returns the files of an item, received or kept from sending; null if this browser does not have all of them. */
 async function bytesOf({ entry, history }: App, item: FilesItem): Promise<ChosenFile[] | null> {
   if (item.isMine) {
     const kept = (await history.sources.of(item.ref)) ?? (await history.sources.of(item.id)) ?? [];

@@ -34,7 +34,7 @@ interface Parts {
 
 /**
  * Makes a window with all items of a thread from some time on. Items that come while it is read are never left out. One
- * reading runs at a time, so that none ends with fewer items than the one before it. The items of a burst are read together.
+ * read runs at a time, so that none ends with fewer items than the one before it. The items of a burst are read together.
  */
 function makeWindow({ history, thread, wanted, isFollowed, show, seen }: Parts) {
   /** Null: not read yet. 0: nothing is older. */

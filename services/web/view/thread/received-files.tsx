@@ -13,7 +13,7 @@ import { IconButton } from '../parts/parts.tsx';
 
 const SHOWN_NAMES = 4;
 
-/** Returns how many files were handed over: all of them where an older version of the app did it. */
+/** Returns how many files were handed over: all of them if an older version of the app did it. */
 export const savedCount = ({ kept, saved, fileCount }: FilesItem): number =>
   saved?.length ?? (kept === 'saved' || kept === 'downloaded' ? fileCount : 0);
 
@@ -47,7 +47,7 @@ function NameRow({ item, file }: { item: FilesItem; file: FilesItem['files'][num
   const { files } = texts.value;
   const { index, name, size } = file;
   const isSaved = item.saved?.includes(index) === true;
-  // Where the user chose a place, the copy was removed.
+  // If the user chose a place, the copy was removed.
   const hasCopy = canSave(item) && (!isSaved || keepsCopies());
   return (
     <li>

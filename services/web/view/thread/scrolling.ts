@@ -13,7 +13,7 @@ type Box = { current: HTMLDivElement | null };
 const isNearEnd = ({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolean =>
   scrollTop + clientHeight > scrollHeight - NEAR_END_PX;
 
-/** Keeps the visible items in place when older items are put above them, also when new ones come meanwhile. */
+/** Keeps the visible items in place when older items are put above them, even when new ones come meanwhile. */
 function useAnchor(box: Box) {
   const kept = useRef<{ item: Element; top: number } | null>(null);
   const first = () => box.current?.querySelector('.item') ?? null;

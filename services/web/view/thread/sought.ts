@@ -22,7 +22,7 @@ function rangesIn(element: Element, words: string): Range[] {
   return ranges;
 }
 
-/** Highlights the found item, and marks the words in it where the browser can (CSS Custom Highlight API). */
+/** Highlights the found item, and marks the words in it if the browser can (CSS Custom Highlight API). */
 export function markSought(item: Element): void {
   item.classList.add(NAME);
   setTimeout(() => item.classList.remove(NAME), SHOWN_MS);
