@@ -91,7 +91,7 @@ export class Keyring {
     return { keys: this.#keys.map(({ publicJwk }) => publicJwk) };
   }
 
-  /** Finds a key by its id, also in the store, because another process may have just made it. */
+  /** Finds a key by its id, in the store too, because another process may have just made it. */
   async find(id: string): Promise<SigningKey | null> {
     const found = this.#find(id);
     if (found !== null) return found;

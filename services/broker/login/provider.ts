@@ -45,7 +45,7 @@ function clientAuth(secret: string | null): ClientAuth {
 }
 
 /** Allows http, for trials. In production the configuration allows http only for localhost. */
-// oxlint-disable-next-line typescript/no-deprecated -- marked so that it stands out, says its documentation
+// oxlint-disable-next-line typescript/no-deprecated -- its documentation says that it is marked only so that it stands out
 const allowHttp = allowInsecureRequests;
 
 const hasName = (claims: Claims): boolean => ['name', 'preferred_username', 'email'].some((name) => claims[name]);

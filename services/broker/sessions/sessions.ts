@@ -21,7 +21,7 @@ import type { SessionRecord } from './record.ts';
 import type { SessionStore } from './store.ts';
 import type { Tokens } from './credentials/tokens.ts';
 
-/** The most rotations that a tab may be late and still get the present secret. A later one gets a secret of its own. */
+/** The most rotations that a tab may be late and still get the present secret. A later one gets another secret. */
 const FOLLOWED_ROTATIONS = 8;
 
 interface SessionsParts {

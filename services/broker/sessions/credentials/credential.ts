@@ -13,7 +13,7 @@ export interface Credential {
 
 const FORM = /^v1\.([A-Za-z0-9_-]{44})\.([A-Za-z0-9_-]{43})$/;
 
-/** Returns whether the text has the form of a session id: 128 bits of its account, and 128 bits of its own. */
+/** Returns whether the text has the form of a session id: 128 bits of its account, and 128 random bits. */
 export const isSessionId = (text: string): boolean => /^[A-Za-z0-9_-]{44}$/.test(text);
 
 export function parseCredential(text: string): Credential | null {
