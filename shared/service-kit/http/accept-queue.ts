@@ -5,7 +5,7 @@ const SHORT_TURN_MS = 0.25;
 /** The pause before the next round. A process that has just slept is seldom interrupted by others on a busy machine. */
 const PAUSE_MS = 1;
 
-/** Closes the listening socket alone. `http.Server` would look at all of its connections before that. */
+/** Closes only the listening socket. `http.Server` would look at all of its connections before that. */
 const closeListener = (server: Server): void => void Server.prototype.close.call(server);
 
 /**

@@ -24,7 +24,7 @@ export class Arrivals {
     };
   }
 
-  /** Returns whether nothing is under way, and nobody came or left for `forMs`. */
+  /** Returns whether nothing is under way, and no connection came or left for `forMs`. */
   isQuiet(forMs: number): boolean {
     return this.#underWay === 0 && performance.now() - this.#lastMs >= forMs;
   }

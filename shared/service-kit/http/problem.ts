@@ -86,7 +86,7 @@ function answer(req: IncomingMessage, res: ServerResponse, error: BatonError): v
   res.end(body);
 }
 
-/** Logs a 5xx. A 503 means that a dependency is unreachable: it is expected, and whoever noticed it logs it once. */
+/** Logs a 5xx. A 503 means that a dependency is unreachable: it is expected, and the part that noticed it logs it once. */
 function log(logger: Logger, req: IncomingMessage, res: ServerResponse, error: BatonError): void {
   if (error.status < 500) return;
   const level = error.status === 503 ? 'warn' : 'error';

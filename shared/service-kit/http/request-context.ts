@@ -19,7 +19,7 @@ export interface RequestContext {
   rateGroup?: RateGroup;
 }
 
-/** A response with its context, in the place where Express has `locals`. */
+/** A response with its context, where Express has `locals`. */
 type Begun = ServerResponse & { locals: RequestContext };
 
 export const contextOf = (res: ServerResponse): RequestContext => (res as Begun).locals;

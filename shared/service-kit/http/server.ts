@@ -93,7 +93,7 @@ async function closeWithin(server: Server, sockets: ReadonlySet<Socket>, deadlin
   // A connection may become idle after the last check, so check again until none is left.
   const idle = setInterval(closeIdle, IDLE_CHECK_MS);
   const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
-  // Ends what `http.Server` has beside its listening socket.
+  // Ends what `http.Server` has besides its listening socket.
   server.close();
   closeIdle();
   await closed;

@@ -8,8 +8,8 @@ interface Sample {
 
 /**
  * Makes a timer that cuts connections whose client reads nothing of what is written to it. Otherwise a client that requests
- * large responses and never reads them could keep them in memory forever. Streams and relays have shorter times of their
- * own. A write counts as read only when all of it is.
+ * large responses and never reads them could keep them in memory forever. Streams and relays have their own, shorter times.
+ * A write counts as read only when all of it is.
  */
 export function makeStuckCutter(sockets: ReadonlySet<Socket>, patienceMs: number) {
   const samples = new WeakMap<Socket, Sample>();

@@ -18,7 +18,9 @@ export const scriptCalls = tracingChannel<'baton:script', ScriptCall>('baton:scr
 export const STREAM_OPENED = 'baton:stream-opened';
 const streamOpenings = channel(STREAM_OPENED);
 
-/** Returns whether anything subscribes. It is asked before a call is described, so that no description is made in vain. */
+/**
+ * Returns whether anything subscribes. It is asked before a call is described, so that no description is made needlessly.
+ */
 export const areScriptsTraced = (): boolean => scriptCalls.start.hasSubscribers;
 
 export function traceOpening(res: ServerResponse): void {

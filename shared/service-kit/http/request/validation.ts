@@ -45,7 +45,7 @@ const counted = (count: number, one: string, many: string): string => `${count} 
 
 const WRONG_FORM = 'does not have the form that the contract gives';
 
-/** What each keyword of a schema says about a value that does not fit it, after the name of the field. */
+/** The text of each keyword of a schema about a value that does not fit it, after the name of the field. */
 const SENTENCES: Readonly<Record<string, (error: ErrorObject) => string>> = {
   type: ({ params }) =>
     `is not ${[params['type'] as string | string[]]

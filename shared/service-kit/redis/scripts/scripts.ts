@@ -22,7 +22,7 @@ interface Gate {
 
 /** Publishes what scripts announce to others than their caller. `key` is the first key of a call. */
 export interface Announcing {
-  /** False in a cluster, where a script may not publish to a channel of another slot. */
+  /** False in a cluster, because a script may not publish to a channel of another slot there. */
   readonly publishInScript: boolean;
   /** Returns how often a connection was lost so far. `replied` and `failed` get the count from the beginning of the call. */
   readonly losses: () => number;
