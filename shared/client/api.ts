@@ -31,7 +31,7 @@ import type {
 export interface CallSettings {
   /** Ends the call at once; it then rejects with `aborted`, or with `timeout` by the signal of `AbortSignal.timeout`. */
   signal?: AbortSignal | undefined;
-  /** Further attempts of the library itself, where a call cannot take effect twice. Default 2; 0: one attempt. */
+  /** Further attempts of the library itself, if a call cannot take effect twice. Default 2; 0: one attempt. */
   retries?: number | undefined;
 }
 
@@ -55,19 +55,19 @@ export interface BatonClientOptions {
   session?: SessionStore;
   /** Further headers for every request. A function is called before each attempt. */
   headers?: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
-  /** Replaces the platform's `fetch`. It must honour `signal`, also while the body is read. */
+  /** Replaces the platform's `fetch`. It must honour `signal`, even while the body is read. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** The name of a session without a device in presence. */
   liveName?: string;
   /** Makes digests; default in JavaScript. `sha256` of `@baton/client/node` is several times as fast. */
   sha256?: () => Hash;
-  /** Files go from device to device where that is possible: `peerToPeer()` of `@baton/client/peer-to-peer`. */
+  /** Files go from device to device if that is possible: `peerToPeer()` of `@baton/client/peer-to-peer`. */
   peerToPeer?: PeerToPeer;
   /** The event to resume after, as `lastEventId` gave it. */
   lastEventId?: string;
 }
 
-/** Made by `peerToPeer` of `@baton/client/peer-to-peer`. */
+/** The result of `peerToPeer` of `@baton/client/peer-to-peer`. */
 export interface PeerToPeer {
   /** Used only by the library itself. */
   readonly kind: 'peer-to-peer';
@@ -244,7 +244,7 @@ export interface Push {
 export interface Transfers {
   /**
    * Offers 1 to 1,000 files and sends them. Resolves when the offer is made; `done` of the result reports the end. Sources
-   * without a digest are read once before that, where they can be read twice.
+   * without a digest are read once before that, if they can be read twice.
    */
   send(to: Exclude<Target, '*'>, files: readonly FileSource[], settings?: SendSettings): Promise<OutgoingTransfer>;
   /** Resumes a transfer that this device offered in another process: the same files, in the same order. */
@@ -275,7 +275,7 @@ export interface SendSettings extends OnceSettings {
   digest?: boolean;
   /** How many files are sent at a time; default 4, at most 8. */
   concurrency?: number;
-  /** False: by the relay alone, also where the client has `peerToPeer`. */
+  /** False: by the relay alone, even if the client has `peerToPeer`. */
   direct?: boolean;
   /** Called with the offer, and awaited, before any byte is sent. When it throws, the transfer is cancelled. */
   onOffered?: (transfer: Transfer) => void | Promise<void>;
@@ -332,7 +332,7 @@ export interface OutgoingTransfer extends RunningTransfer {
 export interface AcceptSettings extends CallSettings {
   /** How many files are received at a time; default and at most 8. */
   concurrency?: number;
-  /** False: by the relay alone, also where the client has `peerToPeer`. */
+  /** False: by the relay alone, even if the client has `peerToPeer`. */
   direct?: boolean;
 }
 

@@ -64,7 +64,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   /** The stream was refused, and was requested once more at once. */
   let isTriedAgain = false;
 
-  /** Ignores what a listener of problems throws, because nobody is left to be told. */
+  /** Ignores what a listener of problems throws, because nobody else can be told. */
   const emitter = makeEmitter<ClientEvents>((error, name) => name === 'problem' || onProblem(error));
   function onProblem(error: unknown): void {
     const problem = failureOf(error);
@@ -108,7 +108,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
 
   async function onRefused(error: unknown): Promise<void> {
     await caller.mend(error, keeper?.token() ?? null);
-    // Once in a row: a stream that is refused after that is retried at its usual pace, whatever calls report meanwhile.
+    // Only once in a row: a stream that is refused after that is retried at its usual pace, whatever calls report
+    // meanwhile.
     if (!isTriedAgain) stream.retryNow();
     isTriedAgain = true;
   }
@@ -198,7 +199,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     start,
     async close() {
       life.abort(closed());
-      // A reading that failed is not repeated any more, so a client that starts again reads everything.
+      // A read that failed is no longer repeated, so a client that starts again reads everything.
       isFirst = true;
       stopKeeping();
       await stream.stop();

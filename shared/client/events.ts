@@ -60,7 +60,7 @@ export interface StreamEvents {
   };
 }
 
-/** An event of the stream as the contract has it; `name` tells the type of `data`. `id`: its position, where it has one. */
+/** An event of the stream as the contract has it; `name` tells the type of `data`. `id`: its position, if it has one. */
 export type StreamedEvent = {
   [N in keyof StreamEvents]: { readonly name: N; readonly data: StreamEvents[N]; readonly id: string | null };
 }[keyof StreamEvents];

@@ -1,4 +1,4 @@
-/* The exports of `@baton/client/node`, which it has beside `@baton/client`. */
+/* The exports of `@baton/client/node`, in addition to those of `@baton/client`. */
 export { leanFetch } from './node/fetch.ts';
 export { fileSession } from './node/session.ts';
 export { fileKeys } from './node/keys.ts';

@@ -11,7 +11,7 @@ export interface PeerToPeerOptions {
 }
 
 /**
- * Lets files go from device to device over WebRTC where a path opens, and through the relay where none does. A transfer can
+ * Lets files go from device to device over WebRTC if a path opens, and through the relay if none does. A transfer can
  * change from one to the other. Usage: `makeBatonClient({ peerToPeer: peerToPeer() })`. Without WebRTC (Node) it changes
  * nothing.
  */

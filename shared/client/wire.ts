@@ -54,8 +54,8 @@ export interface Me {
   device: DeviceRef | null;
   limits: { message_bytes: number; clipboard_bytes: number; clipboard_seconds: number; relay_window_bytes: number };
   /**
-   * `sealed`: it keeps rings, and passes on what devices seal. `relay_preferred`: a sealed transfer may take the relay where
-   * that is measured faster. Older services leave them out.
+   * `sealed`: it keeps rings, and passes on what devices seal. `relay_preferred`: a sealed transfer may take the relay if
+   * the client measures that it is faster. Older services leave them out.
    */
   features: { qr: boolean; web_push: boolean; native_push: boolean; sealed?: boolean; relay_preferred?: boolean };
 }
@@ -109,7 +109,7 @@ export interface Message {
   message_id: string;
   from_device_id: string | null;
   from_name: string;
-  /** Empty where it is sealed. */
+  /** Empty if the content is sealed. */
   content: string;
   /** Base64url. Only devices can open it. */
   sealed?: string;
@@ -152,7 +152,7 @@ export interface ClipboardChange {
 
 /** The clipboard. When it is empty, `content` is `''` and the rest null. */
 export interface ClipboardEntry {
-  /** Empty where it is sealed. */
+  /** Empty if the content is sealed. */
   content: string;
   /** Base64url. Only devices can open it. */
   sealed?: string;
@@ -189,7 +189,7 @@ export interface TransferFile {
   name: string;
   size: number;
   type: string | null;
-  /** In lower-case hexadecimal; null where the sender gave none. */
+  /** In lower-case hexadecimal; null if the sender gave none. */
   sha256: string | null;
 }
 

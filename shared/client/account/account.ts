@@ -68,7 +68,7 @@ export function makeDevices(caller: Caller, emitter: Emitter<ClientEvents>, repe
   };
 }
 
-/** `origins`: those of the service, where they are known. The service knows nothing about a link of another origin. */
+/** `origins`: those of the service, if they are known. The service knows nothing about a link of another origin. */
 function partsOf(link: SignInLink, origins: readonly string[]): { request_id: string; approval_code: string } {
   const parts = typeof link === 'string' ? readSignInLink(link) : link;
   const origin = typeof link === 'string' && URL.canParse(link) ? new URL(link).origin : null;
@@ -85,7 +85,7 @@ function partsOf(link: SignInLink, origins: readonly string[]): { request_id: st
 /** Makes the calls that keep no state in the client. */
 export function makeAccountCalls(
   caller: Caller,
-  /** The origins of the service, where they are known. */
+  /** The origins of the service, if they are known. */
   origins: () => Promise<readonly string[]>,
 ): Pick<BatonClient, 'me' | 'eraseAccountData' | 'sendSignal' | 'signIns' | 'sessions' | 'push' | 'clipboard'> {
   const signIns: SignIns = {

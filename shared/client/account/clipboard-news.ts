@@ -8,7 +8,7 @@ import type { ClipboardChange } from '../wire.ts';
 export interface ClipboardNews {
   /** Takes a change from an event; null: cleared. */
   onChange(change: ClipboardChange | null): void;
-  /** Takes the clipboard as a new stream found it, where that stream does not bring the events that were missed. */
+  /** Takes the clipboard as a new stream found it, if that stream does not bring the events that were missed. */
   onReady(found: { updated_at: number } | null): void;
 }
 

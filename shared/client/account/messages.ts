@@ -16,7 +16,7 @@ interface Parts {
   caller: Caller;
   repeated: RepeatedParts;
   isOnline: () => boolean;
-  /** The device whose name looks like this one, as far as it is known. */
+  /** The device whose name looks like this one, if it is known. */
   deviceNamed: (name: string) => string | undefined;
 }
 

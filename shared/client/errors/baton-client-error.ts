@@ -9,7 +9,7 @@ import type { Outcome } from './outcome.ts';
  */
 export type ErrorAction = 'retry' | 'sign-in' | 'tell-user';
 
-/** Codes that are this library's own, beside those of the contract. */
+/** The library's own codes, besides those of the contract. */
 export type LocalErrorCode =
   /** No response came; whether the request had an effect is unknown. */
   | 'network'
@@ -18,7 +18,7 @@ export type LocalErrorCode =
   | 'unexpected_answer'
   /** The session belongs to another service than this address: nothing was sent there. */
   | 'other_service'
-  /** The address is not encrypted, and nobody allowed that: nothing was sent there. */
+  /** The address is not encrypted, which was not allowed: nothing was sent there. */
   | 'plain_http'
   /** The device was let in, but its session could not be used in time. */
   | 'not_confirmed'
@@ -28,7 +28,7 @@ export type LocalErrorCode =
   | 'signed_out'
   /** The received bytes do not have the announced digest. */
   | 'digest_mismatch'
-  /** A source has fewer or more bytes than its size, or could not be opened where it was needed. */
+  /** A source has fewer or more bytes than its size, or could not be opened when it was needed. */
   | 'source_failed'
   /** A sink could not be opened or written. */
   | 'sink_failed'
@@ -41,7 +41,7 @@ export type LocalErrorCode =
   | 'peer_offline'
   | 'transfer_gone';
 
-/** The details of an error beside its code and message. */
+/** The details of an error besides its code and message. */
 export interface ErrorDetails {
   /** Default `tell-user`. */
   readonly action?: ErrorAction;

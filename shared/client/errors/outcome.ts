@@ -1,7 +1,7 @@
 import { BatonError } from '../../contract/errors.ts';
 import { NoAnswerError } from './no-answer.ts';
 
-/** The known effect of a failed call: `none`, or `unknown` where it may have had one. */
+/** The known effect of a failed call: `none`, or `unknown` if it may have had one. */
 export type Outcome = 'none' | 'unknown';
 
 /** Errors of calls whose earlier attempts may have had an effect, whatever the last response says. */

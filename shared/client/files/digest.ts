@@ -20,7 +20,7 @@ export async function feed(hash: Hash, stream: ReadableStream<Uint8Array>, signa
   }
 }
 
-/** Returns the digest of a source, stated by it or made by reading it; null where it can be read only once. */
+/** Returns the digest of a source, stated by it or made by reading it; null if it can be read only once. */
 async function digestOf(source: FileSource, make: () => Hash, signal: AbortSignal): Promise<string | null> {
   if (source.sha256 !== undefined) return source.sha256;
   if (!source.replayable) return null;

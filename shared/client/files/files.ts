@@ -15,13 +15,13 @@ export interface FileSource {
   /** Opens its bytes from `offset` on. Called again when the other side needs some of them once more. */
   open(offset: number, signal: AbortSignal): ReadableStream<Uint8Array> | Promise<ReadableStream<Uint8Array>>;
   /**
-   * Returns its SHA-256 in lower-case hexadecimal, where the platform has a faster way than reading `open`. `onRead` is
+   * Returns its SHA-256 in lower-case hexadecimal, if the platform has a faster way than reading `open`. `onRead` is
    * called with the number of bytes read so far.
    */
   digest?(signal: AbortSignal, onRead?: (bytes: number) => void): Promise<string>;
-  /** Returns its bytes in pieces, where the platform has a faster way than `open`. */
+  /** Returns its bytes in pieces, if the platform has a faster way than `open`. */
   pieces?(): Pieces;
-  /** Returns the pieces of what `@baton/client/sealing` makes of it, where the platform seals them, such as in a worker. */
+  /** Returns the pieces of what `@baton/client/sealing` makes of it, if the platform seals them, such as in a worker. */
   sealedPieces?(parts: SealedFileParts): Pieces;
 }
 
@@ -56,7 +56,7 @@ export interface FileSink {
   /** The whole file is stored and compared: `offset` is its size, and nothing is read. */
   readonly isStored?: boolean;
   /**
-   * How many bytes, from the beginning, a later attempt need not get again, where the sink holds some of them in memory.
+   * How many bytes, from the beginning, a later attempt need not get again, if the sink holds some of them in memory.
    * Default: all that were written.
    */
   kept?(): number;
@@ -65,7 +65,7 @@ export interface FileSink {
   /** Takes chunks in order. Resolves when it can take more. */
   write(chunk: Uint8Array): void | Promise<void>;
   /**
-   * Returns the SHA-256 of everything that was written and of what was stored before, in lower-case hexadecimal, where the
+   * Returns the SHA-256 of everything that was written and of what was stored before, in lower-case hexadecimal, if the
    * sink makes it itself, such as in a worker. Then the library makes none, and `read` is not needed.
    */
   digest?(): Promise<string>;
@@ -84,7 +84,7 @@ export interface RunningFile {
 
 /**
  * Opens the sink of one file. Called in the order of the files, for a few of them at a time. A `WritableStream` (OPFS, the
- * file system of a page, a transform) takes the file from its beginning. Throws `taken` where another program of this device
+ * file system of a page, a transform) takes the file from its beginning. Throws `taken` if another program of this device
  * has the transfer: then the library leaves it to that program.
  */
 export type OpenSink = (

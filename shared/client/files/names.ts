@@ -84,7 +84,7 @@ function makeTaken(sameAs: (name: string) => string, most: number) {
 }
 type Taken = ReturnType<typeof makeTaken>;
 
-/** Returns one part of a path as the service takes it. */
+/** Returns one part of a path in the form that the service takes. */
 function offeredPart(part: string): string {
   const plain = part.replace(UNSEEN, '_').replace(SEPARATORS, '_');
   if (['', '.', '..'].includes(plain)) return plain === '' ? '_' : plain.replaceAll('.', '_');
@@ -161,7 +161,7 @@ export interface StoringRules {
 /** Also finds names that a file system takes for it, because it may ignore case and characters that show nothing. */
 const isPartsName = (name: string): boolean => name.normalize('NFKC').replace(IGNORED, '').toLowerCase() === PARTS_NAME;
 
-/** Returns one part of a path as the file system takes it. */
+/** Returns one part of a path in the form that the file system takes. */
 function storedPart(part: string, isTop: boolean, { hidden = false, isPosix = false }: StoringRules): string {
   let name = part.replace(UNSEEN, '_').replace(SEPARATORS, '_');
   if (!isPosix) name = name.replace(REFUSED, '_');

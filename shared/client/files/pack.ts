@@ -7,8 +7,8 @@ import { fileNameFlaw } from '../../contract/vocabulary/file-names.ts';
 const TYPE = /^application\/x-tar; baton-files=([1-9]\d{0,4})$/;
 
 /**
- * The largest archive that is unpacked, because it is in memory meanwhile: four times what is packed here. A larger one is
- * kept as it is.
+ * The largest archive that is unpacked: four times what is packed here, because it is in memory meanwhile. A larger one is
+ * kept as an archive.
  */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** The bytes that an archive has at least for each file, and the bytes that end it. */
@@ -30,7 +30,7 @@ const SMALL_BYTES = 64 * 1024;
 
 export const isPackable = ({ size }: { size: number }): boolean => size < SMALL_BYTES;
 
-/** Checks the names in a pack, which the service has not seen. Throws where the service would refuse one. */
+/** Checks the names in a pack, which the service has not seen. Throws if the service would refuse one. */
 export function checkPacked(files: readonly { name: string }[]): void {
   for (const { name } of files) {
     const flaw = fileNameFlaw(name);

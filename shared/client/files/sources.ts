@@ -4,7 +4,7 @@ import type { FileSource, Pieces } from './files.ts';
 export const sourceFailed = (message: string, cause?: unknown): BatonClientError =>
   new BatonClientError('source_failed', message, { cause });
 
-/** Makes a source of a `Blob`, or of a `File` of a page, with its path where a folder was chosen. */
+/** Makes a source of a `Blob`, or of a `File` of a page, with its path if a folder was chosen. */
 export function blobSource(blob: Blob, name?: string): FileSource {
   const file = blob as Partial<File> & Blob;
   return {

@@ -15,7 +15,7 @@ export type CallName = {
         : N;
 }[RouteName];
 
-/** The body of one answer of the table: parsed JSON, null where there is none, the text of a page. */
+/** The body of one answer of the table: parsed JSON, null if there is none, the text of a page. */
 type AnswerBody<S> = S extends string ? string : BodyOf<Route & { body: S }>;
 
 /** A successful response. The table says which body comes with which status. */
@@ -25,7 +25,7 @@ type AnswerTo<R extends Route> = {
 
 type Part<K extends string, S, T> = S extends null ? unknown : object extends T ? { [P in K]?: T } : { [P in K]: T };
 
-/** The settings that any call takes beside the parts of its request. */
+/** The settings that any call takes besides the parts of its request. */
 interface Conditions {
   /** Added to the client's own headers, which they override. */
   headers?: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ type OptionsOf<R extends Route> = Part<'params', R['params'], ParamsOf<R>> &
 export type CallOptions<N extends CallName> = OptionsOf<Table[N]>;
 export type CallAnswer<N extends CallName> = AnswerTo<Table[N]>;
 
-/** The options may be left out where the route needs none. */
+/** The options may be left out if the route needs none. */
 export type CallArguments<N extends CallName> =
   object extends CallOptions<N> ? [options?: CallOptions<N>] : [options: CallOptions<N>];
 

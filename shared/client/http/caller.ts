@@ -21,7 +21,7 @@ export interface BytesRequest extends CallSettings {
 /** Makes calls as the device that is signed in. Everything that it throws is a `BatonClientError`. */
 export interface Caller {
   call<N extends CallName>(name: N, ...options: CallArguments<N>): Promise<CallAnswer<N>>;
-  /** Returns the response when its headers are there; throws where it is not a success. */
+  /** Returns the response when its headers are there; throws if it is not a success. */
   bytes(request: BytesRequest): Promise<Response>;
   /** Returns the headers of a request to `base`, for the stream. */
   headers(base: string): Promise<Record<string, string>>;
@@ -77,7 +77,7 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
     return result;
   }
 
-  /** Runs `work`, and once more with a new token where the service did not accept the first one. */
+  /** Runs `work`, and once more with a new token if the service did not accept the first one. */
   async function run<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const life = parts.signal();
     // Each call has its own signal, because Node warns about many listeners on one.

@@ -23,7 +23,7 @@ export interface Client {
   /**
    * Makes one request of the route table and returns `{ status, body }`.
    *
-   * Throws `BatonError` where the service refuses (`extras` keeps the rest of the problem document; a code that this client
+   * Throws `BatonError` if the service refuses (`extras` keeps the rest of the problem document; a code that this client
    * does not know is `internal`, the original in `extras.members`) and `NoAnswerError` when no response came. Retries, with
    * jittered back-off, requests that cannot take effect twice: GETs, and routes that honour `Idempotency-Key`, which it
    * chooses when the caller did not. It retries after a missing response, a proxy's own 502 and 504, and 429 and 503 unless
@@ -165,7 +165,7 @@ async function read(route: Route, response: Response): Promise<Answer | Failure>
 
 /**
  * Reads a body that fits the contract. A status that the table does not name (a newer server's) has the body of the route's
- * other responses, or where those are not JSON, the type that it states.
+ * other responses, or if those are not JSON, the type that it states.
  */
 async function readBody({ answers }: Route, response: Response): Promise<unknown> {
   const text = await readText(response, MOST_CHARS);

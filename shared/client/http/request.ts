@@ -9,7 +9,7 @@ export type HeaderSource = Readonly<Record<string, string>> | ((base: string) =>
 
 type SentHeaders = Headers | Readonly<Record<string, string>>;
 
-/** The part of `fetch` that is used. A replacement must honour `signal`, also while the body is read. */
+/** The part of `fetch` that is used. A replacement must honour `signal`, even while the body is read. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;

@@ -24,10 +24,10 @@ import { codeOf, unlessGone, unlessTaken } from './file-errors.ts';
  * A claim says which process has a thing, such as the receiving of a transfer. At most one process has it.
  *
  * Node has no locks that the system releases, so a claim is a file `<name>.<number>.claim` that names its process. The
- * highest number counts. A process that finds the holder of number n dead, or n released, makes n + 1 in one step that fails
- * where the file exists. No number is removed while the thing is in use: a process that looked a moment too early then makes
- * a number that is too low, sees that, and withdraws. (To remove a dead process's file and make it again would let two
- * processes in.)
+ * highest number counts. A process that finds the holder of number n dead, or n released, makes n + 1 in one step that
+ * fails if the file exists. No number is removed while the thing is in use: a process that looked a moment too early then
+ * makes a number that is too low, sees that, and withdraws. (To remove a dead process's file and make it again would let
+ * two processes in.)
  *
  * A holder is dead when
  * - on the same Linux kernel and in the same process namespace: its pid is gone, a zombie, or another process that got the
@@ -53,7 +53,7 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 interface Owner {
   pid: number;
-  /** The kernel and the process namespace; null where they are unknown. */
+  /** The kernel and the process namespace; null if they are unknown. */
   where: string | null;
   /** When the process started, in ticks of that kernel. */
   started: string | null;

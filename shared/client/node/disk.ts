@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, close, constants, fdatasync, fstatSync, openSync, read, write } from 'node:fs';
 import { promisify } from 'node:util';
 
-/* Files by their handles. The file behind a name may change; the file behind a handle does not. */
+/* Works on files by their handles. The file behind a name may change; the file behind a handle does not. */
 
 /** Windows has none of these flags, and needs none. */
 const flag = (name: 'O_NOFOLLOW' | 'O_DIRECTORY' | 'O_NONBLOCK'): number =>
@@ -54,7 +54,7 @@ export async function digestOfHandle(fd: number): Promise<{ size: number; sha256
   }
 }
 
-/** Returns the id, size and digest of a file by its name; null where the name is a link, no plain file, or free. */
+/** Returns the id, size and digest of a file by its name; null if the name is a link, no plain file, or free. */
 export async function digestOfFile(path: string): Promise<{ id: string; size: number; sha256: string } | null> {
   let fd: number;
   try {

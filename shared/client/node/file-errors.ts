@@ -1,6 +1,6 @@
 export const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
-/** Returns null where `work` throws an error with this code. */
+/** Returns null if `work` throws an error with this code. */
 function unless<T>(code: string, work: () => T): T | null {
   try {
     return work();
@@ -10,8 +10,8 @@ function unless<T>(code: string, work: () => T): T | null {
   }
 }
 
-/** Returns null where the name is taken, by a link too, wherever it leads. */
+/** Returns null if the name is taken, by a link too, wherever it leads. */
 export const unlessTaken = <T>(take: () => T): T | null => unless('EEXIST', take);
 
-/** Returns null where nothing has that name. */
+/** Returns null if nothing has that name. */
 export const unlessGone = <T>(work: () => T): T | null => unless('ENOENT', work);

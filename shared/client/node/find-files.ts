@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { basename, dirname, resolve, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A path as the system has it; bytes where it is not UTF-8. */
+/** A path as the system has it; bytes if it is not UTF-8. */
 export type DiskPath = string | Buffer;
 
 /** A file as it was found. */
@@ -51,7 +51,7 @@ function textOf(name: Buffer): string {
   return text;
 }
 
-/** Joins a folder and a name, as text where both are text, so that messages can show the path. */
+/** Joins a folder and a name, as text if both are text, so that messages can show the path. */
 function joined(folder: DiskPath, name: Buffer): DiskPath {
   if (typeof folder === 'string' && isUtf8(name))
     return `${folder}${folder.endsWith(sep) ? '' : sep}${name.toString()}`;
@@ -115,7 +115,7 @@ async function diskPathOf(path: string): Promise<DiskPath> {
   return same[0] === undefined || same.length > 1 ? full : joined(folder, same[0]);
 }
 
-/** Finds a file, also through a link. Throws where it is not a file. */
+/** Finds a file, also through a link. Throws if it is not a file. */
 export async function findFile(path: string): Promise<SeenFile> {
   const at = await diskPathOf(path);
   const about = statSync(at);
@@ -123,7 +123,7 @@ export async function findFile(path: string): Promise<SeenFile> {
   return fileOf(at, about);
 }
 
-/** Finds a file, or every file under a folder that is not excluded. Throws where the path is neither, or unreadable. */
+/** Finds a file, or every file under a folder that is not excluded. Throws if the path is neither, or unreadable. */
 export async function findFiles(path: string, isExcluded: IsExcluded = () => false): Promise<Found> {
   const at = await diskPathOf(path);
   if (!statSync(at).isDirectory()) return { files: [await findFile(path)], skipped: [] };

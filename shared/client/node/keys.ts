@@ -53,7 +53,7 @@ async function recordIn(text: string): Promise<KeyRecord> {
 
 /**
  * Keeps the keys of a device of `@baton/client/sealed` in a file that only its owner can read, for any number of processes.
- * Whoever has the file can act as the device.
+ * Anybody who has the file can act as the device.
  */
 export function fileKeys(path: string): KeyStore {
   const makeFolder = () => mkdir(dirname(path), { recursive: true, mode: 0o700 });

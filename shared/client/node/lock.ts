@@ -16,7 +16,7 @@ const ownText = (): string => `${process.pid} ${hostname()} ${randomUUID()}`;
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
-/** Makes the file with this text; false where it exists already. */
+/** Makes the file with this text; false if it exists already. */
 async function make(path: string, text: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600);

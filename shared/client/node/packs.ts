@@ -121,7 +121,7 @@ function packSource(name: string, packed: readonly FoundFile[], memory: { freeBy
 
 /**
  * Divides the files of a folder into files that are sent by themselves and packs of the others. The names of packs begin
- * with `name`. Where few files are small, it makes no packs.
+ * with `name`. If few files are small, it makes no packs.
  */
 export function packSmall(found: readonly FoundFile[], name: string): { packs: PackSource[]; others: FoundFile[] } {
   const small: FoundFile[] = [];

@@ -16,7 +16,7 @@ interface About {
   key: string;
   /** True: the existing part file is kept and resumed. */
   resumes: boolean;
-  /** The announced size and digest; null where they are unknown. */
+  /** The announced size and digest; null if they are unknown. */
   announced: { readonly size: number; readonly sha256: string | null } | null;
   /** True: an archive that is unpacked and then removed. */
   isPassing?: boolean;
@@ -37,7 +37,7 @@ function openPart(parts: Parts, key: string, resumes: boolean, most = Number.MAX
 /**
  * Writes a file into a part file. Chunks are only written: the compared digest is that of the complete file on the disk,
  * read back through the handle that wrote it. (To read 1 GiB back and digest it takes 0.7 s on one core; the digest alone,
- * while the bytes come, takes 0.6 s.) Where no digest was announced, the chunks are digested too.
+ * while the bytes come, takes 0.6 s.) If no digest was announced, the chunks are digested too.
  */
 export function makePartSink({ parts, key, resumes, announced, isPassing = false, finish, onEnd }: About): FileSink {
   const { fd, size } = openPart(parts, key, resumes, announced?.size);
@@ -76,7 +76,7 @@ export function makePartSink({ parts, key, resumes, announced, isPassing = false
     },
     digest: async () => (await readBack()).sha256,
     async close() {
-      // An archive gets no name of its own: its unpacked files are synced instead.
+      // An archive gets no name: its unpacked files are synced instead.
       if (!isPassing) await syncFile(fd);
       await finish(fd, await check());
       await end(false);

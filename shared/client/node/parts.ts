@@ -27,9 +27,9 @@ import { OLD_MS } from './record.ts';
 
 /**
  * Part files hold incomplete files. They lie in a folder `.baton-parts` inside the folder that files go to, so that a
- * complete file gets its name in one step. Others may write to the folder around it, so it is for its owner alone (0700).
+ * complete file gets its name in one step. Others may write to the folder around it, so only its owner has access (0700).
  * Before a part file is resumed, it must be a plain file of this user, with one name, under the expected path. Any other
- * file is left to whoever made it: its name is taken away, and the file is begun again.
+ * file is left to its maker: its name is removed, and the file is begun again.
  *
  * The claim of its transfer decides which process writes a part file. The next process that receives into this folder
  * removes parts that nobody has written for longer than the service keeps a transfer.
@@ -38,7 +38,7 @@ export interface Parts {
   /** Opens a handle for reading and writing. `size`: the bytes that are in it, 0 unless `resumes`. */
   open(key: string, resumes: boolean): { fd: number; size: number };
   /**
-   * Gives a part file a free name, and takes its own away; null where the name is taken. Throws where the file that then has
+   * Gives a part file a free name, and takes its own away; null if the name is taken. Throws if the file that then has
    * the name is not the one with this id.
    */
   name(key: string, id: string, place: Place): true | null;
@@ -91,7 +91,7 @@ function isOwn(fd: number, path: string): boolean {
   return found.isFile() && found.nlink === 1 && isOwnId(found.uid) && isAt(fd, path);
 }
 
-/** Opens an existing part file; null where there is none that may be resumed. */
+/** Opens an existing part file; null if there is none that may be resumed. */
 function openOld(at: string, path: string): number | null {
   let fd: number;
   try {
@@ -137,7 +137,7 @@ function giveName(part: string, path: string): true | null {
 export function partsIn(top: Folder): Parts {
   let known: Folder | null = null;
 
-  /** Runs `work` in the folder, which is made again where another process that leaves it has just removed it. */
+  /** Runs `work` in the folder, and makes it again if another process that leaves it has just removed it. */
   function inParts<T>(work: (at: string, folder: Folder) => T): T {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -185,7 +185,7 @@ export function partsIn(top: Folder): Parts {
       try {
         within(top, (at) => rmdirSync(join(at, PARTS_NAME)));
       } catch {
-        // Another process has parts in it. Any other obstacle is reported where a part is opened.
+        // Another process has parts in it. Any other obstacle is reported when a part is opened.
       }
     },
   };
@@ -213,7 +213,7 @@ export function takeName({ folder, name }: Place, id: string): void {
   });
 }
 
-/** Stores the names in a folder safely, where the system can. */
+/** Stores the names in a folder safely, if the system can. */
 export function syncNames(folder: Folder): void {
   within(folder, (_, fd) => {
     try {

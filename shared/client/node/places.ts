@@ -25,7 +25,7 @@ const HAS_HANDLES = existsSync('/proc/self/fd');
 
 const outside = (path: string): Error => new Error(`${path} would not be inside of the folder`);
 
-/** Runs `work` with a path that leads to this very folder. Throws where another one has replaced it. */
+/** Runs `work` with a path that leads to this very folder. Throws if another one has replaced it. */
 export function within<T>({ path, id }: Folder, work: (at: string, fd: number) => T): T {
   const fd = openSync(path, OPEN.folder);
   try {
@@ -49,7 +49,7 @@ export function topFolder(path: string): Folder {
   return folderAt(real, real);
 }
 
-/** Opens a folder in a folder, and makes it where it is missing. */
+/** Opens a folder in a folder, and makes it if it is missing. */
 export function folderIn(folder: Folder, name: string, mode?: number): Folder {
   return within(folder, (at) => {
     unlessTaken(() => mkdirSync(join(at, name), mode));
@@ -64,7 +64,7 @@ export interface Place {
 }
 
 /**
- * Opens a folder with this name, or with the next free name where a file has it. Refuses a link, which could lead anywhere.
+ * Opens a folder with this name, or with the next free name if a file has it. Refuses a link, which could lead anywhere.
  */
 function folderNamed(folder: Folder, wanted: string): Folder {
   for (const name of numbered(wanted)) {

@@ -68,7 +68,7 @@ export interface LeftReceive {
 
 /** The records of what this device receives. */
 export interface ReceiveRecords {
-  /** Claims a transfer; null where another process receives it. */
+  /** Claims a transfer; null if another process receives it. */
   claim(transferId: string): ReceiveClaim | null;
   /** Lists the records, including those of transfers that another process receives now. */
   list(): Promise<LeftReceive[]>;
@@ -171,7 +171,7 @@ function removeOld(folder: string): void {
   }
 }
 
-/** Keeps the records of this device in a folder of its own. Default: the platform's folder for the state of programs. */
+/** Keeps the records of this device in a separate folder. Default: the platform's folder for the state of programs. */
 export function receiveRecords(folder: string = defaultFolder()): ReceiveRecords {
   return {
     claim(transferId) {

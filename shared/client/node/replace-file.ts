@@ -6,7 +6,7 @@ import { codeOf } from './file-errors.ts';
 const DRAFT = /^[0-9a-f-]{36}$/;
 const OWNER_ALONE = 0o600;
 
-/** Returns the text of a file; empty where there is none. */
+/** Returns the text of a file; empty if there is none. */
 export async function readIfThere(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return '';
@@ -33,7 +33,10 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Replaces a file by one that only its owner can read. A reader, also after a crash, finds the whole old file or the whole new one. */
+/**
+ * Replaces a file by one that only its owner can read. A reader finds the whole old file or the whole new one, even after a
+ * crash.
+ */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const written = `${path}.${randomUUID()}`;
   try {

@@ -35,7 +35,7 @@ function fileGrant(path: string): GrantStore {
 }
 
 /**
- * Returns the stores of a program that seals: files in a folder, for their owner alone. `recordCipher` makes sealed files
+ * Returns the stores of a program that seals: files in a folder, only for their owner. `recordCipher` makes sealed files
  * faster.
  */
 export function sealingFiles(

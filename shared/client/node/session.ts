@@ -13,7 +13,7 @@ const DRAFT_MS = 60_000;
 /** The rights of everybody but the owner. */
 const OTHERS = 0o077;
 
-/** Reads the file; null where there is none. Takes away the rights of others. */
+/** Reads the file; null if there is none. Takes away the rights of others. */
 async function readOwn(path: string): Promise<string | null> {
   const file = await open(path).catch((error: unknown) => {
     if ((error as { code?: unknown }).code === 'ENOENT') return null;
@@ -57,7 +57,7 @@ export function fileSession(path: string): SessionStore {
     },
     async save(session) {
       await makeFolder();
-      // A reader, also after a crash, finds the whole old file or the whole new one.
+      // A reader finds the whole old file or the whole new one, even after a crash.
       const written = `${path}.${randomUUID()}`;
       try {
         await writeFile(written, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600, flush: true, flag: 'wx' });

@@ -21,7 +21,7 @@ const storedSink = ({ size }: TransferFile): FileSink => ({ offset: size, isStor
 export interface FolderSinkOptions {
   /** The folder of the records, which nobody else writes to. Default: the platform's folder for the state of programs. */
   records?: string;
-  /** The claim of this transfer, where the caller has made it already. */
+  /** The claim of this transfer, if the caller has made it already. */
   claim?: ReceiveClaim;
   /** Allows a leading dot at the top; otherwise the dot is stored as `_`. Default: false. */
   hidden?: boolean;
@@ -110,7 +110,7 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
         throw error;
       }
     },
-    /** Ends the taking. `over`: nobody will resume it. */
+    /** Stops taking the transfer. `over`: nobody will resume it. */
     end(over: boolean) {
       isOver = over;
       leave();
@@ -178,8 +178,8 @@ async function claimSoon(records: ReceiveRecords, id: string): Promise<ReceiveCl
 }
 
 /**
- * Stores a file under this very path, and replaces what is there. Until the file is complete it lies in the folder
- * `.baton-parts` beside it, from where it can be resumed. Throws `taken` where another process, or this one, writes it now.
+ * Stores a file under exactly this path, and replaces what is there. Until the file is complete it lies in the folder
+ * `.baton-parts` beside it, from where it can be resumed. Throws `taken` if another process, or this one, writes it now.
  */
 export async function fileSink(path: string): Promise<FileSink> {
   const parts = partsIn(topFolder(dirname(path)));

@@ -10,7 +10,7 @@ import { type DiskPath, type Found, findFile, findFiles, type IsExcluded, type S
 import { type FoundFile, type PackSource, packSmall } from './packs.ts';
 import { streamSource } from '../files/sources.ts';
 
-/** Large enough for a disk, and small beside the piece that is sent. */
+/** Large enough for a disk, and small compared with the piece that is sent. */
 const READ_BYTES = 256 * 1024;
 
 const toWeb = (stream: Readable): ReadableStream<Uint8Array> =>
@@ -22,7 +22,7 @@ export function sha256(): Hash {
   return { update: (bytes) => hash.update(bytes), hex: () => hash.digest('hex') };
 }
 
-/** How many bytes are read at a time where nothing is kept. */
+/** How many bytes are read at a time if nothing is kept. */
 const BLOCK_BYTES = 256 * 1024;
 
 async function digestOf(
@@ -89,7 +89,7 @@ const sourceOf = ({ path, name, size }: Known, type?: string): FileSource => ({
 });
 
 /**
- * Makes a source of a file. `name`: its name for the receiver. Default: the last part of the path, changed where the service
+ * Makes a source of a file. `name`: its name for the receiver. Default: the last part of the path, changed if the service
  * would refuse it.
  */
 export async function fileSource(path: string, about: { name?: string; type?: string } = {}): Promise<FileSource> {
@@ -125,7 +125,7 @@ function apart(found: readonly Found[]): { found: readonly Found[]; renamed: Ren
  * Returns the files, and every file under the folders, with names that the service takes. `renamed` lists those that are
  * offered under another name, `skipped` those that are not sent (links, pipes, unreadable files, empty folders). `packs`:
  * many small files are sent as archives, which `folderSink` unpacks; other receivers keep the archives. `isExcluded` leaves
- * out entries by their path below the folder. Throws where one of the paths is neither a file nor a folder, or cannot be
+ * out entries by their path below the folder. Throws if one of the paths is neither a file nor a folder, or cannot be
  * read.
  */
 export async function findSources(

@@ -32,7 +32,7 @@ export interface Store {
    * before it is given.
    */
   name(file: TransferFile, wholes: readonly Whole[]): string[];
-  /** Throws where another process receives this transfer now, because this one slept, or lost its disk, for too long. */
+  /** Throws if another process receives this transfer now, because this one slept, or lost its disk, for too long. */
   check(): void;
 }
 

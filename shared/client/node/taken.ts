@@ -23,7 +23,7 @@ const LINE = /^(?:m ((?:[\w-]{1,64}:)?[\w-]{22}) (\S{1,64}) (\d+)(?: (\d+) (\d+)
  * longer has to be sent again.
  */
 const KEPT_MS = 2 * SEALING_LIMITS.mailboxSeconds * 1_000;
-/** The file is written anew when it has this many lines too many. */
+/** The file is rewritten when it has this many lines too many. */
 const SPARE_LINES = 256;
 
 interface ShownText extends TakenText {
@@ -70,7 +70,7 @@ function linesOf({ texts, clipboards, ...shown }: Shown, now: number): string[] 
 export function fileTaken(path: string): TakenTexts {
   const read = async () => shownIn(await readIfThere(path), Date.now());
 
-  /** Leaves out what the file need not say any more. Called under the lock. */
+  /** Leaves out what the file no longer needs to say. Called under the lock. */
   async function shorten(): Promise<void> {
     await removeDrafts(path);
     const shown = await read();
@@ -93,7 +93,7 @@ export function fileTaken(path: string): TakenTexts {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     // A line that is added to the old file while the new one is written would be lost.
     await withLock(`${path}.lock`, async () => {
-      // Without room for the new file the old one grows on.
+      // If there is no room for the new file, the old one keeps growing.
       await shorten().catch(() => {});
       await append(line);
     });

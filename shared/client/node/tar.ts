@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer';
  */
 
 const BLOCK = 512;
-/** The space for a name in the first header. A longer name, or one that is not ASCII, has a header of its own before it. */
+/** The space for a name in the first header. A longer name, or one that is not ASCII, has a separate header before it. */
 const NAME_BYTES = 100;
 /** The largest number of eleven octal digits. */
 const MOST = 0o77777777777;
@@ -108,7 +108,7 @@ function longName(record: Buffer): string {
   return name;
 }
 
-/** Returns every file of an archive; bytes share the memory of `archive`. Throws an `Error` where it has anything else. */
+/** Returns every file of an archive; bytes share the memory of `archive`. Throws an `Error` if it has anything else. */
 export function readTar(archive: Uint8Array): { name: string; bytes: Uint8Array }[] {
   const all = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
   const files: { name: string; bytes: Uint8Array }[] = [];

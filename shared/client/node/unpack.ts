@@ -44,7 +44,7 @@ function holds(fd: number, bytes: Uint8Array): boolean {
 
 const draftKey = (key: string, entry: number): string => `${key}.${entry}.draft`;
 
-/** Writes an entry into a part file of its own, on the disk. */
+/** Writes an entry into a separate part file, on the disk. */
 async function draft({ store, key }: Unpacking, { name, bytes }: Entry, entry: number): Promise<Whole> {
   const place = store.placeFor(name);
   const parts = store.partsFor(place.folder);

@@ -6,11 +6,11 @@ import type { Run } from '../transfers/transfer-run.ts';
 const LOOK_MS = 250;
 /** How long the direct path is measured, again and again while it is fast. */
 const DIRECT_MS = 5_000;
-/** A direct path with this rate is a network of one place, and loads nobody else. */
+/** A direct path with this rate is in one local network, and loads nobody else. */
 const FAST_BYTES_PER_SECOND = 8 * 1024 * 1024;
 /** How long the relay is measured, when it has filled its window. */
 const RELAY_MS = 3_000;
-/** The relay is taken where it is at least so many times as fast: a change costs some hundred milliseconds. */
+/** The relay is taken if it is at least this many times as fast: a change costs some hundred milliseconds. */
 const FASTER = 1.25;
 /** A transfer that ends sooner stays where it is. */
 const WORTH_SECONDS = 10;
@@ -64,7 +64,7 @@ export async function chooseFasterPath({ run, caller, clock, isDirect, ...parts 
     }
   }
 
-  /** Uploads fill the window as fast as the sender can. Only what follows goes as fast as the receiver gets it. */
+  /** Uploads fill the window as fast as the sender can. Only the bytes after that go as fast as the receiver gets them. */
   async function fills(windowBytes: number, rate: number): Promise<boolean> {
     const [startMs, start] = [clock.now(), meter.now.bytes];
     const mostMs = Math.min(MOST_FILLING_MS, (windowBytes / rate) * 1_000 + GRACE_MS);

@@ -36,7 +36,7 @@ export interface LinkParts {
   configuration: () => Promise<{ iceServers: IceServer[]; iceTransportPolicy?: 'all' | 'relay' }>;
   send: (kind: 'offer' | 'answer' | 'candidate', payload: object) => Promise<unknown>;
   onPhase: (phase: TransferPhase) => void;
-  /** `links`: how many connections both sides allow; 1 where the other side does not know of further ones. */
+  /** `links`: how many connections both sides allow; 1 if the other side does not know of further ones. */
   onOpen: (channel: RTCDataChannel, messageBytes: number, links: number) => void;
   /** Called once, also for a link that never opened. */
   onOver: (why: LinkEnd) => void;

@@ -95,7 +95,7 @@ export function makePeerSending(
         if (link === null) attempt();
       },
     };
-    // A path is only not chosen where the code, or an answer, is missing.
+    // Without the code, or an answer, no path is chosen. That is not a failure.
     import('./faster-path.ts').then(({ chooseFasterPath }) => chooseFasterPath(parts)).catch(() => {});
   }
 
@@ -114,7 +114,7 @@ export function makePeerSending(
     attempts += 1;
     drop();
     const controller = new AbortController();
-    // Tells attempts apart, and need not be secret. `crypto.randomUUID` is missing where a page came over plain http.
+    // Tells attempts apart, and need not be secret. `crypto.randomUUID` is missing if a page came over plain http.
     const name = `${attempts}-${Math.random().toString(36).slice(2)}`;
     const mine: PeerLink = makeLateLink({
       ...{ clock, attempt: name, isOffering: true, onPhase: tell },

@@ -131,7 +131,7 @@ export function serveFiles({ pipe, run, sources, signal, ...parts }: ServingPart
     for (;;) {
       await until(() => wants.length > 0 || leaveAt !== null);
       if (leaveAt !== null) {
-        // A receiver reports in steps. What it has not reported, it may still have: it names where the other path begins.
+        // A receiver reports in steps, and may have more than it has reported, so it says where the other path begins.
         await until(() => sent - taken < TELL_BYTES);
         return parts.onLeft();
       }

@@ -27,7 +27,7 @@ interface About {
 
 /**
  * Makes an attempt of up to `MOST_LINKS` peer connections (services/decisions, 42). The first one is found with signals of
- * the service. Where both sides know how, its bytes become frames, and further connections are signalled in frames:
+ * the service. If both sides know how, its bytes become frames, and further connections are signalled in frames:
  *
  * first --open, other side has no `links`--> plain pipe
  * first --open, both have--> bundle of 1 --4 MiB, or half a second--> offers of further ones --each opens--> bundle of 2, 3, 4

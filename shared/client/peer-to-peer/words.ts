@@ -13,7 +13,7 @@
 export const WINDOW_BYTES = 8 * 1024 * 1024;
 /** No message of an honest side is longer. */
 export const MOST_MESSAGE_BYTES = 256 * 1024;
-/** A receiver says `took` after it has taken this many further bytes. */
+/** A receiver sends `took` after it has taken this many further bytes. */
 export const TELL_BYTES = 512 * 1024;
 
 const MOST_CHARS = 256;

@@ -26,7 +26,10 @@ export interface Keyring extends Signer {
   readonly ring: Ring;
   /** The account keys, the one in force first; none for a guest. */
   readonly accountKeys: readonly AccountKey[];
-  /** Also those that were removed, or whose time is over: earlier content may be theirs. {@link keysOf} says who is in. */
+  /**
+   * Includes those that were removed, or whose time is over, because earlier content may be theirs. {@link keysOf} says who
+   * is in.
+   */
   readonly guests: readonly Guest[];
   /** The newest list of guests that this device has taken. */
   readonly guestPin?: GuestPin | undefined;
@@ -44,7 +47,9 @@ export interface Keyring extends Signer {
 
 /** The most removed devices that are remembered: as many as a ring has members. */
 const MOST_REMOVED = 80;
-/** As many rings as a service keeps. Whoever is further behind has to be linked again, so no number is believed beyond. */
+/**
+ * As many rings as a service keeps. A device that is further behind must be linked again, so no higher number is believed.
+ */
 const MOST_AHEAD = 1_024;
 
 async function accountKeysOf(ring: Ring, signer: Signer, now: number): Promise<AccountKey[]> {
@@ -74,7 +79,7 @@ async function keyringOf(
   };
 }
 
-/** Loads what the device knew last. Throws `unkeyed` where it is not linked yet, and `keys_lost` where its keys are gone. */
+/** Loads what the device knew last. Throws `unkeyed` if it is not linked yet, and `keys_lost` if its keys are gone. */
 export async function loadKeyring(store: KeyStore, now: number): Promise<Keyring> {
   const record = await getRecord(store);
   const { account } = record;
@@ -119,12 +124,12 @@ async function saveNote(store: KeyStore, record: KeyRecord): Promise<void> {
   }
 }
 
-/** Returns the content of a record beside the keys, which do not change. */
+/** Returns the content of a record besides the keys, which do not change. */
 const contentOf = (record: KeyRecord): string => JSON.stringify({ ...record, keys: null });
 
 /**
- * Returns the number of a newer ring that a member has named to an earlier version, which has not kept who said it; 0 without
- * one. It ends when any member leaves, because that may be the one, and where it is too high to be true.
+ * Returns the number of a newer ring that a member has named to an earlier version, which has not kept who said it; 0
+ * without one. It ends when any member leaves, because that may be the one, and if it is too high to be true.
  */
 function namedBefore({ seen, named }: KeyRecord, known: Ring | undefined, newest: Ring | undefined): number {
   const pinned = known?.body.n ?? 0;
@@ -154,7 +159,7 @@ async function keep(
     named: isAny ? named : undefined,
   };
   const keyring = await keyringOf(store, next, kept, now);
-  // While there is nothing new, a store without room keeps nobody from reading and sealing.
+  // While there is nothing new, a store without room does not stop reading and sealing.
   if (contentOf(record) !== contentOf(next)) {
     await store.save(next);
     unsaved.delete(store);
@@ -198,7 +203,7 @@ export interface Taken {
 }
 
 /**
- * Takes a response to `GET /api/keys`, and keeps the pin that results. Throws `devices_disagree` where the service shows
+ * Takes a response to `GET /api/keys`, and keeps the pin that results. Throws `devices_disagree` if the service shows
  * another chain than this device knows, or does not show the rings that members have named.
  */
 export async function takeKeys(store: KeyStore, answer: KeysAnswer, now: number): Promise<Taken> {
@@ -207,7 +212,7 @@ export async function takeKeys(store: KeyStore, answer: KeysAnswer, now: number)
   return taken;
 }
 
-/** Does as {@link takeKeys} does, also where members have named other rings. Nothing is sealed by such a keyring. */
+/** Does as {@link takeKeys} does, even if members have named other rings. Nothing is sealed by such a keyring. */
 export function takeAnswer(store: KeyStore, answer: KeysAnswer, now: number): Promise<Taken> {
   return store.lock(async () => {
     const record = await getRecord(store);
@@ -239,8 +244,8 @@ export function keysOf(keyring: Keyring, id: string, now: number): Pick<Guest, '
 }
 
 /**
- * Notes that genuine content of a member named a ring which this device does not have: the cause of the error. That ring has to
- * be fetched before anything is sealed. Where there is none, the member is to be linked anew, or removed.
+ * Notes that genuine content of a member named a ring which this device does not have: the cause of the error. That ring
+ * has to be fetched before anything is sealed. If there is none, the member has to be linked again, or removed.
  */
 export function noteSeen(store: KeyStore, keyring: Keyring, { sig, named: said }: OtherRing): Promise<Keyring> {
   return store.lock(async () => {
@@ -254,27 +259,31 @@ export function noteSeen(store: KeyStore, keyring: Keyring, { sig, named: said }
 
 /**
  * Returns the members that name a ring which is not in the chain of this device: there is another chain, the service hides
- * rings, or the member is in other hands. This ends with that ring, when they are linked anew, and when they are removed.
+ * rings, or the member is in other hands. This ends with that ring, when they are linked again, and when they are removed.
  */
 export function disagreeing({ named, rings, ring }: Pick<Keyring, 'named' | 'rings' | 'ring'>): Member[] {
   const open = openNamed(named, rings);
   return ring.body.members.filter(({ sig }) => Object.hasOwn(open, sig));
 }
 
-/** Tells whether a newer ring was named, and it was not kept by whom: by an earlier version, or because there were too many. */
+/**
+ * Tells whether a newer ring was named without a note of who named it: by an earlier version, or because there were too
+ * many.
+ */
 const isBehind = ({ seen, ring, named }: Keyring): boolean => seen > Math.max(ring.body.n, highestOf(named));
 
-/** Throws `devices_disagree` where a member names a ring which is not in the chain that was just fetched. */
+/** Throws `devices_disagree` if a member names a ring which is not in the chain that was just fetched. */
 export function checkAgreement(keyring: Keyring): void {
   if (disagreeing(keyring).length > 0 || isBehind(keyring)) throw sealedError('devices_disagree');
 }
 
 /**
- * Notes a `device:removed` with the reason `removed` or `logout`, also for after a restart: nothing is sealed until a ring
- * without the member, and nothing is sealed for a guest any more. The ring that has the device may come later.
+ * Notes a `device:removed` with the reason `removed` or `logout`, for the time after a restart too: nothing is sealed until
+ * there is a ring without the member, and nothing is sealed for the guest again. The ring that has the device may come
+ * later.
  */
 export function noteRemoved(store: KeyStore, keyring: Keyring, deviceId: string): Promise<Keyring> {
-  // Neither the list of guests nor a newer ring may be known now, so whoever is no member is kept apart.
+  // The list of guests or a newer ring may not be known yet, so a device that is not a member is kept apart.
   const field = memberOf(keyring.ring, deviceId) === null ? 'removedGuests' : 'removed';
   if (keyring[field]?.has(deviceId) === true) return Promise.resolve(keyring);
   return store.lock(async () => {
@@ -285,7 +294,7 @@ export function noteRemoved(store: KeyStore, keyring: Keyring, deviceId: string)
   });
 }
 
-/** Throws where nothing may be sealed now: another ring is in use, or a removed device still has the key. */
+/** Throws if nothing may be sealed now: another ring is in use, or a removed device still has the key. */
 export function checkMaySeal(keyring: Keyring): void {
   const { ring, rings, named, removed } = keyring;
   const open = Object.values(openNamed(named, rings));
@@ -308,7 +317,7 @@ function deriveOnce(from: AccountKey, kind: 'msg' | 'clip'): Promise<CryptoKey> 
   return key;
 }
 
-/** Returns the key of this epoch for one kind of content. Throws where this device does not have it, or no longer has it. */
+/** Returns the key of this epoch for one kind of content. Throws if this device does not have it, or no longer has it. */
 export async function contentKey(
   { accountKeys, ring }: Keyring,
   epoch: number,

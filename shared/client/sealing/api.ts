@@ -33,7 +33,7 @@ export interface GrantStore {
   load(): Promise<KeptGrant | null>;
   /** Replaces a kept grant. */
   save(grant: KeptGrant): Promise<void>;
-  /** Removes the grant; does nothing where there is none. */
+  /** Removes the grant; does nothing if there is none. */
   clear(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export interface SealedTarget extends MessageTarget {
 
 /** The result of a text that a device with keys sent. */
 export interface SentText {
-  /** One id, or one for each device where not all devices have keys. */
+  /** One id, or one for each device if not all devices have keys. */
   readonly messageIds: readonly string[];
   readonly to: readonly SealedTarget[];
   /** Devices without keys, and guests whose time is over, which got nothing. */
@@ -89,27 +89,27 @@ export type ReceivedText =
   | { readonly kind: 'refused'; readonly problem: BatonClientError };
 
 /**
- * Asks the user whether the device that approved this one shows the same digits. It rejects where it does not, and where nobody
- * can be asked. The approval stays then: the program drops it, or asks again.
+ * Asks the user whether the device that approved this one shows the same digits. It rejects if it does not, and if nobody
+ * can be asked. The approval then stays: the program drops it, or asks again.
  */
 export type ConfirmGrant = (found: Pick<Linked, 'checkCode' | 'approver'>) => Promise<void>;
 
 /** The rings of the account, as this device knows and changes them. */
 export interface Rings {
   /**
-   * Walks to the newest ring. Null: this device has no keys in its account. Throws where it cannot use its keys. It takes a kept
+   * Walks to the newest ring. Null: this device has no keys in its account. Throws if it cannot use its keys. It takes a kept
    * approval first, which the option `confirm` of `makeSealing` can prevent.
    */
   current(): Promise<Keyring | null>;
   /**
-   * Does as `current` does, also where members name rings that this device does not have. Nothing is sealed by such a keyring:
-   * it is for what mends that. `disagreeing` of `@baton/client/sealed` says which members they are.
+   * Does as `current` does, even if members name rings that this device does not have. Nothing is sealed by such a keyring:
+   * it is for calls that mend that. `disagreeing` of `@baton/client/sealed` says which members they are.
    */
   known(): Promise<Keyring | null>;
   /**
-   * Signs and puts the next ring, again where another device was faster. Returns the ring in force where nothing changes. While
-   * members name other rings, it throws `devices_disagree` unless it removes one of them, or gives one new keys.
-   * `check` sees the ring before each attempt, and throws where the change is not wanted any more.
+   * Signs and puts the next ring, and again if another device was faster. Returns the ring in force if nothing changes.
+   * While members name other rings, it throws `devices_disagree` unless it removes one of them, or gives one new keys.
+   * `check` sees the ring before each attempt, and throws if the change is no longer wanted.
    */
   change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring>;
   /**
@@ -134,7 +134,7 @@ export interface Rings {
    * days.
    */
   noteListed(keyring: Keyring, devices: readonly Pick<Device, 'device_id'>[]): Promise<string[]>;
-  /** Makes the key of the account, with this device alone. `anew`: replaces earlier keys that the service has lost. */
+  /** Makes the key of the account, with only this device. `anew`: replaces earlier keys that the service has lost. */
   create(options: { kind: string; anew?: boolean }): Promise<Keyring>;
 }
 
@@ -158,8 +158,8 @@ export interface TextToSend {
 export interface SealedTexts {
   /**
    * Sends a text to a device, or to all others. A device without keys gets it only with `plain`. Otherwise the call fails
-   * with `unkeyed_receiver`, or, for several devices, the result names those without keys. Each call seals anew: a program
-   * that may call it again for the same text gives the text an `id`.
+   * with `unkeyed_receiver`, or, for several devices, the result names those without keys. Each call seals again, so a
+   * program that may repeat it for the same text gives the text an `id`.
    */
   send(keyring: Keyring, text: TextToSend, settings?: CallSettings): Promise<SentText>;
   /**
@@ -199,7 +199,7 @@ export interface SealedOffer {
   readonly to: string;
   /** The description for the receiver, as the service gets it. */
   readonly sealed: string;
-  /** The key of the files. Whoever has it can read them: keep it where the keys of the device are kept. */
+  /** The key of the files. Anybody who has it can read them: keep it where the keys of the device are kept. */
   readonly key: string;
 }
 
@@ -217,8 +217,8 @@ export type ReceivedFiles =
 /** Files, sealed and opened. `transfers` is that of the client. */
 export interface SealedFiles {
   /**
-   * Throws where files cannot be sealed for this device now: `unkeyed_receiver` where it has no keys, and `rotation_due` while
-   * a removed device has the key of the account.
+   * Throws if files cannot be sealed for this device now: `unkeyed_receiver` if it has no keys, and `rotation_due` while a
+   * removed device has the key of the account.
    */
   check(keyring: Keyring, to: string): void;
   /**
@@ -255,7 +255,7 @@ export interface SealedFiles {
     settings?: CallSettings,
   ): Promise<ReceivedFiles>;
   /**
-   * Returns a path from device to device whose signals are sealed, where the transfer is sealed. Give it to the client:
+   * Returns a path from device to device whose signals are sealed if the transfer is sealed. Give it to the client:
    * `makeBatonClient({ peerToPeer: files.sealSignals(peerToPeer()), ... })`.
    */
   sealSignals(peers: PeerToPeer): PeerToPeer;
@@ -268,7 +268,7 @@ export interface Recovery {
   /**
    * Makes new words, which replace earlier ones. They are returned once and stored nowhere. Throws `unkeyed` on a device
    * without keys. `chosen`: words that `makeWords` of `@baton/client/sealed` made and the user has confirmed, and the keyring
-   * of that moment. Throws `words_moved` where other words were made since.
+   * of that moment. Throws `words_moved` if other words were made since.
    */
   makeWords(chosen?: { readonly words: string; readonly seen: Keyring }): Promise<string>;
   /**
@@ -282,8 +282,8 @@ export interface Recovery {
    */
   renewWords(words: string): Promise<Keyring>;
   /**
-   * Puts this device into the ring by the words of the account. Throws `bad_words` for other words, `bad_ring` where the
-   * service shows rings that these words have not signed, and `words_over` where they were not renewed in time.
+   * Puts this device into the ring by the words of the account. Throws `bad_words` for other words, `bad_ring` if the
+   * service shows rings that these words have not signed, and `words_over` if they were not renewed in time.
    */
   recover(words: string, about: { readonly kind: string }): Promise<Keyring>;
 }

@@ -41,7 +41,7 @@ export function readKeyedLink(text: string): KeyedLink | null {
 }
 
 /**
- * Prepares the request of a new device, and makes its keys where there are none. `invited`: the secret of the invite that the
+ * Prepares the request of a new device, and makes its keys if there are none. `invited`: the secret of the invite that the
  * device was shown, as base64url.
  */
 export async function makeAsking(

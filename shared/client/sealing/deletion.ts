@@ -6,7 +6,7 @@ export interface Deletion {
   readonly at: number;
 }
 
-/** Removes all keys of the account, so that it can start anew. */
+/** Removes all keys of the account, so that it can start again. */
 export interface Deletions {
   /** Returns what was announced, and can be cancelled until then. */
   pending(settings?: CallSettings): Promise<readonly Deletion[]>;

@@ -7,7 +7,7 @@ import type { Rings } from './api.ts';
 import type { Deletion, Deletions } from './deletion.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
-/** How often a proof is made anew, where the ring has changed meanwhile. */
+/** How often a proof is made again if the ring has changed meanwhile. */
 const MOST_TRIES = 4;
 
 interface Proof {
@@ -21,9 +21,9 @@ export function makeDeletions(
   { caller }: SealingCalls,
   rings: Pick<Rings, 'known'> & Pick<Deletions, 'announced'>,
 ): Deletions {
-  /** Signs as a member of the ring in force; null where this device is none. */
+  /** Signs as a member of the ring in force; null if this device is none. */
   async function proofOf(label: string, more: readonly string[] = []): Promise<Proof | null> {
-    // It seals nothing, and it is the way out where devices disagree.
+    // It seals nothing, and it is the way out if devices disagree.
     const keyring = await rings.known();
     if (keyring === null) return null;
     const { ring, account, keys, device_id } = keyring;
@@ -32,7 +32,7 @@ export function makeDeletions(
     return { device_id, n, signature: toBase64url(await sign(keys.sig.privateKey, signed)) };
   }
 
-  /** Does `work`, and does it again where another device has put a ring meanwhile. */
+  /** Does `work`, and does it again if another device has put a ring meanwhile. */
   async function retried<T>(work: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       try {

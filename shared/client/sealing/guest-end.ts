@@ -24,7 +24,7 @@ interface LetIn {
  * request nor the approval names it, and no response has the setting. The list of sessions has its end as soon as the guest has
  * taken the session, so this waits for that.
  *
- * A service could name a later end than its own. The keys end a day after the approval at the latest.
+ * A service could name a later end than that of the session, so the keys end at the latest a day after the approval.
  */
 export async function endWithSession(
   calls: SealingCalls,

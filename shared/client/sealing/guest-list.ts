@@ -8,19 +8,19 @@ import { sealingError } from './problem.ts';
 import { isCode, makeRingCalls } from './ring-calls.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
-/** How often the list is signed, where another device was faster each time. */
+/** How often the list is signed if another device is faster each time. */
 const MOST_RACES = 8;
 
 interface Parts {
   /** Walks to the newest ring. */
   current(): Promise<Keyring | null>;
-  /** Does so where members name other rings, too. */
+  /** Does so even if members name other rings. */
   known(): Promise<Keyring | null>;
   /** Takes a response of the service. */
   take(answer: KeysAnswer): Promise<Keyring>;
 }
 
-/** Changes the list of guests, which stands beside the rings. A member signs it as a whole. */
+/** Changes the list of guests, which is separate from the rings. A member signs it as a whole. */
 export function makeGuestList(calls: SealingCalls, { current, known, take }: Parts) {
   const { fetchKeys, putGuests } = makeRingCalls(calls);
 
@@ -50,7 +50,7 @@ export function makeGuestList(calls: SealingCalls, { current, known, take }: Par
     return take({ rings: [], n: keyring.ring.body.n, guests: text });
   }
 
-  /** Signs the list with these changes, and again where another device was faster. `check` throws where it must not. */
+  /** Signs the list with these changes, and again if another device was faster. `check` throws if it must not. */
   async function sign(
     changed: (guests: readonly Guest[]) => readonly Guest[],
     check?: (keyring: Keyring) => void,
@@ -75,7 +75,7 @@ export function makeGuestList(calls: SealingCalls, { current, known, take }: Par
       sign((guests) => [...guests.filter(({ device_id: id }) => id !== guest.device_id), guest], check),
 
     /**
-     * Ends the time of a guest at another moment. It does nothing where the guest was removed, or its time is over. The guest
+     * Ends the time of a guest at another moment. It does nothing if the guest was removed, or its time is over. The guest
      * stays on the list: an older list with a later end, which the service may show, does not count beside it.
      */
     endAt: (deviceId: string, until: number): Promise<Keyring> =>
@@ -86,7 +86,7 @@ export function makeGuestList(calls: SealingCalls, { current, known, take }: Par
 
     /**
      * Puts the newest known list in the place of one that is not taken, such as an older one after a failover of the store.
-     * Another device may have done so. It does nothing where a ring has to come first.
+     * Another device may have done so. It does nothing if a ring has to come first.
      */
     async putBack(keyring: Keyring): Promise<void> {
       await signOnce(keyring, (guests) => guests).catch((error: unknown) => {
@@ -95,7 +95,7 @@ export function makeGuestList(calls: SealingCalls, { current, known, take }: Par
     },
 
     /**
-     * Signs the list anew where one of these members has signed it, before its keys leave the ring. Without that, the other
+     * Signs the list again if one of these members has signed it, before its keys leave the ring. Without that, the other
      * guests would be out with them.
      */
     async keepWithout(keyring: Keyring, leaving: readonly string[]): Promise<void> {

@@ -17,8 +17,8 @@ export const problemOf = (error: unknown): BatonClientError => {
 };
 
 /**
- * Makes an attempt, and repeats it with the newest list of guests where the sender is not known: a guest may have come since,
- * or got other keys, and that changes no ring. Where that list cannot be had, the content waits.
+ * Makes an attempt, and repeats it with the newest list of guests if the sender is not known: a guest may have come since,
+ * or got other keys, and that changes no ring. If that list is not available, the content waits.
  */
 export async function withNewest<T>(
   keyring: Keyring,
@@ -56,8 +56,8 @@ export async function judge(
 }
 
 /**
- * Throws where nothing may be sealed, such as where a removed device has a key in force. A member that is only not listed
- * does not matter: its session expired, and it keeps its place. A guest seals while the list of guests has it.
+ * Throws if nothing may be sealed, such as when a removed device has a key in force. A member that is only not listed does
+ * not matter: its session expired, and it keeps its place. A guest seals while the list of guests has it.
  */
 export function checkReady(keyring: Keyring, now: number): void {
   if (keysOf(keyring, keyring.device_id, now) === null) throw sealedError('unkeyed');

@@ -6,7 +6,7 @@ import type { Persist, Scope, SignInRequestView } from '../wire.ts';
 
 /** A device that is signed in, and waits for keys. */
 export interface KeyRequest {
-  /** The link for whoever approves the device. */
+  /** The link for the user who approves the device. */
   readonly link: string;
   readonly expires_at: number;
   /**
@@ -21,8 +21,8 @@ export interface LetInSettings extends CallSettings {
   readonly scope?: Scope | undefined;
   readonly persist?: Persist | undefined;
   /**
-   * The signing key of the device whose place the new one takes, of `linking.replaced`. Give it only after the user has said
-   * so: the service alone says that a device which asks is one that has lost its keys.
+   * The signing key of the device whose place the new one takes, of `linking.replaced`. Give it only after the user has
+   * said so: only the service says that a device which asks is one that has lost its keys.
    */
   readonly replaces?: string | undefined;
 }
@@ -40,9 +40,9 @@ export interface LetIn {
   /** Whether it has the key of the account. */
   readonly isMember: boolean;
   /**
-   * For a device that is there for a while: waits until it has its session, as long as its request lasts, and ends its keys
-   * with that session. Without this call they end after 62 minutes. Returns the keyring with its new end; null where nothing
-   * has changed.
+   * For a device that is signed in for a limited time: waits until it has its session, as long as its request lasts, and
+   * ends its keys with that session. Without this call they end after 62 minutes. Returns the keyring with its new end;
+   * null if nothing has changed.
    */
   endsWithSession(settings?: CallSettings): Promise<Keyring | null>;
 }
@@ -51,8 +51,8 @@ export interface LetIn {
 export interface Linking {
   /**
    * Lets the asking device in with its keys: into the ring with full access for good, and else on the list of guests, who
-   * hold no key of the account. Returns the four digits that both devices show. Throws `other_keys` where somebody has
-   * replaced the keys of the code. A device that is signed in already keeps its access. Throws `replaces_keys` where it would
+   * hold no key of the account. Returns the four digits that both devices show. Throws `other_keys` if somebody has
+   * replaced the keys of the code. A device that is already signed in keeps its access. Throws `replaces_keys` if it would
    * take the place of a device with other keys than `replaces` names. Nothing takes the place of this device.
    */
   letIn(link: { request_id: string; approval_code: string }, key: LinkKey, settings?: LetInSettings): Promise<LetIn>;

@@ -51,9 +51,9 @@ function holderOf({ ring, guests }: Keyring, id: string, { enc, sig }: PublicKey
 }
 
 /**
- * Throws `other_keys` where another device already has the id that the service names. A new device has a new id. Only a
- * device that asks for keys anew replaces its own keys, and only the service says that it is one. So it has to be the device
- * that the user has been shown: `replaces_keys` otherwise. Nothing replaces this device or the recovery words.
+ * Throws `other_keys` if another device already has the id that the service names. A new device has a new id. Only a device
+ * that asks for keys again replaces its own keys, and only the service says that it is one. So it has to be the device that
+ * the user has been shown: `replaces_keys` otherwise. Nothing replaces this device or the recovery words.
  */
 function checkPlace(
   keyring: Keyring,
@@ -110,7 +110,7 @@ export function makeLinking(
       const { sealed, checkCode } = await sealGrant(keyring, { request_id, device_id, keys }, key.secret);
       const body = { ...link, ...access, sealed };
       await caller.call('approveLogin', { body, ...settings }).catch(async (error: unknown) => {
-        // A refused device leaves again, unless another approver let it in. Where the outcome is unknown it stays, because the
+        // A refused device leaves again, unless another approver let it in. If the outcome is unknown it stays, because the
         // ring decides who belongs to the account.
         const isRefused = error instanceof BatonClientError && error.status !== null && error.status < 500;
         const isOfOther = wasIn || (error as BatonClientError).code === 'login_consumed';
@@ -146,8 +146,8 @@ export function makeLinking(
           ...settings,
         });
       /**
-       * Keeps the approval, which comes only once. The grant is kept first, because the session alone would be a device
-       * without keys.
+       * Keeps the approval, which comes only once. The grant is kept first, because a session without the grant would be a
+       * device without keys.
        */
       const keep = async (body: SessionAnswer & { sealed?: string }): Promise<void> => {
         await asking.keep(request_id, body.sealed);

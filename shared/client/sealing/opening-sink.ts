@@ -13,7 +13,7 @@ interface Parts {
   readonly signal: AbortSignal;
 }
 
-/** Digests what the sink has from before, where the sink does not do that itself; null where nothing needs a digest. */
+/** Digests what the sink has from before, if the sink does not do that itself; null if nothing needs a digest. */
 async function hashOf(sink: FileSink, { file, sha256, signal }: Parts): Promise<Hash | null> {
   const { offset = 0 } = sink;
   // The records prove what is written now, so only bytes from before need the digest.

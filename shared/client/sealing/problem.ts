@@ -1,6 +1,6 @@
 import { BatonClientError } from '../errors/baton-client-error.ts';
 
-/** The sentences about sealing beside `SEALED_REASONS`: the service, or another device, keeps it from working. */
+/** The sentences about sealing besides `SEALED_REASONS`, for when the service, or another device, keeps it from working. */
 const SENTENCES = {
   keys_gone:
     'The service has no keys of this account any more, so nothing is sealed and nothing is sent. If you erased the account, make new keys',

@@ -13,7 +13,7 @@ import { isCode, makeRingCalls } from './ring-calls.ts';
 import { SEALING_LIMITS } from './sealing-limits.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
-/** How often a ring is made, where another device was faster each time. */
+/** How often a ring is made if another device is faster each time. */
 const MOST_RACES = 8;
 /** The most pages of eight rings that are read: as many as the service keeps. */
 const MOST_PAGES = 128;
@@ -42,7 +42,10 @@ export function makeRecovery(
 ): Recovery {
   const { fetchKeys, fetchNewest, put, accountOf } = makeRingCalls(calls);
 
-  /** Reads all rings after `from`, and checks that each follows the one before. Throws `keys_gone`, or that it does not. */
+  /**
+   * Reads all rings after `from`, and checks that each follows the one before. Throws `keys_gone`, or the error of a ring
+   * that does not follow.
+   */
   async function readAll(account: Account, from?: Ring): Promise<WholeChain> {
     let start = from;
     let rings: readonly Ring[] = from === undefined ? [] : [from];
@@ -60,7 +63,7 @@ export function makeRecovery(
     throw sealedError('link_again');
   }
 
-  /** Returns the ring of this number as the service shows it. Null: it does not keep it any more. */
+  /** Returns the ring of this number as the service shows it. Null: the service no longer keeps it. */
   async function ringAt(n: number, account: Account): Promise<Ring | null> {
     const [text] = (await fetchKeys(n - 1))?.rings ?? [];
     const ring = text === undefined ? null : await readRing(text, account);
@@ -76,8 +79,8 @@ export function makeRecovery(
   }
 
   /**
-   * Finds the ring that the words have signed. Throws `bad_words` for words of another account, `bad_ring` for rings that these
-   * words have not signed, and `words_over` where the service no longer keeps the ring.
+   * Finds the ring that the words have signed. Throws `bad_words` for words of another account, `bad_ring` for rings that
+   * these words have not signed, and `words_over` if the service no longer keeps the ring.
    */
   async function startOf(account: Account, own: PublicKeys): Promise<Ring> {
     const newest = (await fetchNewest())?.rings.at(-1);
@@ -91,7 +94,7 @@ export function makeRecovery(
     throw sealedError(first === null ? 'words_over' : 'bad_ring');
   }
 
-  /** Returns the ring for a new statement: the first one, or the ring in force where the first will not be kept for long. */
+  /** Returns the ring for a new statement: the first one, or the ring in force if the first will not be kept for long. */
   async function startFor(keyring: Keyring): Promise<Ring> {
     if (shareSince(keyring, 1) >= RENEW_AT) return keyring.ring;
     const { start, rings: all } = await readAll(keyring.account);

@@ -13,7 +13,7 @@ export const isCode = (error: unknown, code: string): boolean =>
 export function makeRingCalls({ caller }: Pick<SealingCalls, 'caller'>) {
   let announced: readonly Deletion[] = [];
 
-  /** Fetches the rings; null where the account has none. */
+  /** Fetches the rings; null if the account has none. */
   async function fetchKeys(after: number): Promise<KeysAnswer | null> {
     try {
       const { rings, n, guests, deletions } = (await caller.call('getKeys', { query: { after } })).body;

@@ -29,9 +29,9 @@ import { sealingError } from './problem.ts';
 import { isCode, makeRingCalls } from './ring-calls.ts';
 import type { SealingCalls } from './sealing-calls.ts';
 
-/** How often a change of the ring is made, where another device was faster each time. */
+/** How often a change of the ring is made if another device is faster each time. */
 const MOST_RACES = 8;
-/** The end that is noted of a removed device on no list. Where a ring names too many, the earliest end makes room. */
+/** The end that is noted of a removed device on no list. If a ring names too many, the earliest end makes room. */
 const UNLISTED_MS = 1;
 /** The most pages of eight rings that are read. */
 const MOST_PAGES = 200;
@@ -61,7 +61,7 @@ export function makeRings(
     }
   }
 
-  /** Throws `devices_disagree` where the newest ring of the store is not the one that this device has of that number. */
+  /** Throws `devices_disagree` if the newest ring of the store is not the one that this device has of that number. */
   async function checkHead(n: number): Promise<void> {
     const answer = await fetchKeys(Math.max(0, n - 1));
     if (answer !== null) await takeAnswer(store, answer, serverNow());
@@ -91,7 +91,7 @@ export function makeRings(
   /**
    * Walks to the newest ring. A device that cannot do so seals nothing.
    *
-   * It looks again where the service shows a list of guests that is not taken. A response may have come late, and a store may
+   * It looks again if the service shows a list of guests that is not taken. A response may have come late, and a store may
    * have lost the newest list, which a member puts back. Throws the reason while such a list is shown.
    */
   async function walk(pinned: number): Promise<Keyring> {
@@ -115,7 +115,7 @@ export function makeRings(
     return account === null || last === undefined ? 0 : (await readRing(last, account)).body.n;
   };
 
-  /** Adopts the first ring of the account where this device made it and then died. */
+  /** Adopts the first ring of the account if this device made it and then died. */
   async function adoptOwn(record: KeyRecord, session: Session): Promise<Keyring | null> {
     const answer = await fetchKeys(0);
     const [first] = answer?.rings ?? [];
@@ -207,12 +207,12 @@ export function makeRings(
     return {
       remove: remove.filter((id) => memberOf(ring, id) !== null),
       removeGuests: removeGuests.filter(({ until }) => until > now),
-      // Whoever is on no list may be a member of a ring that the service keeps back.
+      // A device that is on no list may be a member of a ring that the service holds back.
       rotate: others.some((id) => !ends.has(id)),
     };
   }
 
-  /** Returns the members whose keys leave with a change: also those that come back with other keys. */
+  /** Returns the members whose keys leave with a change, including those that come back with other keys. */
   const keysLeaving = ({ ring }: Keyring, { add = [] }: RingChange, remove: readonly string[]): string[] => [
     ...remove,
     ...add.flatMap(({ device_id: id, sig }) => ((memberOf(ring, id)?.sig ?? sig) === sig ? [] : [id])),
@@ -227,7 +227,7 @@ export function makeRings(
       ({ device_id: id, sig }) => remove.includes(id) || add.some((each) => each.device_id === id && each.sig !== sig),
     );
 
-  /** Signs the next ring and puts it, and retries where another device was faster. */
+  /** Signs the next ring and puts it, and retries if another device was faster. */
   async function change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring> {
     for (let races = 0; races < MOST_RACES; races += 1) {
       const keyring = await known();

@@ -5,7 +5,7 @@ import { openSignal, sealSignal } from '../sealed/content/signals.ts';
 import { SEALED_RECORD } from '../sealed/content/records.ts';
 import type { Bytes } from '../sealed/primitives/bytes.ts';
 
-/** Returns the key of a transfer that is sealed; null where it is not. */
+/** Returns the key of a transfer that is sealed; null if it is not. */
 type KeyOf = (transferId: string) => Bytes | null;
 
 interface Ends {

@@ -12,7 +12,7 @@ export interface TakenText {
 export interface TakenTexts {
   /**
    * Returns the service's id under which this text was taken, and the ring that it named; null: it was not taken. `id`: the
-   * sender, a colon, and the id that it chose. An id alone is that of an earlier version.
+   * sender, a colon, and the id that it chose. An id without a sender is that of an earlier version.
    */
   messageOf(id: string): Promise<TakenText | null>;
   /**
@@ -21,8 +21,8 @@ export interface TakenTexts {
    */
   addMessage(id: string, messageId: string, n: number, t: number): Promise<void>;
   /**
-   * Returns the latest `t` of the texts that were forgotten and could still be opened; 0 where there are none. No text that is
-   * as old is shown. Left out by a store that forgets none of them.
+   * Returns the latest `t` of the texts that were forgotten and could still be opened; 0 if there are none. No text that is
+   * as old is shown. A store that forgets none of them has no such method.
    */
   forgottenUntil?(): Promise<number>;
   /** Returns the time of the newest clipboard that this device has taken from that one; 0 before the first. */
@@ -35,7 +35,7 @@ export interface TakenTexts {
 export const takenId = (from: string, id: string): string => `${from}:${id}`;
 
 /**
- * Finds a text that was taken. An earlier version has noted the id alone. Throws `too_old` where the text may have been taken
+ * Finds a text that was taken. An earlier version has noted only the id. Throws `too_old` if the text may have been taken
  * and forgotten.
  */
 export async function findTaken(

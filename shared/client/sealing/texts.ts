@@ -24,7 +24,7 @@ async function bodyIdOf({ account, device_id }: Keyring, to: string, id: string)
 
 /**
  * How far ahead of the service's time a clipboard may be dated. Other devices refuse what is older than the newest one, so a
- * clipboard is later than the one before it, also where the known time went back: this machine's clock may have been set. They
+ * clipboard is later than the one before it, even if the known time went back: this machine's clock may have been set. They
  * refuse what is an hour ahead as well.
  */
 const AHEAD_MS = 3_000_000;

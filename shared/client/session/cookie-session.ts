@@ -41,7 +41,7 @@ export function cookieSession(key = 'baton-session'): SessionStore {
           return work();
         });
       } catch (error) {
-        // Where storage is blocked, locks are refused too.
+        // If storage is blocked, locks are refused too.
         if (isHeld) throw error;
         return work();
       }

@@ -2,8 +2,8 @@ import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { Session } from './session.ts';
 
 /*
- * The addresses that a session may be sent to. It belongs to the service that made it: to the origin where it was made, and
- * to the origins that this service calls its own.
+ * The addresses to which a session may be sent. It belongs to the service that made it: to the origin where it was made,
+ * and to the origins that this service calls its own.
  */
 
 /** Names and addresses of this machine. Requests to them cross no network. */
@@ -29,7 +29,7 @@ const asLocalhost = (origin: string): string =>
 export const isAmong = (origin: string, origins: readonly string[]): boolean =>
   origins.includes(origin) || origins.includes(asLocalhost(origin));
 
-/** Throws where a secret would cross a network unencrypted, unless the user allows that. */
+/** Throws if a secret would cross a network unencrypted, unless the user allows that. */
 export function checkPlainHttp(origin: string | null, isWanted: boolean): void {
   if (origin === null || isWanted || !isOpen(origin)) return;
   const says = 'is not encrypted, and others on the way could take the session';

@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 /** The service's cookie. Over https it has the prefix that binds it to this host. Its value goes into a body unchanged. */
 const COOKIE = /^(?:__Host-)?baton=([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]{1,4096})(?:;|$)/;
 
-/** Wraps `fetch`, and returns the secret of the last session that a response set; null where a browser keeps it. */
+/** Wraps `fetch`, and returns the secret of the last session that a response set; null if a browser keeps it. */
 export function watchCookies(fetch: Fetch): { fetch: Fetch; credential: () => string | null } {
   let credential: string | null = null;
   return {
@@ -22,7 +22,7 @@ export function watchCookies(fetch: Fetch): { fetch: Fetch; credential: () => st
 const flawed = (what: string): BatonClientError =>
   new BatonClientError('unexpected_answer', `The answer is not what the contract says: ${what}`);
 
-/** Makes a session as it is kept. `answer` has the form of a session; throws where its values are not possible. */
+/** Makes a session as it is kept. `answer` has the form of a session; throws if its values are not possible. */
 export function sessionOf(answer: SessionAnswer, credential: string | null, nowMs: number): Session {
   const { scope, persist, session_expires_at, device, user } = answer;
   if (scope !== 'full' && scope !== 'guest') throw flawed('another scope');

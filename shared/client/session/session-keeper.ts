@@ -17,7 +17,7 @@ const MARGIN_MS = 60_000;
 const REFUSED_BASE_MS = 1_000;
 const REFUSED_CAP_MS = 30_000;
 /**
- * The pause before a refused renewal is tried once more. A device that is linked gets its session anew, which ends all earlier
+ * The pause before a refused renewal is tried once more. A device that is linked gets a new session, which ends all earlier
  * secrets, and the answer with the new one may still be under way to this client or to another tab.
  */
 const LATE_ANSWER_MS = 3_000;
@@ -49,7 +49,7 @@ export interface SessionKeeper {
   refusalPauseMs(): number | null;
   /** Notes that the service accepted the session. */
   accepted(): void;
-  /** Renews the session, unless it was renewed since `token` was in force. Throws where that fails. */
+  /** Renews the session, unless it was renewed since `token` was in force. Throws if that fails. */
   renew(token: string | null): Promise<void>;
   /** Returns the token in force, without renewing it. */
   token(): string | null;
@@ -61,7 +61,7 @@ export interface SessionKeeper {
   keepAlive(): () => void;
 }
 
-/** Throws where the renewed session belongs to somebody else. */
+/** Throws if the renewed session belongs to somebody else. */
 function checkSame(known: Session, renewed: Session): void {
   const isDevice = known.device === null || known.device.device_id === renewed.device?.device_id;
   if (isDevice && known.user.user_id === renewed.user.user_id) return;

@@ -5,15 +5,18 @@ import type { DeviceRef, Persist, Scope, User } from '../wire.ts';
 
 /** A session as it is kept: plain JSON. In a browser the secret is in the cookie, which no script can read. */
 export interface Session {
-  /** The secret that renews the session; null where a browser's cookie has it. */
+  /** The secret that renews the session; null if a browser's cookie has it. */
   credential: string | null;
-  /** Null where the cookie is sent instead. */
+  /** Null if the cookie is sent instead. */
   access_token: string | null;
   /** The time of expiry by this machine's clock, in Unix milliseconds. */
   access_token_expires_at: number;
   /** The lifetime of a token. */
   access_token_seconds?: number;
-  /** The origins that this session may be sent to. One of an older version has none, and is bound where it is used first. */
+  /**
+   * The origins to which this session may be sent. One of an older version has none, and is bound to the first origin at
+   * which it is used.
+   */
   origins?: readonly string[];
   /** The name of the service. */
   service?: string | undefined;
@@ -44,7 +47,7 @@ const KEPT: Form = {
   user: { user_id: TEXT },
 };
 
-/** Parses a kept session; null where the text is not one. */
+/** Parses a kept session; null if the text is not one. */
 export function sessionIn(text: string): Session | null {
   const value = parseJson(text);
   return misfit(KEPT, value) === null ? (value as Session) : null;
@@ -59,11 +62,11 @@ export interface SessionStore {
    * ends soon.
    */
   save(session: Session): void | Promise<void>;
-  /** Called at sign-out, whoever caused it. */
+  /** Called at sign-out, regardless of who caused it. */
   clear(): void | Promise<void>;
   /**
-   * Runs `work`, a renewal, while no other process or tab that shares the store runs its own. A store without `lock` belongs
-   * to one client alone.
+   * Runs `work`, a renewal, while no other process or tab that shares the store runs its own. A store without `lock`
+   * belongs to only one client.
    */
   lock?<T>(work: () => Promise<T>): Promise<T>;
 }

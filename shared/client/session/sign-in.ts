@@ -37,7 +37,7 @@ export interface RequestOptions extends SignInOptions {
 /** A device that waits to be let in. */
 export interface SignInRequest {
   readonly request_id: string;
-  /** The link for whoever approves, shown as a QR code and as text. By itself it signs nobody in. */
+  /** The link for the approving user, shown as a QR code and as text. By itself it signs nobody in. */
   readonly link: string;
   /** The end of the request, in Unix milliseconds. */
   readonly expires_at: number;
@@ -56,7 +56,7 @@ export interface DeviceSessionOptions extends SignInOptions {
   persist?: Persist;
 }
 
-/** The pause between requests, also while the service does not answer, as long as the sign-in request lives. */
+/** The pause between requests, even while the service does not answer, as long as the sign-in request lives. */
 const AGAIN_MS = 1_000;
 
 /** The pauses between attempts to use a new session, and the time for all of them. */
@@ -162,7 +162,7 @@ async function confirm(options: SignInOptions, made: Made, signal: AbortSignal |
         await store?.clear();
         throw failure;
       }
-      // An error of this program itself, as of its headers, would come again.
+      // An error of this program itself, such as one of its headers, would occur again.
       if (failure.action !== 'retry' && failure.status === null) throw failure;
       // A replica that does not know the key of the new token yet will learn it, and a refusing proxy may be reconfigured.
       const waitMs = pauseMs(failures, failure.retryAfterMs, CONFIRM_BASE_MS, CONFIRM_CAP_MS);
@@ -214,11 +214,11 @@ export async function requestSignIn(options: RequestOptions): Promise<SignInRequ
           await options.onApproved?.(started.request_id, answer.body.sealed);
           return madeBy(connection, options, answer.body);
         }
-        // Where the service answers without waiting, the client waits here.
+        // If the service answers without waiting, the client waits here.
         if (Date.now() - askedAt < AGAIN_MS) await pause(AGAIN_MS, signal);
       } catch (error) {
         const failure = failureOf(error);
-        // After a wait until its end nobody can be let in by this request.
+        // After a wait until its end, this request can let nobody in.
         const isOver = () => serverNow() + (failure.retryAfterMs ?? 0) > started.expires_at;
         if (signal?.aborted || failure.action !== 'retry' || isOver()) throw failure;
         await pause(failure.retryAfterMs ?? AGAIN_MS, signal);

@@ -55,7 +55,7 @@ export interface Connection extends Line {
 }
 
 interface Opening {
-  /** Sends the request. Honours the signal, also while the body is read. */
+  /** Sends the request. Honours the signal, even while the body is read. */
   send: (signal: AbortSignal) => Promise<Response>;
   /** The expected heartbeat until `setHeartbeat` is called. */
   heartbeatMs: number;
@@ -106,8 +106,7 @@ export function openConnection({ send, clock, onFrame, ...opening }: Opening): C
     });
     const decoder = new TextDecoder();
     const reader = body.getReader();
-    // The signal alone is not enough: after a garbage collection Node 20 does not pass an abort on to a body that is being
-    // read.
+    // The signal is not enough: after a garbage collection Node 20 does not pass an abort on to a body that is being read.
     controller.signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true });
     while (drop === null) {
       const { done, value } = await reader.read();

@@ -15,9 +15,9 @@ export interface Pace {
 }
 
 /**
- * Makes a pace with full jitter from 0.5 s to 30 s, which begins again after a stream that delivered `ready` and lived for a
- * second. The wait that the server asks for is added (all clients may have got the same value). After `reconnect` on such a
- * stream it replaces the jitter, because that value was made for this client alone.
+ * Makes a pace with full jitter from 0.5 s to 30 s, which begins again after a stream that delivered `ready` and lived for
+ * a second. The wait that the server asks for is added (all clients may have got the same value). After `reconnect` on such
+ * a stream it replaces the jitter, because that value was made only for this client.
  */
 export function makePace(random: () => number): Pace {
   let failures = 0;

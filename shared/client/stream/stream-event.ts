@@ -9,7 +9,7 @@ import { EVENTS, type EventData, type EventName } from '../../contract/events.ts
 export type StreamEventOf<N extends EventName> = {
   readonly name: N;
   readonly data: EventData<N>;
-  /** Its position in the account's log; null where the catalogue gives none. */
+  /** Its position in the account's log; null if the catalogue gives none. */
   readonly id: string | null;
   /** True: handed out before, under the same id or the same `message_id`. Occurs only with `dropDuplicates: false`. */
   readonly duplicate: boolean;

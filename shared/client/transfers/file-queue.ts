@@ -1,16 +1,16 @@
 /**
- * The files of a transfer that move at a time: several small ones, or a large one alone. They move in their order, and none
- * is further ahead of the first one than that: a receiver fetches the first files first, and the relay has few places. If
+ * The files of a transfer that move at a time: several small ones, or one large one. They move in their order, and none is
+ * further ahead of the first one than that: a receiver fetches the first files first, and the relay has few places. If
  * later files took them, each side would wait for the other.
  */
 export interface FileQueue {
-  /** Begins to move files. Done where there is nothing to move. */
+  /** Begins to move files. It is done at once if there is nothing to move. */
   pump(): void;
   /** Moves a file after all, or again, and at once: the receiver waits for it, however many others move. */
   reopen(index: number): void;
 }
 
-/** From this size on a file is as fast alone. */
+/** From this size on, a single file is as fast as several. */
 const LARGE_BYTES = 1024 * 1024;
 
 interface Parts {

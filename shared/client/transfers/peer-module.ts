@@ -25,7 +25,7 @@ export interface PeerSendingParts extends Parts {
   sources: readonly FileSource[];
   /** Sends the bytes when no path opens. */
   relay: RelaySender;
-  /** The bytes of a sealed record. Such a transfer may change to the relay where that is faster; another one never does. */
+  /** The bytes of a sealed record. Such a transfer may change to the relay if that is faster; another one never does. */
   recordBytes?: number;
 }
 
@@ -72,6 +72,6 @@ export interface PeerModule extends PeerToPeer {
   receiving(parts: PeerReceivingParts): PeerReceiving;
 }
 
-/** Tells whether a transfer may go from device to device, where its bytes may have to be read again from any offset. */
+/** Tells whether a transfer may go from device to device. There its bytes may have to be read again from any offset. */
 export const mayGoDirect = (sources: readonly FileSource[], { direct = true }: SendSettings): boolean =>
   direct && sources.every(({ replayable }) => replayable);

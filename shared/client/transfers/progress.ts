@@ -14,7 +14,7 @@ const STILL_MS = 1_000;
 /** Counts the bytes of a transfer, and reports its progress. */
 export interface Meter {
   readonly now: Progress;
-  /** Sets how far a file is now; less than before where it has to go back. */
+  /** Sets how far a file is now; less than before if it has to go back. */
   file(index: number, bytes: number): void;
   path(path: Progress['path']): void;
   paused(isPaused: boolean): void;

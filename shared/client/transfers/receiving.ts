@@ -37,7 +37,7 @@ export interface Receiver {
 interface Arriving {
   file: TransferFile;
   sink: FileSink;
-  /** Null where no digest is needed, or the sink makes it. */
+  /** Null if no digest is needed, or if the sink makes it. */
   hash: Hash | null;
   position: number;
   toldMs: number;
@@ -143,7 +143,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
     }
   }
 
-  /** Prepares the next attempt after an error. Throws the error where a retry cannot help. */
+  /** Prepares the next attempt after an error. Throws the error if a retry cannot help. */
   async function mend(error: BatonClientError, failures: number): Promise<void> {
     if (error.code === 'invalid_transition') await run.insist(() => run.refresh());
     else if (error.action !== 'retry' && error.code !== 'aborted') throw error;
@@ -201,7 +201,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   }
 
   async function complete(): Promise<void> {
-    // Where every file is empty, the sender may not have chosen a path yet.
+    // If every file is empty, the sender may not have chosen a path yet.
     await run.until(({ state }) => state === 'RELAY_ACTIVE' || state === 'P2P_ACTIVE');
     const { body } = await run.insist(() => caller.call('completeTransfer', { params, signal }));
     run.update(body.transfer);

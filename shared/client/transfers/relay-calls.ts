@@ -94,7 +94,7 @@ export async function download(caller: Caller, clock: Clock, wanted: Download, s
       throw new BatonClientError('unexpected_answer', 'Other bytes arrived than were asked for', { action: 'retry' });
     }
     const reader = response.body.getReader();
-    // The signal alone is not enough, as in `stream/connection.ts`.
+    // The signal is not enough, as in `stream/connection.ts`.
     const cut = () => void reader.cancel().catch(() => {});
     either.addEventListener('abort', cut, { once: true });
     try {

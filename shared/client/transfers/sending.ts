@@ -18,7 +18,7 @@ const SLOW_MS = 4_000;
 
 /**
  * Pauses when the window is full. Small files wait until the receiver has fetched those before them, which takes
- * milliseconds, not the second that every refusal asks for. The pauses grow where nobody fetches.
+ * milliseconds, not the second that every refusal asks for. The pauses grow if nobody fetches.
  */
 const USUAL_SPACE_MS = 1_000;
 const SOON_MS = 10;
@@ -102,7 +102,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     for (const { index, upload_url, offset } of uploads) moveTo(index, upload_url, offset);
   }
 
-  /** Switches to the relay, where it is not in use, and finds the places of all files. */
+  /** Switches to the relay, if it is not in use, and finds the places of all files. */
   async function locate(): Promise<void> {
     const isOpen = ({ state, mode }: Transfer) => state === 'RELAY_ACTIVE' || (state === 'PENDING' && mode === 'relay');
     if (!isOpen(run.transfer)) {
@@ -170,7 +170,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     }
   }
 
-  /** Prepares the next attempt after an error of a piece. Throws the error where a retry cannot help. */
+  /** Prepares the next attempt after an error of a piece. Throws the error if a retry cannot help. */
   async function mend(index: number, url: string, error: BatonClientError, failures: number): Promise<void> {
     const place = placeOf(index);
     if (place.url !== url) return;

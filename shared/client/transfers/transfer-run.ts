@@ -89,7 +89,7 @@ function sentenceOf(code: BatonClientError['code'], byOther: boolean): string {
 }
 
 /**
- * Returns how an incomplete transfer ended. Blames the other side only where the service says that it ended the transfer.
+ * Returns how an incomplete transfer ended. Blames the other side only if the service says that it ended the transfer.
  */
 function endOf(transfer: Transfer, side: Side): BatonClientError {
   const { error } = transfer;
@@ -101,7 +101,7 @@ function endOf(transfer: Transfer, side: Side): BatonClientError {
   return new BatonClientError(code, message, { byOther });
 }
 
-/** The codes that the service uses where no reason was given. */
+/** The codes that the service uses if no reason was given. */
 const UNSAID = ['rejected', 'cancelled', 'failed'];
 
 export function makeRun({ caller, clock, files: measured, signals, onProblem, onOver, ...parts }: Parts): Run {

@@ -53,7 +53,7 @@ export interface TransferModule {
   onUpdated(data: EventData<'transfer:updated'>): void;
   onRewind(data: EventData<'relay:rewind'>): void;
   onSignal(data: EventData<'signal'>): void;
-  /** Called when the stream is open again. `anew`: missed events do not follow. */
+  /** Called when the stream is open again. `anew`: it begins again, and missed events do not follow. */
   onReady(anew: boolean): void;
 }
 
@@ -289,7 +289,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     onRewind({ transfer_id, index, upload_url, offset }) {
       running.get(transfer_id)?.sender?.rewind(index, upload_url, offset);
     },
-    /** Answers an offer where no direct path can open, so that the sender uses the relay without waiting. */
+    /** Answers an offer if no direct path can open, so that the sender uses the relay without waiting. */
     onSignal({ kind, from_device_id, transfer_id, payload }) {
       const one = transfer_id === null ? undefined : running.get(transfer_id);
       if (one?.peer) return one.peer.take({ kind, payload });

@@ -28,7 +28,7 @@ export interface Sender {
   readonly isRemoved: boolean;
 }
 
-/** The fields of everything that was sealed, beside its content. */
+/** The fields of everything that was sealed, besides its content. */
 export interface Opened {
   /** Take each id once: remember it as long as the key that opens it, in the transaction that shows the content. */
   readonly id: string;
@@ -79,8 +79,8 @@ export async function makeBody(
 }
 
 /**
- * Returns the known ring that a body names. Throws `unknown_key` for a newer one, and `devices_disagree` where the known ring
- * of that number has another hash. The cause is {@link OtherRing} where `isSignedBy` says that a member of the ring in force
+ * Returns the known ring that a body names. Throws `unknown_key` for a newer one, and `devices_disagree` if the known ring
+ * of that number has another hash. The cause is {@link OtherRing} if `isSignedBy` says that a member of the ring in force
  * has signed it.
  */
 async function ringNamed(

@@ -77,8 +77,8 @@ const aadOf = async (keyring: Keyring, letter: Letter, epoch: number, wraps: Byt
   parts([...letterParts(keyring, letter), u32(epoch), await sha256(wraps)]);
 
 /**
- * Seals a text for the clipboard of the account: `sealed` of `PUT /api/clipboard`. The entry has a key of its own, wrapped
- * for the members: `envelope || wraps || length of the wraps, u32`. Throws `not_a_member` for a guest.
+ * Seals a text for the clipboard of the account: `sealed` of `PUT /api/clipboard`. The entry has its own key, wrapped for
+ * the members: `envelope || wraps || length of the wraps, u32`. Throws `not_a_member` for a guest.
  */
 export async function sealClipboard(keyring: Keyring, { text, t }: { text: string; t: number }): Promise<string> {
   checkMaySeal(keyring);

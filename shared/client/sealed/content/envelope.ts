@@ -62,7 +62,7 @@ function encOf(keyring: Keyring, deviceId: string, now: number): Bytes {
   return point;
 }
 
-/** Seals for one device alone. `t`: the time at which a guest has to be let in. */
+/** Seals for only one device. `t`: the time at which a guest must be let in. */
 export async function sealForDevice(keyring: Keyring, letter: Letter, body: Bytes, t: number): Promise<Bytes> {
   const to = await readEnc(encOf(keyring, letter.target, t));
   return hpkeSeal(to, parts(letterParts(keyring, letter)), body);

@@ -5,7 +5,7 @@ import { sealedError } from '../sealed-error.ts';
 
 /** How many bytes of a file are sealed together. */
 export const RECORD_BYTES = 256 * 1024;
-/** The bytes of a record beside its content. */
+/** The bytes of a record besides its content. */
 const RECORD_OVERHEAD = NONCE_BYTES + TAG_BYTES;
 /** The bytes of every record but the last one, as they are sent. */
 export const SEALED_RECORD = RECORD_BYTES + RECORD_OVERHEAD;
@@ -55,7 +55,7 @@ export interface RecordKeys {
 export interface RecordCipher {
   /** The content may be reused once it returns. */
   seal(aad: Bytes, plain: Bytes): SealedParts | Promise<SealedParts>;
-  /** Returns null where the record is not genuine, its nonce included. */
+  /** Returns null if the record is not genuine, including its nonce. */
   open(aad: Bytes, nonce: Bytes, sealed: Bytes): Bytes | null | Promise<Bytes | null>;
 }
 
@@ -158,7 +158,7 @@ export async function* sealAhead(records: Records, read: ReadBytes, offset = 0):
   for (let record = first; next !== null; record += 1) {
     const parts: readonly Bytes[] = await next;
     next = record + 1 < records.count ? sealAt(record + 1) : null;
-    // An error is thrown when its record is due, and never where nobody asks for that record.
+    // An error is thrown when its record is due, and never if nobody asks for that record.
     next?.catch(() => {});
     for (const part of parts) {
       const rest = part.subarray(skipped);
@@ -178,8 +178,8 @@ export function recordAt(sealedOffset: number): { record: number; sealedStart: n
 }
 
 /**
- * Returns where the record with this byte of the file begins; the last record where the byte is behind the end. A receiver
- * that has stored `offset` bytes continues there.
+ * Returns where the record with this byte of the file begins; the last record if the byte is after the end. A receiver that
+ * has stored `offset` bytes continues there.
  */
 export function recordWith({ count }: Records, offset: number): { record: number; sealedStart: number; start: number } {
   const record = Math.min(Math.floor(offset / RECORD_BYTES), count - 1);

@@ -15,7 +15,7 @@ export interface SealedFile {
   readonly type: string;
   readonly size: number;
   /**
-   * In lower-case hexadecimal; left out where the sender read the file only once. Records prove what arrives. The digest
+   * In lower-case hexadecimal; left out if the sender read the file only once. Records prove what arrives. The digest
    * proves what is on the receiver's disk after it has stopped and resumed.
    */
   readonly sha256?: string;

@@ -9,7 +9,7 @@ const settled = <T>(request: IDBRequest<T>): Promise<T> =>
     request.onerror = () => reject(request.error ?? new Error('IndexedDB did not answer'));
   });
 
-/** Opens the database. Without `makes` it resolves to null where there is none, so that a read leaves no empty one behind. */
+/** Opens the database. Without `makes` it resolves to null if there is none, so that a read leaves no empty one behind. */
 async function open(name: string, makes: boolean): Promise<IDBDatabase | null> {
   const request = indexedDB.open(name, 1);
   request.onupgradeneeded = () => {
@@ -43,7 +43,7 @@ function endWithPage(transaction: IDBTransaction, signal: AbortSignal): void {
 
 /**
  * Runs one transaction; resolves when the browser reports that it is on the disk. Without `makes` it resolves to undefined
- * where there is no database.
+ * if there is no database.
  */
 async function within<T>(
   { name, mode, makes = false }: { name: string; mode: IDBTransactionMode; makes?: boolean },

@@ -43,7 +43,7 @@ export function pointIn(text: unknown): Bytes | null {
   return bytes !== null && bytes.length === POINT_BYTES && bytes[0] === 4 ? bytes : null;
 }
 
-/** Seals and signs once, then opens and verifies the results. Throws `keys_unusable` where these keys cannot. */
+/** Seals and signs once, then opens and verifies the results. Throws `keys_unusable` if these keys cannot. */
 export async function tryDeviceKeys({ enc, sig }: DeviceKeys): Promise<void> {
   try {
     const [info, secret] = [utf8('baton/1 trial'), randomBytes(32)];

@@ -11,7 +11,7 @@ export interface KeyedAccount {
   readonly device_id: string;
 }
 
-/** The data that a device keeps beside its session. */
+/** The data that a device keeps besides its session. */
 export interface KeyRecord {
   readonly keys: DeviceKeys;
   /** Null until the device is linked. */
@@ -19,11 +19,13 @@ export interface KeyRecord {
   /** The newest rings as they were sent, oldest first; the last one is the pin. */
   readonly rings: readonly string[];
   /**
-   * The highest ring number that anything genuine named, those in `named` too. A record of an earlier version has no `named`:
-   * a higher number than those was said by a member of the ring in force.
+   * The highest ring number that anything genuine named, including those in `named`. A record of an earlier version has no
+   * `named`: a higher number than those was said by a member of the ring in force.
    */
   readonly seen: number;
-  /** The rings that others named and that this device does not have, by the signing key. Without any it is left out. */
+  /**
+   * The rings that others named and that this device does not have, by the signing key. It is left out if there are none.
+   */
   readonly named?: NamedRings | undefined;
   /** The members that the service reported as removed or logged out. A record of an earlier version has none. */
   readonly removed?: readonly string[] | undefined;
@@ -81,7 +83,7 @@ async function loadUsable(store: KeyStore): Promise<KeyRecord | null> {
 }
 
 /**
- * Returns the keys of this device, and makes them where there are none. It reads them back from the store and uses them once
+ * Returns the keys of this device, and makes them if there are none. It reads them back from the store and uses them once
  * first, because a browser may take keys and return none. Throws `keys_unusable` then.
  */
 export function keepDeviceKeys(store: KeyStore): Promise<KeyRecord> {

@@ -11,7 +11,7 @@ const FINGERPRINT_BYTES = 16;
 const ID = /^[\w-]{22}$/;
 const KEY = /^1\.([\w-]{43})$/;
 
-/** The key part of a code: the fingerprint of the keys, and the secret for whoever saw the code. */
+/** The key part of a code: the fingerprint of the keys, and the secret for anybody who saw the code. */
 export interface LinkKey {
   readonly fingerprint: Bytes;
   readonly secret: Bytes;
@@ -28,7 +28,7 @@ export interface LinkCode {
 /** Makes the secret of one code. */
 export const makeLinkSecret = (): Bytes => randomBytes(SECRET_BYTES);
 
-/** Returns the public keys in the form that is signed and compared. Throws where they are not keys. */
+/** Returns the public keys in the form that is signed and compared. Throws if they are not keys. */
 export function keyBytes({ enc, sig }: PublicKeys): Bytes {
   const points = [pointIn(enc), pointIn(sig)];
   if (points[0] === null || points[1] === null) throw sealedError('other_keys');

@@ -12,7 +12,7 @@ export async function aesSeal(key: CryptoKey, nonce: Bytes, aad: Bytes, plain: B
   return new Uint8Array(await crypto.subtle.encrypt({ name: AES, iv: nonce, additionalData: aad }, key, plain));
 }
 
-/** Returns the plaintext; null where it was not sealed with this key, nonce and AAD. */
+/** Returns the plaintext; null if it was not sealed with this key, nonce and AAD. */
 export async function aesOpen(key: CryptoKey, nonce: Bytes, aad: Bytes, sealed: Bytes): Promise<Bytes | null> {
   try {
     return new Uint8Array(await crypto.subtle.decrypt({ name: AES, iv: nonce, additionalData: aad }, key, sealed));

@@ -1,4 +1,4 @@
-/** Bytes in memory of their own, as WebCrypto takes them. */
+/** Bytes in separate memory, as WebCrypto takes them. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 export function concat(...list: readonly Uint8Array[]): Bytes {
@@ -30,7 +30,7 @@ export function u64(value: number): Bytes {
 export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset, byteLength);
 
-/** Reads a number; null where a JavaScript number cannot hold it. */
+/** Reads a number; null if a JavaScript number cannot hold it. */
 export function readU64(bytes: Uint8Array, at: number): number | null {
   const view = viewOf(bytes);
   const value = view.getUint32(at) * 2 ** 32 + view.getUint32(at + 4);
@@ -42,7 +42,7 @@ const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export const utf8 = (text: string): Bytes => ENCODER.encode(text);
 
-/** Decodes UTF-8; null where these bytes are not UTF-8. */
+/** Decodes UTF-8; null if these bytes are not UTF-8. */
 export function textOf(bytes: Uint8Array): string | null {
   try {
     return DECODER.decode(bytes);

@@ -29,7 +29,7 @@ function pskOptions(info: Bytes, psk: Bytes) {
 
 const own = (bytes: Uint8Array): Bytes => new Uint8Array(bytes);
 
-/** Imports a raw public key for sealing. Throws where it is not a point of the curve. */
+/** Imports a raw public key for sealing. Throws if it is not a point of the curve. */
 export const readEnc = (raw: Uint8Array): Promise<CryptoKey> => suite.DeserializePublicKey(raw);
 
 /** Seals as `02 || enc || ciphertext`. */
@@ -43,7 +43,7 @@ function split(envelope: Bytes): [enc: Bytes, ciphertext: Bytes] | null {
   return [envelope.subarray(1, 66), envelope.subarray(66)];
 }
 
-/** Opens an envelope; null where it was not sealed to this pair with this `info`. */
+/** Opens an envelope; null if it was not sealed to this pair with this `info`. */
 export async function hpkeOpen(pair: CryptoKeyPair, info: Bytes, envelope: Bytes): Promise<Bytes | null> {
   const [enc, ciphertext] = split(envelope) ?? [];
   if (enc === undefined || ciphertext === undefined) return null;
@@ -62,7 +62,7 @@ export async function pskSeal(to: CryptoKey, info: Bytes, psk: Bytes, plain: Byt
   return { bytes: concat(Uint8Array.of(HPKE_FIRST), encapsulatedSecret, ciphertext), check };
 }
 
-/** Opens an envelope; null where it was not made with this secret, for this pair and this `info`. */
+/** Opens an envelope; null if it was not made with this secret, for this pair and this `info`. */
 export async function pskOpen(
   pair: CryptoKeyPair,
   info: Bytes,

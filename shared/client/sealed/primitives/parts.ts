@@ -1,6 +1,6 @@
 import { type Bytes, utf8, viewOf } from './bytes.ts';
 
-/** A part of signed data. A text stands for its UTF-8. */
+/** A part of signed data. A text means its UTF-8. */
 export type Part = string | Uint8Array;
 
 /**

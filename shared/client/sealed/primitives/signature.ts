@@ -4,7 +4,7 @@ import { ECDSA, webTextCrypto } from './text-crypto.ts';
 
 export const SIGNATURE_BYTES = 64;
 
-/** Imports a raw public key for verification. Throws where it is not a point of the curve. */
+/** Imports a raw public key for verification. Throws if it is not a point of the curve. */
 export const readSig = (raw: Bytes): Promise<CryptoKey> => crypto.subtle.importKey('raw', raw, ECDSA, true, ['verify']);
 
 /** Signs the list of parts; returns 64 bytes, r and s. */

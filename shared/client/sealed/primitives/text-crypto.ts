@@ -9,7 +9,7 @@ export interface TextCrypto {
   hasSigned(key: CryptoKey, signature: Bytes, bytes: Bytes): boolean | Promise<boolean>;
   /** Encrypts by AES-256-GCM; returns the ciphertext followed by the tag. */
   seal(key: CryptoKey, nonce: Bytes, aad: Bytes, plain: Bytes): Bytes | Promise<Bytes>;
-  /** Returns the plaintext; null where it was not sealed with this key, nonce and AAD. */
+  /** Returns the plaintext; null if it was not sealed with this key, nonce and AAD. */
   open(key: CryptoKey, nonce: Bytes, aad: Bytes, sealed: Bytes): Bytes | null | Promise<Bytes | null>;
 }
 

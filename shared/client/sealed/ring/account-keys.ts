@@ -71,7 +71,7 @@ async function openOlder({ body }: Ring, newest: Bytes): Promise<AccountKey[] | 
 
 /**
  * Opens the keys that this ring gives the member: the key in force first, then the replaced ones that still open content.
- * Throws `not_a_member`, or `bad_ring` where the wrapped key is not the one that the ring names.
+ * Throws `not_a_member`, or `bad_ring` if the wrapped key is not the one that the ring names.
  */
 export async function openAccountKeys(ring: Ring, { device_id, keys }: Signer, now: number): Promise<AccountKey[]> {
   const { body } = ring;

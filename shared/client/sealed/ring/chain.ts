@@ -15,7 +15,7 @@ export const KEPT_RINGS = 64;
 
 const last = (rings: readonly Ring[]): Ring | undefined => rings.at(-1);
 
-/** Appends the rings of this list that follow the known ones. Throws where they are of another chain, or one is missing. */
+/** Appends the rings of this list that follow the known ones. Throws if they are of another chain, or one is missing. */
 async function readOn(known: readonly Ring[], texts: readonly string[], account: Account): Promise<Ring[]> {
   const rings = [...known];
   for (const text of texts) {
@@ -43,7 +43,7 @@ async function readOn(known: readonly Ring[], texts: readonly string[], account:
  * next one. Without a pin the list has to begin with the first ring of the account.
  *
  * Throws `devices_disagree` for a ring that has the number of a known ring and another hash, or that does not follow;
- * `link_again` where the rings between are no longer kept; `bad_ring` for an invalid ring.
+ * `link_again` if the rings between are no longer kept; `bad_ring` for an invalid ring.
  */
 export async function walkChain(known: readonly Ring[], texts: readonly string[], account: Account): Promise<Ring[]> {
   return (await readOn(known, texts, account)).slice(-KEPT_RINGS);
@@ -78,7 +78,7 @@ export async function readBack(known: readonly Ring[], texts: readonly string[],
 }
 
 /**
- * Returns the rings that a store has lost, in order, where it has only those up to `n`, as after a failover. After a 404 put
+ * Returns the rings that a store has lost, in order, when it has only those up to `n`, as after a failover. After a 404 put
  * them back only when the user says so, because the account may have been erased.
  */
 export const lostAfter = (known: readonly Ring[], n: number): string[] =>

@@ -32,7 +32,7 @@ export interface RingChange {
   readonly rotate?: boolean;
   /** What new recovery words have signed. */
   readonly words?: WordsSaid;
-  /** With `words`: the words that have signed again, by their key. Where others are in the ring by now, it stays as it is. */
+  /** With `words`: the words that have signed again, by their key. If others are in the ring by now, it stays as it is. */
   readonly renewedBy?: Pick<Member, 'sig'>;
 }
 
@@ -45,7 +45,7 @@ async function wrapsFor(
   return new Map(await Promise.all(wraps));
 }
 
-/** Makes the first ring of an account, with this device alone and a new account key. */
+/** Makes the first ring of an account, with only this device and a new account key. */
 export async function makeFirstRing(account: Account, { keys, ...own }: Signer & { kind: string }): Promise<Ring> {
   const { device_id, kind } = own;
   const key: AccountKey = { epoch: 1, key: randomBytes(32), until: null };
@@ -80,7 +80,7 @@ function wordsAfter(
   return words === undefined || now === undefined ? {} : { words: now };
 }
 
-/** Returns the removed guests of the next ring. Where there are too many, those whose time ends first are left out. */
+/** Returns the removed guests of the next ring. If there are too many, those whose time ends first are left out. */
 function goneAfter({ body }: Ring, { removeGuests = [] }: RingChange): { gone_guests?: GoneGuest[] } {
   const all = [...(body.gone_guests ?? []), ...removeGuests];
   const kept = all.toSorted((one, other) => other.until - one.until).slice(0, MOST_GONE);

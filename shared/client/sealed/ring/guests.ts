@@ -16,7 +16,7 @@ import {
   splitSigned,
 } from './ring.ts';
 
-/** A device without an account key. Content for it is sealed to it alone. */
+/** A device without an account key. Content for it is sealed only to it. */
 export interface Guest {
   readonly device_id: string;
   readonly enc: string;
@@ -42,7 +42,7 @@ export interface GuestList {
 
 /** A list of guests that was read. */
 export interface ReadGuests extends ListPlace {
-  /** Also those whose time is over, by whose keys earlier content is proved. */
+  /** Includes those whose time is over, because their keys prove earlier content. */
   readonly guests: readonly Guest[];
   readonly signer: Member;
 }

@@ -2,12 +2,12 @@ import { toBase64url } from '../primitives/bytes.ts';
 import type { Ring } from './ring.ts';
 
 /*
- * Members tell each other which ring they use. Each sealed body names the ring of its sender, by number and hash. Where a member names one
+ * Members tell each other which ring they use. Each sealed body names the ring of its sender, by number and hash. If a member names one
  * that is not in the chain of this device, either the service hides rings or there is another chain: nothing is sealed then.
  *
- * Such a word counts with the key that signed it, and for as long as the newest ring has that key. Nothing honest is lost by
- * that: who names ring n was a member up to n, so a chain that is without it before n shows that the word was false. Without
- * the bound, one body of a stolen device would stop all others for ever.
+ * Such a word counts with the key that signed it, and for as long as the newest ring has that key. Nothing honest is lost
+ * by that: a device that names ring n was a member up to n, so a chain that is without it before n shows that the word was
+ * false. Without the bound, one body of a stolen device would stop all others for ever.
  *
  * The word of a device that was removed does not count, although it may be the owner, whom a thief has removed on another
  * chain. The two cannot be told apart, because a removed device can sign a whole chain of its own. A thief who is out has to
@@ -32,7 +32,7 @@ export const NAMED_HASH_BYTES = 16;
 export const namedHashOf = ({ hash }: Pick<Ring, 'hash'>): string => toBase64url(hash.subarray(0, NAMED_HASH_BYTES));
 
 /**
- * The cause of `unknown_key` or `devices_disagree` where a member of the ring in force has signed the content: it knows a ring
+ * The cause of `unknown_key` or `devices_disagree` if a member of the ring in force has signed the content: it knows a ring
  * that this device does not have. A guest, or a device that was removed, cannot stop a device in this way.
  */
 export class OtherRing extends Error {
@@ -74,9 +74,8 @@ export const openNamed = (named: NamedRings = {}, rings: readonly Ring[]): Named
   Object.fromEntries(splitNamed(named, rings).ofMembers);
 
 /**
- * Returns what to keep: what counts, and what would count again if its key came back. `isFull`: no further
- * word could be kept. Only somebody who wants one forgotten says so much, so nothing may be sealed until this device is linked
- * anew.
+ * Returns what to keep: what counts, and what would count again if its key came back. `isFull`: no further word could be
+ * kept. Only somebody who wants one forgotten says so much, so nothing may be sealed until this device is linked again.
  */
 export function keptNamed(named: NamedRings = {}, rings: readonly Ring[]): { named: NamedRings; isFull: boolean } {
   const { ofMembers, ofOthers } = splitNamed(named, rings);

@@ -13,7 +13,7 @@ import type { Account, Member, Ring } from './ring.ts';
 export interface GuestPin {
   /** The list as it was sent. */
   readonly text: string;
-  /** Keys to which nothing is sealed any more: a newer list had others for the same guest. Newest first. */
+  /** Keys to which nothing is sealed again, because a newer list had others for the same guest. Newest first. */
   readonly replaced: readonly string[];
 }
 
@@ -21,7 +21,7 @@ export interface GuestPin {
 export interface NewestGuests {
   readonly pin: GuestPin | undefined;
   readonly guests: readonly Guest[];
-  /** Who signed the newest list; null where no member of the ring did. */
+  /** Who signed the newest list; null if no member of the ring did. */
   readonly signer: Member | null;
   /** The place of the newest list; null without one. */
   readonly place: ListPlace | null;
@@ -38,12 +38,12 @@ const isNewer = (shown: ListPlace, known: ListPlace | null): boolean =>
   shown.n > known.n ||
   (shown.n === known.n && (shown.number > known.number || (shown.number === 0 && known.number === 0)));
 
-/** Reads a list; null where it lets nobody in: no member of the ring in force signed it, or it cannot be read. */
+/** Reads a list; null if it lets nobody in: no member of the ring in force signed it, or it cannot be read. */
 const readOrNull = (text: string, ring: Ring, account: Account): Promise<ReadGuests | null> =>
   readGuestList(text, ring, account).catch(() => null);
 
 /**
- * Says why a list that lets nobody in is not taken; null where its signer has left the ring since, which blocks nothing else.
+ * Says why a list that lets nobody in is not taken; null if its signer has left the ring since, which blocks nothing else.
  * Only the rings that this device knows prove that.
  */
 async function problemOf(
@@ -80,7 +80,7 @@ const both = (one: readonly Guest[], other: readonly Guest[]): Guest[] => [
 
 /**
  * Compares the list that the service shows with the newest one that this device knows. The newer one counts. A list that no
- * member of the ring in force has signed lets nobody in. Where its signer has left, it blocks nothing else. `rings`: the rings
+ * member of the ring in force has signed lets nobody in. If its signer has left, it blocks nothing else. `rings`: the rings
  * that this device knows, the one in force last.
  */
 export async function newestGuests(

@@ -47,7 +47,10 @@ export interface GoneGuest {
   readonly until: number;
 }
 
-/** The statement of the recovery words about a ring. Whoever recovers believes only a chain that begins with that ring. */
+/**
+ * The statement of the recovery words about a ring. A device that recovers believes only a chain that begins with that
+ * ring.
+ */
 export interface WordsSaid {
   /** The ring that was in force. */
   readonly n: number;
@@ -151,7 +154,7 @@ export function splitSigned(text: string): [bytes: Bytes, signature: Bytes] | nu
   return [bytes, signature];
 }
 
-/** Parses JSON; undefined where it is not JSON, or has a field twice, which readers could understand differently. */
+/** Parses JSON; undefined if it is not JSON, or has a field twice, which readers could understand differently. */
 export function jsonIn(bytes: Bytes): unknown {
   const text = textOf(bytes);
   if (text === null) return undefined;
@@ -197,8 +200,8 @@ export async function readRing(text: string, { service, user_id }: Account): Pro
 }
 
 /**
- * Signs the content of a ring. Throws `ring_full` where it has too many members: who is away is the word of the service alone, so
- * nobody is taken out for a new device unless the user says whom.
+ * Signs the content of a ring. Throws `ring_full` if it has too many members: only the service says who is away, so no
+ * member is taken out for a new device unless the user says which.
  */
 export async function signRing(body: RingBody, keys: DeviceKeys): Promise<Ring> {
   const text = await signBytes(RING_LABEL, body, keys, utf8(JSON.stringify(body)));
