@@ -6,7 +6,7 @@ const defineScript = scriptsIn(import.meta.url);
 export const clipboardSet = defineScript('clipboard-set', {
   keys: ['devices', 'routes', 'log', 'clipboard', 'due', 'operation', 'rate', 'accountRate'],
   args: {
-    /** Device of the writer, '' where it has none. */
+    /** Device of the writer, '' if it has none. */
     device: t.text,
     /** Name to show, '' for the name of the device's row. */
     name: t.text,

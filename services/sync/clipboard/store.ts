@@ -23,7 +23,7 @@ export function makeClipboardStore({ redis, scripts, keys, ttlMs, scheduleDue }:
   return {
     async find(account: string): Promise<ClipboardEntry | null> {
       const stored = await orFault(redis, () => redis.get(keys.clipboard(account)));
-      // Two lines with the times stand before the JSON, so that they can be read alone.
+      // Two lines with the times precede the JSON, so that they can be read without it.
       return stored === null ? null : (JSON.parse(stored.slice(stored.indexOf('{'))) as ClipboardEntry);
     },
 

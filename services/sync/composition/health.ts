@@ -19,7 +19,7 @@ interface StoreHealth {
 
 const statusOf = ({ isUp, reason, warnings }: StoreHealth) => ({ up: isUp, reason, warnings });
 
-/** Returns this process's memory and its limits, in bytes. `container` is null where nothing limits it. */
+/** Returns this process's memory and its limits, in bytes. `container` is null if nothing limits it. */
 function memoryStatus() {
   const { rss, heapUsed, external } = process.memoryUsage();
   const limit = process.constrainedMemory();

@@ -50,7 +50,7 @@ export function makeDevices(store: DeviceStore) {
       return row === null ? null : refOf(parseRow(caller.deviceId, row));
     },
 
-    /** Returns whether the device has a row. It asks by a script, which fails at once where the account's slot is down. */
+    /** Returns whether the device has a row. It asks with a script, which fails at once if the account's slot is down. */
     hasRow: async (account: string, deviceId: string): Promise<boolean> =>
       (await store.readPresence(account)).devices.includes(deviceId),
 

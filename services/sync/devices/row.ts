@@ -6,7 +6,7 @@ export interface DeviceRow {
   name: string;
   type: DeviceType;
   createdAtMs: number;
-  /** Null where no sign-in that this service saw made the row. */
+  /** Null if no sign-in that this service saw made the row. */
   sessionId: string | null;
   /** When the session of the device ends; null when that is unknown. */
   sessionEndsAtMs: number | null;
@@ -23,7 +23,7 @@ export interface NewDevice {
    * it too. `minted`: as `new`, but an existing row takes the name, type and session.
    */
   mode: 'new' | 'lost' | 'kept' | 'minted';
-  /** The device's session at the broker, where it is known. */
+  /** The device's session at the broker, if it is known. */
   session: { id: string; endsAtMs: number } | null;
 }
 

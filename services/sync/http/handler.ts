@@ -19,8 +19,8 @@ export interface Call<R extends Route> {
 }
 
 /**
- * Status and body, or its JSON where that is already there, because parsing and writing a large body takes long. Null
- * when the handler wrote to `res` itself: a page, or an event stream, whose handler returns once the stream has begun.
+ * Status and body, or its JSON if that already exists, because parsing and writing a large body takes long. Null when the
+ * handler wrote to `res` itself: a page, or an event stream, whose handler returns once the stream has begun.
  */
 export type Answer<R extends Route> = { status: keyof R['answers'] & number; body?: AnswerOf<R>; json?: string } | null;
 

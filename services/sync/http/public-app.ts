@@ -13,11 +13,11 @@ import { commonHeaders, securityHeaders } from './response-headers.ts';
 import { AUTH_PREFIX, mountRouters, type RouterDeps } from './router.ts';
 
 interface PublicAppDeps extends RouterDeps {
-  /** Host names that requests may ask for; null: any. */
+  /** Host names that requests may use; null allows any. */
   allowedHosts?: readonly string[] | null;
-  /** Origins whose pages may call the API by a bearer token. */
+  /** Origins whose pages may call the API with a bearer token. */
   corsOrigins?: readonly string[];
-  /** Returns what a request is refused with, for whatever was thrown. */
+  /** Returns the error with which a request is refused, for anything that was thrown. */
   faultOf?: (error: unknown) => unknown;
 }
 

@@ -77,7 +77,7 @@ const refuseDisabled: RequestHandler = () => {
 /** The path prefix under which sign-in is limited as a whole, including paths that do not exist. */
 export const AUTH_PREFIX = '/api/auth';
 
-/** Returns the address limit of a route that has a rate group of its own, in addition to the limit of the prefix. */
+/** Returns the address limit of a route that has its own rate group, in addition to the limit of the prefix. */
 function addressLimit({ addressLimits }: RouterDeps, { path, rate }: Route): RequestHandler[] {
   const isCounted = rate === 'auth' && path.startsWith(`${AUTH_PREFIX}/`);
   return rate !== null && isAddressGroup(rate) && !isCounted ? [addressLimits[rate]] : [];

@@ -22,7 +22,9 @@ export interface DeviceCaller {
   deviceId: string;
 }
 
-/** Returns the caller as one with a device. Only for routes that need a device, where the guard refuses other callers. */
+/**
+ * Returns the caller as one with a device. Only for routes that need a device, on which the guard refuses other callers.
+ */
 export const deviceCallerOf = ({ account, deviceId }: Caller): DeviceCaller => ({
   account,
   deviceId: deviceId as string,

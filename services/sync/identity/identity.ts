@@ -5,7 +5,7 @@ import type { Caller } from './caller.ts';
 /** The source of callers: one of the modes of `APP_IDENTITY`. */
 export interface Identity {
   /**
-   * Identifies who sent this request, at once where nothing has to be asked. It reads only the headers of the mode in force.
+   * Identifies who sent this request, at once if nothing has to be asked. It reads only the headers of the mode in force.
    * @throws unauthenticated, untrusted_edge, invalid_request (an identity header twice or as an underscore twin)
    */
   identify(req: IncomingMessage, route: Route): Caller | Promise<Caller>;

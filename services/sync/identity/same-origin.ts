@@ -24,7 +24,7 @@ const BEARER = /^Bearer +[\x21-\x7e]+$/i;
  * A page of another site cannot read a stream that it opens, but it would take the place of one of the streams of the user's
  * device. So a GET from such a page with a cookie is refused. This check runs on GET only for streams.
  *
- * A page of `corsOrigins` may call a route with `cors` by a bearer token, which it can get only from its user. A request
+ * A page of `corsOrigins` may call a route with `cors` with a bearer token, which it can get only from its user. A request
  * with a cookie never counts as such a call.
  */
 export function makeSameOrigin({ publicUrl, corsOrigins = [] }: SameOriginParts) {

@@ -12,8 +12,8 @@ interface DeletionsParts {
 }
 
 /**
- * Makes the rules for removing the rings of an account, and for erasing the account: by a member's signature, or a day after
- * an announcement to all devices. Otherwise a stolen session without keys could make space for a first ring of its own.
+ * Makes the rules for removing the rings of an account, and for erasing the account: by a member's signature, or a day
+ * after an announcement to all devices. Otherwise a stolen session without keys could make way for its own first ring.
  */
 export function makeDeletions({ keyringStore, store, proofs }: DeletionsParts) {
   async function announce(caller: Caller, of: DeletionOf): Promise<Deletion | null> {

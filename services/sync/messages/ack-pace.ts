@@ -17,10 +17,10 @@ interface Line {
 }
 
 /**
- * Gives each large acknowledgement a time of its own, so that messages pass between them. An acknowledgement of fifty
- * messages costs as much as five messages. Devices that came back together, or have read the same, send theirs at the
- * same moment, and without turns every message of the replica would wait for all of them. Only one acknowledgement of
- * an account waits in the common line; the others wait behind it and hold up no other account.
+ * Gives each large acknowledgement a separate time, so that messages pass between them. An acknowledgement of fifty
+ * messages costs as much as five messages. Devices that came back together, or have read the same, send theirs at the same
+ * moment, and without turns every message of the replica would wait for all of them. Only one acknowledgement of an account
+ * waits in the common line; the others wait behind it and hold up no other account.
  */
 export class AckPace {
   #freeAtMs = 0;

@@ -9,7 +9,7 @@ export const messageAccept = defineScript('message-accept', {
   args: {
     /** Device of the sender, '' without. */
     sender: t.text,
-    /** Name of a sender without device. */
+    /** Name of a sender without a device. */
     fromName: t.text,
     /** Target: `*`, `=<device id>` or `~<name>`. */
     wanted: t.text,

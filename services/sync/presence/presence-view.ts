@@ -58,7 +58,7 @@ export function stateReader({ devices, states }: PresenceFields) {
 }
 
 /**
- * Returns the presence of an account as clients get it: its rows in the order of their creation, and its open streams
+ * Returns the presence of an account in the form for clients: its rows in the order of their creation, and its open streams
  * without a device whose names no row has. Only old rows can have several names that look the same.
  */
 export function presenceView(fields: PresenceFields): Presence {

@@ -60,7 +60,7 @@ export function makePushQueue({ isEnabled, accountOf, scheduleDue, pushNow, onFa
   }
 
   return {
-    /** Wraps a script that may enqueue pushes in one call, which schedules the account first where that is needed. */
+    /** Wraps a script that may enqueue pushes in one call, which schedules the account first if that is needed. */
     enqueuing<K extends string, A extends { pushes: PushSchedule }, R extends { jobs: string[] | null }>(
       run: RunScript<K | 'push', A, R>,
     ) {

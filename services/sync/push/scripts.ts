@@ -38,7 +38,7 @@ export const pushDrop = defineScript('push-drop', {
     platform: t.text,
     /** Highest fence to drop, '' for any. */
     fence: t.text,
-    /** Hash of the target, where there is a fence. */
+    /** Hash of the target, if there is a fence. */
     hash: t.text,
   },
   reply: t.record({ dropped: t.rest(t.rows(claim)) }),
@@ -51,7 +51,7 @@ export const pushOwner = defineScript('push-owner', {
     claimantAccount: t.text,
     /** Device. */
     claimant: t.text,
-    /** Fence of the registration; '' claims the target anew. */
+    /** Fence of the registration; '' claims the target again. */
     ownFence: t.text,
   },
   constants: {

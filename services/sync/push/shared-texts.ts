@@ -9,7 +9,7 @@ export function makeSharedTexts({ redis, keys }: Pick<Db, 'redis' | 'keys'>): Sh
 } {
   return {
     get: (name) => orFault(redis, () => redis.get(keys.pushText(name))),
-    // Redis answers with the text that was there already, or with nothing where it wrote ours.
+    // Redis answers with the text that was there already, or with nothing if it wrote ours.
     put: async (name, text, ttlSeconds) =>
       (await orFault(redis, () =>
         redis.set(keys.pushText(name), text, 'EX', Math.max(1, Math.ceil(ttlSeconds)), 'NX', 'GET'),

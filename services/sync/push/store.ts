@@ -86,7 +86,7 @@ export function makePushStore({ redis, scripts, keys, deadChannels, queue }: Pus
       return (await admit(its, { device: deviceId, platform })).target;
     },
 
-    /** Claims a target, whoever owned it. From now on no pushes of others go there. */
+    /** Claims a target, regardless of its owner. From now on no pushes of others go there. */
     async claim(hash: string, u: string, deviceId: string) {
       const { fence, account, device } = await owner(
         { owner: keys.pushOwner(hash) },

@@ -109,7 +109,7 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
       return (await visible(caller)).map(viewOf).sort((a, b) => a.created_at - b.created_at);
     },
 
-    /** Removes a subscription. Throws `not_found`, also for one that the caller may not see. */
+    /** Removes a subscription. Throws `not_found`, even for one that the caller may not see. */
     async remove(caller: Caller, subscriptionId: string): Promise<void> {
       const found = (await visible(caller)).find(({ id }) => id === subscriptionId);
       if (!found) throw new BatonError('not_found');

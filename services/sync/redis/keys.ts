@@ -180,7 +180,7 @@ export const KEYS = {
 
 export const DUE_SHARDS = 16;
 
-/** Stands in place of a device for all devices of the account together. */
+/** Takes the place of a device to mean all devices of the account together. */
 export const ACCOUNT = '*';
 
 /** Returns the index shard of an account; any stable spread will do. */

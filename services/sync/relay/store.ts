@@ -123,7 +123,7 @@ function bulkFault(error: unknown): BatonError {
   return storeFault(/^(MOVED|ASK|EXECABORT) /.test(text) ? new Error(text) : error);
 }
 
-/** Sends a script by its digest where this connection has sent it before. */
+/** Sends a script by its digest if this connection has sent it before. */
 function scriptWords(link: BulkLink, { sha, text, keyCount, knownOn }: AnyLinkScript, words: Word[]): Word[] {
   const isKnown = knownOn.has(link);
   knownOn.add(link);

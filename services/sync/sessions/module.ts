@@ -39,7 +39,7 @@ interface SessionsModuleParts {
   onReplaced: (account: string, deviceId: string, endsStreams: boolean) => void;
   /** The steps of other modules for a removed device. Each may be repeated. */
   onRemoved: ((account: string, deviceId: string) => Promise<unknown>)[];
-  /** Ends the account's transfers and removes them, also from the relay. May be repeated. */
+  /** Ends the account's transfers and removes them, including from the relay. May be repeated. */
   eraseTransfers: (account: string) => Promise<void>;
   /** The steps of other modules for an erased account. Each may be repeated. */
   onErased: ((account: string) => Promise<unknown>)[];

@@ -10,7 +10,7 @@ export const signalSend = defineScript('signal-send', {
     sender: t.text,
     /** Target: `=<device id>` or `~<name>`. */
     target: t.text,
-    /** Transfer id, '' where there is none. */
+    /** Transfer id, '' if there is none. */
     transferId: t.text,
     kind: t.text,
     /** Payload, as JSON. */

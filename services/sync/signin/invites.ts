@@ -31,7 +31,7 @@ export function makeInvites({ redis, scripts, keys, requestSeconds }: InvitesPar
       const accountKeys = keys.inAccount(account, { rate: keys.rate(account, 'qr_invite', deviceId) });
       const args = { invite: inviteId, device: deviceId, ttlMs, requestMs: requestSeconds * 1000 };
       const { expiresAtMs } = await addScript(accountKeys, args);
-      // Whoever scans the code has no identity yet, so only this key says which account the code belongs to.
+      // The device that scans the code has no identity yet, so only this key says which account the code belongs to.
       await orFault(redis, () => redis.set(keys.invite(inviteId), account, 'PX', ttlMs));
       return { inviteId, expiresAtMs };
     },

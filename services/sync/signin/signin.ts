@@ -220,7 +220,7 @@ export function makeSignin(parts: SigninParts) {
       await decide(caller, { requestId, code }, { operation, state: 'approved', fields });
     },
 
-    /** Denies a request. The code may be missing: whoever knows the id may keep a device out. Throws as `read`. */
+    /** Denies a request. The code may be missing: anybody who knows the id may keep a device out. Throws as `read`. */
     deny: (caller: Caller, requestId: string, code: string | undefined, operation: Operation): Promise<void> =>
       decide(caller, { requestId, code }, { operation, state: 'denied', fields: {} }),
 

@@ -7,7 +7,7 @@ export interface FileList {
   totalBytes: number;
   /** JSON array for the record: the whole list when it is short, else the part that is kept after the end. */
   inRecord: string;
-  /** A long list, in a key of its own: for each file eight hex digits for the offset of its end, then a JSON array. */
+  /** A long list, in a separate key: for each file eight hex digits for the offset of its end, then a JSON array. */
   long: string;
   /** Replaces `inRecord` when the transfer ends; '' when that stays. */
   brief: string;

@@ -220,7 +220,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
     /**
      * Records that the relay's first generation of a file has begun. This method and the next three resolve to the file's
-     * generation, and throw `not_found`. This and the next also throw `invalid_transition` where the transfer has ended.
+     * generation, and throw `not_found`. This and the next also throw `invalid_transition` if the transfer has ended.
      */
     beginGeneration: (u: string, file: FileOf) => moveTo(u, file, { from: null, to: 0, offset: 0, tells: false }),
 

@@ -22,8 +22,8 @@ local function looks_taken(devices, but, open)
   return taken
 end
 
--- Finds whom `whom` names: by the exact name, otherwise by a name that looks the same. `open` holds the routes whose
--- streams without a device count too.
+-- Finds the device that `whom` names: by the exact name, otherwise by a name that looks the same. `open` holds the routes
+-- whose streams without a device count too.
 -- RETURNS id ('' for such a stream), name; nil if there is none; nil, nil, true if several look the same.
 local function named_target(devices, whom, open)
   local candidates, looks, found, several = {}, looks_of(whom), nil, false
@@ -44,7 +44,7 @@ local function named_target(devices, whom, open)
   if found then return found[1], found[2] end
 end
 
--- Returns the name of a device; nil where it has no row.
+-- Returns the name of a device; nil if it has no row.
 local function row_name(devices, id)
   for i = 1, #devices, 2 do
     if devices[i] == id then return name_in(devices[i + 1]) end

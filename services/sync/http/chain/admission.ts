@@ -69,7 +69,7 @@ export const needRow =
   (_req, res, next) =>
     whenThere(requireRow(callerOf(res)), () => next());
 
-/** Counts refused callers. A 5xx says nothing about the caller, and rate-limited requests have a count of their own. */
+/** Counts refused callers. A 5xx says nothing about the caller, and rate-limited requests have a separate count. */
 export const countRejected =
   ({ auth_rejections_total }: Pick<Metrics, 'auth_rejections_total'>): ErrorRequestHandler =>
   (error, _req, _res, next) => {

@@ -30,7 +30,7 @@ export function inputOf(route: Route, accountQueue: Pick<AccountQueue, 'enter'>)
     };
   };
 
-  /** Waits for the request's turn in its account. Relay requests take turns of their own, by the bytes they move. */
+  /** Waits for the request's turn in its account. Relay requests take separate turns, by the bytes that they move. */
   const takeTurn: RequestHandler = (_req, res, next) => {
     const state = stateOf(res);
     if (state.caller === undefined || route.bytes) return next();

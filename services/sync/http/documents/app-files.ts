@@ -8,7 +8,7 @@ const FOLDER = new URL('../../../../web/', import.meta.url);
 const BOOT = 'boot.js';
 
 /**
- * What the page of the app may do: use code, style and calls of its own origin alone. Pictures may also come from this
+ * The rights of the page of the app: it uses only code, style and calls of its own origin. Pictures may also come from this
  * browser (`blob:`). Text never becomes code: anything that would be a script must pass the app's one policy.
  */
 const PAGE_POLICY = [
@@ -79,7 +79,7 @@ export function makeAppFiles({ login = 'none', folder = FOLDER }: Where = {}) {
       res.end(body);
       return null;
     },
-    /** Sends the service worker. This response alone, and no page, decides what the worker may fetch and run. */
+    /** Sends the service worker. Only this response, and no page, decides what the worker may fetch and run. */
     worker(req: IncomingMessage, res: ServerResponse): Promise<null> {
       res.setHeader('Content-Security-Policy', "default-src 'none'; script-src 'self'; connect-src 'self'");
       return send('sw.js', ASKED_ANEW, req, res);

@@ -5,7 +5,9 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { BatonError } from '../../../../shared/contract/errors.ts';
 import { acceptedEncoding } from '../../../../shared/service-kit/http/accepts.ts';
 
-/** A name that holds the hash of the content is kept for ever. Files with a fixed name, a few KB, come anew. */
+/**
+ * A file whose name holds the hash of its content is kept for ever. Files with a fixed name, a few KB, are requested again.
+ */
 export const KEPT = 'public, max-age=31536000, immutable';
 export const ASKED_ANEW = 'no-cache';
 

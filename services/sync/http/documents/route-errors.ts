@@ -4,7 +4,7 @@ import { isEventStream } from '../../../../shared/service-kit/http/request-conte
 
 /** The codes that follow from the fields of a row, and when. The row itself names the codes that its handler adds. */
 const IMPLIED: readonly [(route: Route) => boolean, readonly ErrorCode[]][] = [
-  // `invalid_request`: a path that is not percent-encoded, or a foreign host on a replica that serves its own machine alone.
+  // `invalid_request`: a path that is not percent-encoded, or a foreign host on a replica that serves only its own machine.
   [() => true, ['internal', 'invalid_request']],
   [
     (route) => route.identity === 'caller',

@@ -31,8 +31,8 @@ interface ConnectionCapParts {
 
 /**
  * Makes a check that counts the open connections of each peer, and says whether one more may stay. It ignores forwarded
- * addresses: claiming an address costs nothing, opening a socket does. Requests in progress need no count of their own.
- * Streams are limited for each account, and polls of sign-in by the limit of requests that begin a sign-in.
+ * addresses: claiming an address costs nothing, opening a socket does. Requests in progress need no separate count. Streams
+ * are limited for each account, and polls of sign-in by the limit of requests that begin a sign-in.
  */
 export function makeConnectionCap({ limit, trustedProxies, onRefused }: ConnectionCapParts) {
   const networks = trustedProxies.map((cidr) => ipaddr.parseCIDR(cidr));

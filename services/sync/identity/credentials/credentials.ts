@@ -29,8 +29,8 @@ export function credentialOf(req: IncomingMessage, cookieName: string): string |
 }
 
 /**
- * Returns the access token where there is an `Authorization`, because a native client may send an old cookie beside it;
- * else the session cookie. Null if there is neither, or if it has the wrong form.
+ * Returns the access token if there is an `Authorization`, because a native client may send an old cookie beside it; else
+ * the session cookie. Null if there is neither, or if it has the wrong form.
  */
 export function shownBy(req: IncomingMessage, cookieName: string): Shown | null {
   const authorization = req.headersDistinct['authorization'];

@@ -20,8 +20,8 @@ interface KeySetStoreParts {
 
 /**
  * Makes the store of the key set that any replica fetched last, for replicas that start while its URL is unreachable. The
- * set is sealed (HMAC-SHA256), because whoever adds a key to it can sign identities: access to the store alone must not be
- * enough. Every method throws `store_unavailable`.
+ * set is sealed (HMAC-SHA256), because anybody who adds a key to it can sign identities: access to only the store must not
+ * be enough. Every method throws `store_unavailable`.
  */
 export function makeKeySetStore({ db: { redis, scripts, keys }, url, secret }: KeySetStoreParts) {
   const keep = scripts.define(keySetKeep);

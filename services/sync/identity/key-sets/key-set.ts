@@ -99,7 +99,7 @@ function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url
   };
 
   return {
-    /** Returns the set in force; null also a day after its fetch, because a withdrawn key must not stay good for ever. */
+    /** Returns the set in force; null from a day after its fetch, because a withdrawn key must not stay good for ever. */
     find: (): JWTVerifyGetKey | null => (now() < overMs ? find : null),
 
     /** Resolves to the store's time, to be read before a fetch. If it is null (unreachable), a later fetch is kept. */

@@ -40,7 +40,10 @@ export interface BrokerIdentity extends Identity {
    * refused from now on, even while the broker is unreachable. An expired one may be renewed, so the broker is asked again.
    */
   forget(account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null): void;
-  /** Notes that a sign-in minted the device's session anew: earlier answers are void, and no earlier token acts alone. */
+  /**
+   * Notes that a sign-in minted the device's session again: earlier answers are void, and no earlier token is enough by
+   * itself.
+   */
   replaced(account: string, deviceId: string): void;
 }
 
@@ -110,8 +113,8 @@ async function claimsOf(
 
 /**
  * Makes identity mode `broker` (CONTRACT.md, "Identity"), for installations without an edge. The broker verifies the access
- * token, after its signature is checked here, or the session cookie. The broker's answers are kept for ten seconds, also
- * refusals. The number of invented cookies that one client address can have the broker asked about is limited.
+ * token, after its signature is checked here, or the session cookie. The broker's answers, including refusals, are kept for
+ * ten seconds. The number of invented cookies that one client address can have the broker asked about is limited.
  */
 export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
   const { verify, clock, cookieName, clientAddress, strangers, isRevoked, isTombstoned } = parts;
@@ -146,7 +149,7 @@ export function makeBrokerIdentity(parts: BrokerIdentityParts): BrokerIdentity {
    * Resolves to the caller of a request that ends a session while the broker is unreachable. The signature proves who the
    * token belongs to, and only the broker knows whether its session is still live. The signature is enough to sign a device
    * out, which must not wait for the broker. The guard lets a guest sign out only itself. Throws `otherwise` for a session
-   * without a device, and if a sign-in has minted the device's session anew since.
+   * without a device, and if a sign-in has minted the device's session again since.
    */
   const ending = async (token: string, otherwise: unknown): Promise<Caller> => {
     const { sub, meta, scope, exp = 0, iat = 0 } = await claimsOf(token, parts);

@@ -65,7 +65,7 @@ function areFieldsOf(req: IncomingMessage, fields: readonly string[]): boolean {
   return true;
 }
 
-/** The most callers kept by their headers; all are forgotten together. Reading one anew takes two microseconds. */
+/** The most callers kept by their headers; all are forgotten together. Reading one again takes two microseconds. */
 const MOST_KNOWN = 10_000;
 /** The most characters of headers that are kept. Longer ones are rare. */
 const MOST_CHARS = 512;

@@ -33,7 +33,7 @@ const COUNTED_AS = {
 } as const satisfies Record<Verdict['outcome'], string>;
 
 /**
- * Returns when the push was due at first. A push that is tried again, or whose replica died, was put off since. The time of
+ * Returns when the push was first due. A push that is tried again, or whose replica died, was postponed since. The time of
  * its newest item is known, and nothing waits longer for a stream than `pushSilenceMs`.
  */
 const firstDueAtMs = ({ attempts, dueAtMs, sinceMs }: Taken): number =>
@@ -54,7 +54,7 @@ interface DelivererParts {
 
 /**
  * Sends each push that is due at least once, on the replica that takes it first. A push is taken only when it can be sent
- * at once. So its lease covers the sending alone, and other replicas can help with what waits here.
+ * at once. So its lease covers only the sending, and other replicas can help with what waits here.
  */
 export class Deliverer {
   readonly #parts: DelivererParts;
@@ -81,7 +81,7 @@ export class Deliverer {
     this.#start(account, text, MOST_TAKEN_OVER);
   }
 
-  /** Starts a push where there is space for it. Otherwise it stays due, and the sweep of due jobs finds it. */
+  /** Starts a push if there is space for it. Otherwise it stays due, and the sweep of due jobs finds it. */
   #start(account: string, text: string, most: number): void {
     const name = `${account} ${text}`;
     // Lookups wait only for the store, so they share one lane.

@@ -13,8 +13,8 @@ interface NoticeParts {
 }
 
 /**
- * Returns the preview: sender and text of the newest message, the sender of an offer, or the name of a new device. A push for
- * a sealed message carries its id alone: the device fetches and opens the message, and makes the preview itself.
+ * Returns the preview: sender and text of the newest message, the sender of an offer, or the name of a new device. A push
+ * for a sealed message carries only its id: the device fetches and opens the message, and makes the preview itself.
  */
 function previewOf({ registration: { preview }, message }: Taken): PushNotice['preview'] {
   if (message === '' || preview === 'none') return null;
@@ -51,7 +51,7 @@ export function makeNotices({ topicSecret, transferSeconds }: NoticeParts) {
   };
 
   return {
-    /** Returns for how many ms the push is still worth sending; 0 or less where that time is over. */
+    /** Returns for how many ms the push is still worth sending; 0 or less if that time is over. */
     leftMs: ({ kind }: PushJob, { sinceMs, nowMs }: Taken): number => sinceMs + secondsOf[kind] * 1_000 - nowMs,
 
     noticeOf: (account: string, job: PushJob, taken: Taken, leftMs: number): PushNotice => ({

@@ -5,18 +5,18 @@ import type { Taken } from '../store.ts';
  * Decides what becomes of a push after a try.
  *
  * A push that this replica has no settings for is left to the others (`not_here`). Only tries in a row that were all left
- * to others show that no replica has the settings, and any answer of a push service ends such a row. The registration is
- * then suspended, which tells its client to register anew.
+ * to others show that no replica has the settings, and any answer of a push service ends the count. The registration is
+ * then suspended, which tells its client to register again.
  */
 
 /** The pause between two tries: doubled each time, up to the longest. */
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 900_000];
 
-/** After so many tries in a row, in some fifteen minutes, no rollout is under way any more. */
+/** After this many tries in a row, in some fifteen minutes, any rollout is over. */
 const MOST_NOT_HERE = 8;
 /**
- * So many in a row are enough when the time of the push is over. The test lasts five minutes, which is time for six tries.
- * If half of the replicas have the settings, one push in 32 meets only the other half in five tries.
+ * This many in a row are enough when the time of the push is over. The test lasts five minutes, which is time for six
+ * tries. If half of the replicas have the settings, one push in 32 meets only the other half in five tries.
  */
 const ENOUGH_NOT_HERE = 5;
 

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 
 /*
  * The addresses of the public internet, by the IANA special-purpose registries (RFC 6890) as of 2025-10. The IPv4 list
- * names what is not public; the IPv6 list names what is.
+ * names networks that are not public; the IPv6 list names networks that are.
  */
 
 const NOT_PUBLIC_IPV4 = [

@@ -13,7 +13,7 @@ const IDLE_MS = 30_000;
 const STRANGER_IDLE_MS = 1_000;
 /** Connections to one host and port. */
 const CONNECTIONS_EACH = 32;
-/** Connections to known or listed hosts, and to strangers. Users choose strangers, so these have a limit of their own. */
+/** Connections to known or listed hosts, and to strangers. Users choose strangers, so these have a separate limit. */
 const CONNECTIONS_IN_ALL = 512;
 const STRANGER_CONNECTIONS = 128;
 const MOST_HEADER_BYTES = 8_192;

@@ -47,7 +47,7 @@ const TIMEOUTS = ['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR
 
 /** Returns the outcome of a request without an answer. */
 export function outcomeOfError(error: unknown): PushOutcome {
-  // A `retry`, as for an unknown name, so that whoever chose the name does not learn which names exist inside.
+  // A `retry`, as for an unknown name, so that the user who chose the name does not learn which names exist inside.
   if (error instanceof RefusedAddress) return retry('address_not_allowed');
   const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
   if (name === 'TimeoutError' || TIMEOUTS.includes(String(code))) return retry('timeout');

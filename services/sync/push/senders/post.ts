@@ -8,7 +8,7 @@ const BODY_MS = 1_000;
 export interface ProviderAnswer {
   readonly status: number;
   readonly retryAfter: string | null;
-  /** At most 4 KiB. Cut short where the body was longer or did not come in time. */
+  /** At most 4 KiB. It is cut short if the body was longer or did not come in time. */
   readonly body: string;
 }
 

@@ -39,7 +39,7 @@ const expiry = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 
-/** Makes the sender of pushes of all kinds. Throws at once where the options are visibly wrong. */
+/** Makes the sender of pushes of all kinds. Throws at once if the options are visibly wrong. */
 export function makePushSender(parts: PushSenderParts): PushSender {
   const { vapid, fcm, apns, endpointRules: rules, texts, now = Date.now, ca, resolve, sendMs = SEND_MS } = parts;
   const kinds: { [K in PushTarget['kind']]: KindSender<K> | null } = {

@@ -55,8 +55,8 @@ interface BulkStoreParts {
 }
 
 /**
- * The store of the relay's bytes, which may be the common Redis or one of its own. It has connections for bytes, and
- * one of the client library for the small scripts, so that no event ever waits behind either.
+ * The store of the relay's bytes, which may be the common Redis or a separate one. It has connections for bytes, and one of
+ * the client library for the small scripts, so that no event ever waits behind either.
  */
 export class BulkStore {
   readonly scripts: ScriptLoader;
@@ -216,7 +216,7 @@ export class BulkStore {
       return { host, port: Number(port) };
     }
     if (this.#address.mode === 'standalone') return this.#address.nodes[0] as RedisNode;
-    // The primary that the sentinels name is where the library is connected.
+    // The library is connected to the primary that the sentinels name.
     const { remoteAddress: host, remotePort: port } = this.#connection.stream ?? {};
     if (host === undefined || port === undefined) throw new Error('the primary is not known');
     return { host, port };

@@ -6,7 +6,7 @@ import type { Announcer } from './announcer.ts';
 
 interface AnnouncingParts {
   announcer: () => Pick<Announcer, 'announce' | 'repeat' | 'notifyAccount'>;
-  /** False in a cluster, where a script may not publish to a channel of another slot. */
+  /** False in a cluster, because a script may not publish to a channel of another slot there. */
   publishInScript: boolean;
   /** Returns how often a connection to the store was lost so far; it rises while commands are under way. */
   losses: () => number;

@@ -85,8 +85,8 @@ function headerEnds(payload: Buffer, withinBytes: number): number[] | null {
 }
 
 /**
- * Parses a payload: header lines and, for events, the data last. Only the last part may be anything but a plain word.
- * Each field is a string of its own, because streams remember ids, and a part of a longer string would keep all of it.
+ * Parses a payload: header lines and, for events, the data last. Only the last part may be anything but a plain word. Each
+ * field is a separate string, because streams remember ids, and a part of a longer string would keep all of it.
  */
 function parseEvent(payload: Buffer): BusEvent {
   const ends = headerEnds(payload, HEADER_BYTES) ?? headerEnds(payload, payload.length) ?? [];

@@ -1,5 +1,5 @@
--- Operations: a script changes something once, however often its request comes. (Comes after `routes`, because it sets
--- RECALLED.)
+-- Operations make a script change something only once, however often its request comes. (Comes after `routes`, because
+-- it sets RECALLED.)
 -- A request with a client's key may come again minutes later, on any replica. The answer is kept under that key.
 -- Without a key only the script loader sends it again, when the connection was lost (`resent_after_ms`: since the first
 -- call).

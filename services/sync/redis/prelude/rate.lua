@@ -9,7 +9,7 @@ local function over_rate(key, limit, window_seconds)
 end
 
 -- Applies the limit to a device and then to its account. All devices together may make LIMITS.accountRates times the
--- requests of one, so that one device alone cannot use up the account's limit.
+-- requests of one, so that a single device cannot use up the account's limit.
 local function over_rates(device_key, account_key, limit, window_seconds)
   return over_rate(device_key, limit, window_seconds) or over_rate(account_key, LIMITS.accountRates * limit, window_seconds)
 end

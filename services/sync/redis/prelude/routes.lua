@@ -5,7 +5,7 @@
 -- A row not renewed for STALE_MS is dead.
 local STALE_MS = 150000
 
--- Where devices come and go, most rows are closed. This check alone is enough to skip one.
+-- If devices come and go, most rows are closed. This check alone is enough to skip one.
 local function is_closed(text)
   return string.sub(text, -2) ~= '\n0'
 end

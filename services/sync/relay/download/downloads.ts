@@ -11,7 +11,7 @@ import { ReceiverGone, Source } from './source.ts';
 /** How long a receiver waits for a sender that was asked to go back. */
 const REWIND_MS = 30_000;
 
-/** How long a receiver waits before it asks for a rewind again after it asked in vain. */
+/** How long a receiver waits before it asks for a rewind again after a request without effect. */
 const REWIND_AGAIN_SECONDS = 5;
 
 /** The requests that read. Only the account knows a request that waits for an upload to begin; it costs a socket. */

@@ -23,7 +23,7 @@ export class Waiting {
     this.#rarelyMs = Math.max(CHECK_AGAIN_MS, Math.min(CHECK_RARELY_MS, idleMs / 4));
   }
 
-  /** Whether it has checked in vain more than once. */
+  /** Whether it has checked more than once without a result. */
   get isLong(): boolean {
     return this.#checkAfterMs > CHECK_AGAIN_MS;
   }

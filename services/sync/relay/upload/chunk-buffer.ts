@@ -1,6 +1,4 @@
-/**
- * Smaller parts are joined, because each costs some hundred bytes of its own, and a client chooses how small they are.
- */
+/** Smaller parts are joined, because each costs some hundred bytes, and a client chooses how small they are. */
 const [SMALL_BYTES, JOINED_BYTES] = [8 * 1024, 64 * 1024];
 
 /** Bytes that go to the store at once, in the parts in which they came. */

@@ -198,7 +198,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       );
     },
 
-    /** Revokes a session. Resolves also if it is revoked already, or never existed. */
+    /** Revokes a session. Also resolves if it was already revoked, or never existed. */
     async revoke(body: RevokeSession): Promise<void> {
       const call = {
         method: 'POST',

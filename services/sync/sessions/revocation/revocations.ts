@@ -50,7 +50,7 @@ export class Revocations {
     return this.#known.get(account)?.size ?? 0;
   }
 
-  /** Resolves to whether the device was signed out, also if no announcement has reached this replica yet. */
+  /** Resolves to whether the device was signed out, even if no announcement has reached this replica yet. */
   async isTombstoned(account: string, deviceId: string): Promise<boolean> {
     return this.isRevoked(account, deviceId) || (await this.#parts.store.isTombstoned(account, deviceId, this.#overMs));
   }
@@ -127,7 +127,7 @@ export class Revocations {
     const { lost, count } = await this.#compare(sinceMs);
     // The store has fewer tombstones than are known here, so it lost older ones too.
     const allLost = sinceMs > 0 && count < this.#since(0).length ? (await this.#compare(0)).lost : lost;
-    // Other replicas, also those that start later, must find the lost tombstones.
+    // Other replicas, including those that start later, must find the lost tombstones.
     this.#version = allLost.length > 0 ? (await store.addTombstones(allLost)).version : version;
   }
 

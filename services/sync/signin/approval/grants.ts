@@ -67,7 +67,7 @@ export function makeGrants({ broker, isRevoked, isForeign, believesCallers }: Gr
   return {
     find,
 
-    /** Resolves to what a device that is signed in has; null where the auth broker lists no session of it. */
+    /** Resolves to what a device that is signed in has; null if the auth broker lists no session of it. */
     async heldBy(user: string, deviceId: string): Promise<Pick<BrokerSession, 'scope' | 'persist'> | null> {
       const listed = (await broker?.list(user)) ?? [];
       return listed.find(({ meta }) => meta === deviceId) ?? null;

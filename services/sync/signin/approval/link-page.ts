@@ -71,6 +71,6 @@ ${choices(asked)}
   );
 }
 
-/** Returns a page that says the outcome in one sentence. */
+/** Returns a page that states the outcome in one sentence. */
 export const outcomePage = (title: string, sentence: string): string =>
   page(`Baton: ${title}`, `<h1>${text(title)}</h1>\n<p>${text(sentence)}</p>\n<p><a href="/">Baton</a></p>`);

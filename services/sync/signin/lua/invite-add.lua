@@ -1,4 +1,4 @@
--- Keeps an invite of a device. Whoever shows it before it expires may ask this device, and no other, to be let in.
+-- Keeps an invite of a device. Anybody who shows it before it expires may ask this device, and no other, to be let in.
 -- Keys and arguments: inviteAdd in scripts.ts.
 -- uses: clock rate
 -- RETURNS OK, expires ms | device_required | rate_limited, limit, ms

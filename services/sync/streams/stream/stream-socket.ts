@@ -88,8 +88,7 @@ export class StreamSocket {
   start(): void {
     const res = this.#res;
     if (res.headersSent) return;
-    // The body ends with the connection (RFC 9112, section 6.3): a frame is one write, where chunked encoding needs
-    // four.
+    // The body ends with the connection (RFC 9112, section 6.3): a frame is one write, while chunked encoding needs four.
     res.removeHeader('Transfer-Encoding');
     res.writeHead(200, HEAD).on('error', ignore);
     res.cork();

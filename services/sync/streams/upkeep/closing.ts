@@ -54,8 +54,8 @@ export class Closing {
   }
 
   /**
-   * Ends all streams in random order, evenly over `spreadMs`, each with a `retry` of its own, and refuses new ones.
-   * Resolves when they are gone and the store knows of it.
+   * Ends all streams in random order, evenly over `spreadMs`, each with its own `retry`, and refuses new ones. Resolves
+   * when they are gone and the store knows of it.
    */
   async drain(spreadMs: number): Promise<void> {
     this.#draining = true;

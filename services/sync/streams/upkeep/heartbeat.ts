@@ -8,8 +8,8 @@ interface HeartbeatParts {
 }
 
 /**
- * While the store is away no stream is rotated, because its client could not come back; it is tried again after one to
- * two times this time. It does not wait for ever, because this replica may be the only one that does not reach the
+ * While the store is away no stream is rotated, because its client could not come back; the rotation is tried again after
+ * once to twice this time. It does not wait for ever, because this replica may be the only one that does not reach the
  * store.
  */
 const ROTATE_AGAIN_MS = 30_000;

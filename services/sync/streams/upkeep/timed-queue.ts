@@ -5,7 +5,7 @@
 const AGAIN_MS = 400;
 const MAX_AGAIN_MS = 4_000;
 
-/** Items whose times lie this close together count as due at once. */
+/** Items whose times are this close together count as due at the same time. */
 const SLOT_MS = 25;
 
 const slotAt = (atMs: number): number => Math.ceil(atMs / SLOT_MS);

@@ -46,7 +46,7 @@ local function outcome(is_new)
   local files, words = brief_parts(t)
   return { 'OK', open_json(t), files, is_over(t) and relay_words(t) or words, '', is_new and '1' or '0' }
 end
--- A call that was sent again took effect the first time, also where the other side has ended the transfer since.
+-- A call that was sent again took effect the first time, even if the other side has ended the transfer since.
 local before, unknown = logged_before(keys.log, now, random, 'transfer:updated', resent_after_ms)
 if unknown then return { unknown } end
 if before or happened[action] then return outcome(false) end

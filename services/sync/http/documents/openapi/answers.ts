@@ -68,7 +68,9 @@ function contentOf(route: Route, answer: Route['answers'][number]): Json {
   return { content: { [answer]: { schema } } };
 }
 
-/** A person gets a page where a program gets a problem document. The sender cannot choose which of the two. */
+/**
+ * A person gets a page, and a program gets a problem document. The sender of the request cannot choose which of the two.
+ */
 const pageOf = ({ loginRedirect }: Route, status: number): Json =>
   loginRedirect && status < 500 ? { 'text/html': { schema: { type: 'string' } } } : {};
 

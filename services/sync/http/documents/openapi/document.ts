@@ -22,7 +22,7 @@ import { SECURITY_SCHEMES } from './security.ts';
 
 const EVENTS_TAG = 'Events';
 
-/** What is in none of them describes the service itself. */
+/** Routes in none of the others describe the service itself. */
 const TAGS: readonly { name: string; description: string; routes?: Readonly<Record<string, Route>> }[] = [
   {
     name: 'Sign-in by QR',
@@ -76,8 +76,8 @@ const IDS = {
 } as const;
 
 /**
- * An event as OpenAPI says it: what the service sends of itself. It does not come as a request: its name stands in
- * `event:` and what is called the body here in `data:` of the stream.
+ * An event in terms of OpenAPI, as something that the service sends by itself. It does not come as a request: its name is
+ * in `event:` of the stream, and what is called the body here is in `data:`.
  */
 const webhookOf = (name: string, { summary, data, id }: EventSpec): Json => ({
   post: {

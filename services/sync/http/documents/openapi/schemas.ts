@@ -99,7 +99,7 @@ const sealedOf = (most: number): Json => ({
 
 /**
  * Bounds that the document states in addition to the schema of the route table. Validation lets such values through,
- * because the rule behind it refuses them with a code of its own.
+ * because the rule behind it refuses them with a separate code.
  */
 const RULES: Partial<Record<Name, Json>> = {
   // Any printable text of 1 to 32 characters, with spaces around it. A single character must not be `*`.
@@ -139,7 +139,7 @@ function parts(value: unknown): unknown {
   return isTextEnum(value) ? { type: 'string', ...copy } : copy;
 }
 
-/** Returns a schema as it stands in the document. Schemas with a name become references. */
+/** Returns a schema in the form of the document. Schemas with a name become references. */
 export function referring(schema: unknown): unknown {
   const name = isObject(schema) ? nameOf.get(JSON.stringify(schema)) : undefined;
   return name === undefined ? parts(schema) : { $ref: `#/components/schemas/${name}` };

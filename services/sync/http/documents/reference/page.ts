@@ -22,9 +22,9 @@ const PAGE_FILES = {
 } as const;
 
 /**
- * Returns the page of the API reference. Swagger UI shows the OpenAPI document. The errors stand below it, also without a
- * script: the `type` of every problem document leads there. Script and style are separate files, as the content policy
- * demands.
+ * Returns the page of the API reference. Swagger UI shows the OpenAPI document. The errors are listed below it, even
+ * without a script: the `type` of every problem document leads there. Script and style are separate files, as the content
+ * policy demands.
  * @param addressOf where a file of the build is served, by its name at the source
  */
 export const referencePage = (addressOf: (name: string) => string): string => `<!doctype html>

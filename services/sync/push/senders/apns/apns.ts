@@ -35,7 +35,7 @@ const LEAST_TOKEN_MS = 1_200_000;
 /** The pause before the next try when Apple says that the token changed too recently, or has expired too early. */
 const TOKEN_PAUSE_MS = 60_000;
 
-/** The keys of the alert texts. The device shows the key itself where the app has no text for it. */
+/** The keys of the alert texts. The device shows the key itself if the app has no text for it. */
 const LINES: Record<PushNotice['type'], string> = {
   message: 'New message',
   transfer: 'New files',

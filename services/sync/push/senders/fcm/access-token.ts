@@ -76,7 +76,7 @@ export function makeAccessTokens({ account, name, texts, dispatcher, now }: Acce
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams(form).toString(),
       dispatcher,
-      // It has a time limit of its own, because the push that needs the token may have little time left.
+      // It has a separate time limit, because the push that needs the token may have little time left.
       signal: AbortSignal.timeout(FETCH_MS),
     }).catch(() => null);
     const grant = answer?.status === 200 ? grantOf(answer.body) : null;

@@ -27,7 +27,10 @@ const CONNECT_MS = 3_000;
 /** Google asks senders to wait at least a minute when there is no `Retry-After`. */
 const QUOTA_PAUSE_MS = 60_000;
 
-/** Returns a message of data alone: the app wakes, asks the service and decides what to show. `data` takes only strings. */
+/**
+ * Returns a message that has only data: the app wakes, asks the service and decides what to show. `data` takes only
+ * strings.
+ */
 const messageOf = (token: string, notice: PushNotice) => ({
   message: {
     token,

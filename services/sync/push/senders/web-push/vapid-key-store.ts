@@ -9,7 +9,7 @@ interface VapidParts {
 
 /**
  * Returns a function that finds the keys of web push: the configured ones, else a pair that the first replica makes and all
- * find in the store. It resolves to null where there is no web push.
+ * find in the store. It resolves to null if there is no web push.
  */
 export function makeVapidKeyStore({ settings: { enabled, vapidKeys, vapidSubject }, keep }: VapidParts) {
   let found: Promise<readonly VapidKey[]> | null = null;

@@ -3,7 +3,7 @@ import type { VapidKey } from './vapid.ts';
 
 /** How long a token is used. It is valid for twelve hours of the 24 that RFC 8292 allows. */
 const USE_MS = 3_600_000;
-/** The most tokens kept: origins times keys. There are more only where users may name any push service. */
+/** The most tokens kept: origins times keys. There are more only if users may name any push service. */
 const MOST = 1_000;
 
 interface VapidTokensParts {
