@@ -18,7 +18,7 @@ const brokerPort = port + 2;
 const lanPort = port + 3;
 const urls = [`http://localhost:${port}`, `http://localhost:${port + 1}`] as const;
 
-/** Where it puts its store, so that a hard end leaves nothing behind here either. */
+/** The folder for its store, so that a hard end leaves nothing behind here either. */
 const folder = mkdtempSync(join(tmpdir(), 'baton-start-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 

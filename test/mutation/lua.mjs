@@ -107,7 +107,7 @@ export function mutantsOfLua(text) {
   return [...found, ...conditions(code), ...statements(code)].sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** A mutant whose place raises an error: one that survives too was never reached. Null where no statement begins there. */
+/** A mutant whose place raises an error: one that survives too was never reached. Null if no statement begins there. */
 export function reachedInLua(text, start) {
   const at = text.lastIndexOf('\n', start - 1) + 1;
   const line = text.slice(at, text.indexOf('\n', at));

@@ -20,7 +20,7 @@ const USAGE = `npm run test:mutation -- --all | --changed [<base>] | --file <pat
   --lanes <n>    so many at once (2)
   --json <file>  writes the whole result
   --accept       writes the scores of files that ran whole to scores.json`;
-/** Where there is nothing to compare with, as in a checkout of one commit. */
+/** The size of the sample if there is nothing to compare with, as in a checkout of one commit. */
 const SAMPLE = 16;
 
 const git = (...words) =>

@@ -200,7 +200,7 @@ const PARTS = [
   { files: /^shared\/client\/sealed\/(?:content\/(?:records|envelope)|ring\/.*)\.ts$/, tests: SEALED },
 ];
 
-/** Returns the tests of a file: those with its name, then the fastest; empty where the file is not mutated. */
+/** Returns the tests of a file: those with its name, then the fastest; empty if the file is not mutated. */
 export function testsOf(file) {
   const tests = PARTS.find(({ files }) => files.test(file))?.tests ?? [];
   const name = new RegExp(`[/-]${basename(file).split('.')[0]}[-.]`);

@@ -69,8 +69,8 @@ const MUTATORS = {
 };
 
 /**
- * Returns every mutant of a module, as `{start, end, to, probe}`. The probe throws where the statement of the mutant begins: if
- * it survives too, no test comes there.
+ * Returns every mutant of a module, as `{start, end, to, probe}`. The probe throws where the statement of the mutant
+ * begins: if it survives too, no test comes there.
  */
 export function mutantsOfTypeScript(text) {
   const found = [];

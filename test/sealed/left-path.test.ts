@@ -49,7 +49,7 @@ async function devices(): Promise<[KeyedDevice, KeyedDevice]> {
 const ofSender = () => peers.filter(({ localDescription }) => localDescription?.type === 'offer');
 const ofReceiver = () => peers.filter(({ localDescription }) => localDescription?.type === 'answer');
 
-/** The content of a frame, where it is one of bytes. */
+/** The content of a frame, if it is one of bytes. */
 const bytesIn = (data: string | ArrayBuffer): number =>
   typeof data !== 'string' && new Uint8Array(data)[0] === 1 ? data.byteLength - 9 : 0;
 

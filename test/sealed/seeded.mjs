@@ -6,8 +6,8 @@ import { PLANTS } from './plants/plants.mjs';
  * `npm run test:hostile -- --seeds 1000`: hostile-server.test.ts with as many seeds as are wanted. `--from N` begins
  * at that seed, to go on where another run stopped. `--seed N` has the run of that seed alone, which a failed run has printed.
  *
- * `npm run test:hostile -- --plants`: takes checks of the client away, one after the other (plants/plants.mjs), and names the
- * first seed that finds each. It fails where one is not found. `--plants WORD`: only those with that word in their name.
+ * `npm run test:hostile -- --plants`: takes checks of the client away, one after the other (plants/plants.mjs), and names
+ * the first seed that finds each. It fails if one is not found. `--plants WORD`: only those with that word in their name.
  */
 
 const options = {
@@ -24,7 +24,7 @@ const seeded = {
   ...{ APP_TEST_SEEDS: values.seeds ?? (plants ? '100' : '1000'), APP_TEST_FIRST_SEED: from, APP_TEST_SEED: seed },
 };
 
-/** Runs the suite. Resolves with its exit status, and its output where that is not shown. */
+/** Runs the suite. Resolves with its exit status, and with its output if that is not shown. */
 function run(args, env, stdio) {
   const child = spawn(process.execPath, ['deploy/local/test.mjs', ...args, SUITE], { stdio, env });
   let output = '';

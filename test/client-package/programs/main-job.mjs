@@ -9,7 +9,7 @@ const urls = process.env.URLS.split(' ');
 const say = (said, more = {}) => process.stdout.write(`${JSON.stringify({ said, ...more })}\n`);
 let turn = 0;
 const baseUrl = () => urls[turn % urls.length];
-/** Where one replica does not answer, the next request goes to the other one: in front of a service a balancer does that. */
+/** If one replica does not answer, the next request goes to the other one: in front of a service a balancer does that. */
 const balanced = (url, init) =>
   fetch(url, init).catch((error) => {
     if (!init.signal?.aborted) turn += 1;

@@ -49,7 +49,7 @@ const isIn = ({ rings }: Keyring, hash: string): boolean => rings.some((ring) =>
 export function makeGuests({ chance, server, all, approvers, lists, fail }: Parts) {
   /** The guests that are in. */
   const visiting: Party[] = [];
-  /** The guests that were removed, with the ring that says so where one does. */
+  /** The guests that were removed, with the ring that says so, if one does. */
   const removed: Party[] = [];
   const goneAt = new Map<string, string>();
   /** The keyrings of all that were ever in, which the server has from them, with each pair of keys that they had. */

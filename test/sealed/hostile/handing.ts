@@ -97,7 +97,7 @@ export function makeHanding(run: Run) {
     }
   }
 
-  /** Finds what a device wrote, where it is for this device: null for anything else. */
+  /** Finds what a device wrote, if it is for this device: null for anything else. */
   function actOf({ sealed, from, to }: Posted, by: Party): Act | null {
     // Members alone open what was sealed once for all.
     const isFor = to === by.id || (to === '*' && !guests.isGuest(by.id));

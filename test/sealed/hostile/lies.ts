@@ -44,7 +44,7 @@ export async function spoiltKeys(
     case 'reversed':
       return { ...body, rings: body.rings.toReversed() };
     case 'removed': {
-      // Where the newest ring still has the removed device, that device may sign the next one.
+      // If the newest ring still has the removed device, that device may sign the next one.
       const signer = last === undefined || hasSigner(last, server.removedSig) ? null : server.removedSigner;
       return forged(signer === null ? attacker.keys : { ...attacker.keys, sig: signer });
     }
@@ -108,7 +108,7 @@ export async function spoiltGuests(body: KeysBody, parts: LiarParts, server: Hos
   const last = body.rings.at(-1) ?? server.rings.at(-1);
   if (last === undefined || chance.is(0.7)) return body;
   const forged = (signer?: CryptoKeyPair) => attacker.guestsAt(last, account, signer);
-  // Where the newest ring still has the removed device, that device may sign a list.
+  // If the newest ring still has the removed device, that device may sign a list.
   const isMember = hasSigner(last, server.removedSig);
   return { ...body, guests: await otherList({ chance, server }, { own: body.guests, forged, isMember }) };
 }

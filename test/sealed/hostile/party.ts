@@ -36,7 +36,7 @@ export interface Party {
   readonly mustNotReach: Set<string>;
 }
 
-/** Returns null where the library refused, with whatever reason. Any other error is a fault of the test. */
+/** Returns null if the library refused, with whatever reason. Any other error is a fault of the test. */
 export async function unlessRefused<T>(attempt: Promise<T>): Promise<T | null> {
   try {
     return await attempt;
@@ -73,7 +73,7 @@ export function makeParty(device: TestDevice, server: HostileServer): Party {
   return party;
 }
 
-/** Returns the ring in force as this device knows it; null where it cannot use its keys now. */
+/** Returns the ring in force as this device knows it; null if it cannot use its keys now. */
 export const currentOf = ({ sealing }: Party): Promise<Keyring | null> => unlessRefused(sealing.rings.current());
 
 export interface Link {

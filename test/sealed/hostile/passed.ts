@@ -13,7 +13,7 @@ export interface Posted {
   /** The id of a device, `*`, or `''` for the clipboard. */
   readonly to: string;
   readonly sealed: string;
-  /** The text that the server can read; '' where it is sealed. */
+  /** The text that the server can read; '' if it is sealed. */
   readonly plain: string;
   /** The server's own id. */
   readonly messageId: string;

@@ -11,7 +11,7 @@ export interface PassedSignal {
   readonly payload: unknown;
 }
 
-/** The bytes that the server gives of a file, and where its first answer ends; null: behind the last byte. */
+/** The bytes that the server gives of a file, and where its first answer ends; null: after the last byte. */
 export interface Served {
   readonly bytes: Uint8Array;
   readonly cutAt: number | null;

@@ -17,7 +17,7 @@ export function makeRemovals({ chance, server, account, seen, known }: Run) {
       check(!verifies(sig, [label, ...signed], signature), 'an objection can be taken for a removal');
   }
 
-  /** Lets a member object. The announcement stays where the server has dropped that. */
+  /** Lets a member object. The announcement stays if the server has dropped the objection. */
   async function object(by: Party, { keys }: Keyring): Promise<void> {
     const before = server.proofs.length;
     const times = server.announces.map(({ at }) => at);
