@@ -5,9 +5,12 @@
  * copy of this script, so the script must work for the page of another version: it knows nothing of the app.
  */
 const TRIES = 'baton-tries';
-/** Before each further try. Within a quarter of a minute a balancer that spreads requests has met one version for all. */
+/**
+ * The pauses before each further try. Within a quarter of a minute a balancer that spreads requests has met one version for
+ * all files.
+ */
 const PAUSES_MS = [250, 500, 1_000, 2_000, 2_000, 2_000, 2_000, 2_000];
-/** The texts of the app are in a file that may be what is missing. */
+/** The texts of the app are in a file that may itself be missing. */
 const ADVICE =
   'Baton is being updated. Reload this page in a minute. / Baton wird gerade aktualisiert. Laden Sie diese Seite in einer Minute neu.';
 
@@ -45,13 +48,13 @@ document.addEventListener(
   true,
 );
 
-// All that the page names has come by now, or has not.
+// By now each file that the page names has come, or has failed.
 window.addEventListener('load', () => {
   try {
     if (isMissing) tryAgain();
     else sessionStorage.removeItem(TRIES);
   } catch {
-    // A browser that lets nothing be kept: tries that cannot be counted would have no end.
+    // This browser keeps nothing: tries that cannot be counted would have no end.
     giveUp();
   }
 });

@@ -17,7 +17,7 @@ import { attempt, notify } from './view/parts/notices.ts';
 import { Shell } from './view/shell.tsx';
 import { NameDevice, Unreachable, Welcome } from './view/sign-in/welcome.tsx';
 
-/** Why the session before this page was over, from that page. */
+/** The reason, from the page before this one, why its session was over. */
 const ENDED = 'baton-ended';
 
 const entry = signal<Entry | null>(null);
@@ -68,7 +68,8 @@ effect(() => {
   document.documentElement.lang = language.value;
 });
 
-// A session that is over leads back to the beginning, with the reason: everything that was of it is gone with the page.
+// A session that is over leads back to the beginning, with the reason: everything that belonged to it is gone with the
+// page.
 effect(() => {
   const reason = endedBy.value;
   if (reason === null) return;

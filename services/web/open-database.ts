@@ -45,7 +45,7 @@ export async function openDatabase<S extends DBSchema>(
   try {
     return leavable(await answered(opening));
   } catch (error) {
-    // One that opens all the same would keep others from changing it.
+    // A database that opens after all would keep others from changing it.
     opening.then((database) => database.close()).catch(() => {});
     throw error;
   }

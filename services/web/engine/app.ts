@@ -28,7 +28,7 @@ export const isHistoryLost = signal(false);
 /** Counts the changes of each thread, so that its view reads it again. */
 export const changes = signal<{ thread: string; turn: number }>({ thread: '', turn: 0 });
 
-/** Adds `listed`, which a leading tab of the version before does not send with the devices. */
+/** Adds `listed`, which a leading tab of the previous version does not send with the devices. */
 const heard = (part: Partial<Shared>): Partial<Shared> =>
   part.devices !== undefined && part.listed === undefined ? { ...part, listed: 'now' } : part;
 

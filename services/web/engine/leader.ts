@@ -44,7 +44,7 @@ function keepPush(parts: Parts): void {
 export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   const { client, queue, tabs } = parts;
   const files = makeFileCommands(parts);
-  // A tab of the version before lets the leading tab send its files.
+  // A tab of the previous version lets the leading tab send its files.
   tabs.command('send', outbox.files);
   void outbox.findOrphans().catch(() => {});
 

@@ -4,7 +4,9 @@ import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
 import type { Deletion } from '../../../shared/client/sealing.ts';
 import type { ClipboardChange, ConnectionState, Device, Me, PresenceEntry } from '../../../shared/client/index.ts';
 
-/** How a device is here that does not stay. `until`: the end of its session, which a guest that was let in for good moves by using it. */
+/**
+ * A device that does not stay. `until`: the end of its session, which moves when a guest that was let in for good uses it.
+ */
 export interface Stay {
   isGuest: boolean;
   until: number | null;
@@ -62,7 +64,7 @@ const running = new Map<string, Signal<Running | null>>();
 /** The transfers whose progress is shown. */
 const shown = new Set<string>();
 
-/** Drops what is over and not shown, because a page that is open all day sees many transfers. */
+/** Drops transfers that are over and not shown, because a page that is open all day sees many of them. */
 function dropOver(transferId: string): void {
   if (!shown.has(transferId) && running.get(transferId)?.peek() === null) running.delete(transferId);
 }
@@ -87,7 +89,7 @@ export function runningOf(transferId: string): Signal<Running | null> {
   return known;
 }
 
-/** The transfers that are not over, also paused ones. Changes only when one begins or ends. */
+/** The transfers that are not over, including paused ones. Changes only when one begins or ends. */
 export const runningIds = signal<ReadonlySet<string>>(new Set());
 /** The transfers that move now, neither paused nor over. Changes only when one begins or stops. */
 export const movingIds = signal<ReadonlySet<string>>(new Set());

@@ -1,8 +1,8 @@
 /*
- * The work with the bytes of files: writing them into the private file system of the origin, digesting and sealing them. That
- * file system is the only store that every browser has, that takes more than memory holds, and that keeps its content over a
- * reload. Its handles exist only in workers. A digest in JavaScript blocks the page for as long as it takes, and a page that
- * seals is busy with the copies that WebCrypto makes.
+ * Works with the bytes of files: writes them into the private file system of the origin, digests and seals them. That file
+ * system is the only store that every browser has, that takes more than memory holds, and that keeps its content over a
+ * reload. Its handles exist only in workers. A digest in JavaScript blocks the page for as long as it takes, and a page
+ * that seals is busy with the copies that WebCrypto makes.
  */
 import type { Pieces } from '../../../shared/client/files/files.ts';
 import { scriptSha256 } from '../../../shared/client/files/sha256.ts';
@@ -21,12 +21,15 @@ interface SyncHandle {
   close(): void;
 }
 
-/** `file` is a number that the page chooses. For a file that is sent the worker has only the digest, or what it seals. */
+/**
+ * `file` is a number that the page chooses. For a file that is sent, the worker has only the digest, or the bytes that it
+ * seals.
+ */
 export type FileRequest = { turn: number } & (
   | { act: 'open'; file: number; path: readonly string[]; isDigested: boolean }
   | { act: 'write'; file: number; at: number; bytes: Uint8Array }
   | { act: 'close'; file: number }
-  /** Returns the digest, and ends it. */
+  /** Returns the digest, and ends the digesting. */
   | { act: 'digest'; file: number }
   | { act: 'digest-blob'; file: number; blob: Blob }
   /** Seals a part of a file, into the memory that it gets, or as a part of a file. One after the other for each number. */
@@ -143,7 +146,7 @@ function digest(file: number): string {
   return hash.hex();
 }
 
-/** Digests a file that is sent. `close` ends it. */
+/** Digests a file that is sent. `close` ends the digesting. */
 async function digestBlob({ turn, file, blob }: Extract<FileRequest, { act: 'digest-blob' }>): Promise<string> {
   const hash = hashOf(file);
   const reader = readBlob(blob);

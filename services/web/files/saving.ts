@@ -48,7 +48,7 @@ function wantedOf({ files, saved = [], kept }: FilesItem, only: number | null, i
 }
 
 /**
- * Records which files were handed over; `isDropped`: their copies are not needed any more. Copies that cannot be removed now
+ * Records which files were handed over; `isDropped`: their copies are no longer needed. Copies that cannot be removed now
  * count as downloaded, so that they can be removed later.
  */
 async function note({ account, history, item }: Saving, done: readonly number[], isDropped: boolean): Promise<void> {

@@ -10,7 +10,7 @@ export interface ShownFile {
 }
 
 interface Entry {
-  /** An id of this browser. */
+  /** An id that only this browser uses. */
   id: string;
   /** The id of the message or the transfer at the service; empty before it has one. */
   ref: string;

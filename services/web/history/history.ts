@@ -183,7 +183,7 @@ const itemOf = (message: Message): MessageItem => ({
 /** Puts an item in, or in the place of the same one. */
 type Put = (item: Item, name: string, mark: { key: string; value: unknown } | null) => Promise<void>;
 
-/** Turns each message and transfer of the service into an item, once. */
+/** Turns each message and transfer of the service into one item. */
 const makeArrivals = (byRef: (ref: string) => Promise<Item | undefined>, put: Put) => ({
   /**
    * Stores a message safely before it resolves. The same message twice is one item. False: the message is sealed, so it was
@@ -206,7 +206,7 @@ const makeArrivals = (byRef: (ref: string) => Promise<Item | undefined>, put: Pu
   receiveOpened: (message: Message, text: string, mark: { key: string; value: unknown }): Promise<void> =>
     put({ ...itemOf(message), text, lock: 'sealed' }, message.from_name, mark),
 
-  /** Stores that a message came which is not genuine, without its content. */
+  /** Notes that a message came which is not genuine, without its content. */
   receiveRefused: (message: Message): Promise<void> =>
     put({ ...itemOf(message), text: '', lock: 'refused' }, message.from_name, null),
 

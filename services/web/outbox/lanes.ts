@@ -3,7 +3,7 @@ import { pauseMs } from './verdict.ts';
 
 interface Lane {
   isRunning: boolean;
-  /** True: something has changed since it began, so it runs once more. */
+  /** True: something has changed since the work began, so it runs once more. */
   isAsked: boolean;
   timer: ReturnType<typeof setTimeout> | undefined;
   /** How often its work has thrown in a row. */

@@ -14,7 +14,7 @@ interface To {
   name: string;
 }
 
-/** How long a page of a version before the outbox may still be sending a message. */
+/** How long a page of a version without an outbox may still be sending a message. */
 const ORPHAN_MS = 60_000;
 
 function filesItem(to: string, files: readonly ChosenFile[]): FilesItem {

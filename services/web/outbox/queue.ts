@@ -65,7 +65,7 @@ async function readLine(get: (key: string) => Promise<unknown>): Promise<Waiting
 const inLine = (transaction: Transaction): Promise<Waiting[]> =>
   readLine((key) => transaction.objectStore('settings').get(key));
 
-/** Writes the line, and takes the older one over. */
+/** Writes the line, and takes over the older one. */
 async function keepLine(transaction: Transaction, line: readonly Waiting[]): Promise<void> {
   const settings = transaction.objectStore('settings');
   await settings.put(line, KEY);
@@ -76,7 +76,7 @@ async function keepLine(transaction: Transaction, line: readonly Waiting[]): Pro
 const earlyOnes = async (transaction: Transaction): Promise<string[]> =>
   ((await transaction.objectStore('settings').get(EARLY)) as string[] | undefined) ?? [];
 
-/** Takes one out of the line; returns the remaining ones, and its item. */
+/** Takes an entry out of the line; returns the remaining ones, and its item. */
 async function takeOut(transaction: Transaction, id: string): Promise<{ left: Waiting[]; item: Item | undefined }> {
   const left = (await inLine(transaction)).filter((one) => one.id !== id);
   await keepLine(transaction, left);

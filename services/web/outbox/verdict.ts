@@ -15,7 +15,7 @@ export function isTooOld({ unknownSince, triedBy }: Waiting, deviceId: string, n
 
 /**
  * Decides what follows a failure. `wait`: a retry. `refused`: a retry would fail again. `stop`: the session is over, or the
- * item is not wanted any more.
+ * item is no longer wanted.
  */
 export function verdictOf({ action, code, status }: BatonClientError): 'wait' | 'refused' | 'stop' {
   if (code === 'aborted' || action === 'sign-in') return 'stop';

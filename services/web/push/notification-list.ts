@@ -1,5 +1,5 @@
 const LOCK = 'baton-notifications';
-/** The longest wait for the lock. A suspended page keeps its lock, and a push has to show something all the same. */
+/** The longest wait for the lock. A suspended page keeps its lock, but a push must still show something. */
 const WAIT_MS = 1_000;
 
 /**

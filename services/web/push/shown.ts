@@ -18,7 +18,10 @@ async function shown(): Promise<Notification[]> {
   return registration === null ? [] : inNotificationTurn(() => registration.getNotifications());
 }
 
-/** Closes the notifications of items that were read. The worker shows one for each push, because browsers demand that. */
+/**
+ * Closes the notifications of items that were read. The worker shows a notification for each push, because browsers demand
+ * that.
+ */
 export async function closeRead(history: History): Promise<void> {
   const all = await shown();
   if (all.length === 0) return;

@@ -95,7 +95,7 @@ const makeSending = ({ client, isOpenTo }: FileParts, ring: OwnRing) => ({
     return running;
   },
 
-  /** Resumes what another page of this browser has offered. It needs no key but that of the files. */
+  /** Resumes what another page of this browser has offered. It needs only the key of the files. */
   async resumeFiles(
     transferId: string,
     key: string,

@@ -135,7 +135,7 @@ export const makeKeyAccount = (ring: OwnRing) => ({
   async create({ anew = false } = {}): Promise<void> {
     persistKeys();
     const session = await cookieSession().load();
-    // From here on the ring may name this device before its state says so.
+    // From now on the ring may name this device before its state says so.
     noteWithoutKeys(session?.device?.device_id ?? '');
     await createRing(ring, anew);
     keepKeyState({ kind: 'keyed' });

@@ -64,7 +64,7 @@ export const members = signal<ReadonlySet<string> | null>(null);
 
 const OWNER = 'baton-keys-of';
 
-/** Removes a database in the lock of its store, so that no reading of the rings that is under way writes the keys back. */
+/** Removes a database in the lock of its store, so that no read of the rings that is under way writes the keys back. */
 const removeDatabase = (name: string): Promise<void> => answered(inLock(name, () => deleteDB(name)));
 
 /** Removes the keys of an earlier account, whose session expired here. A grant is kept, because it is for the new one. */

@@ -31,7 +31,7 @@ export function makeLeaving({ leaving, remove, isMember, pause = randomPause }: 
   const takeOutSoon = repeated(takeOut);
 
   return {
-    /** Does so soon, and again while the service does not respond. */
+    /** Takes them out soon, and tries again while the service does not respond. */
     soon(devices: readonly Device[]): void {
       listed = devices;
       takeOutSoon();

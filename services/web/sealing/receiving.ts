@@ -37,7 +37,7 @@ export function makeReceiving({ history, opening, opened, texts, isKeyed, acknow
     const { received, keyring } = found;
     if (received.kind === 'refused') await history.receiveRefused(message);
     if (received.kind === 'opened') {
-      // Under the same ring: to fetch it again could fail, or bring another one.
+      // This uses the same ring, because to fetch it again could fail, or bring another one.
       await opening.inOneStep({ message, text: received.text }, () => texts().shown(keyring, message));
     }
     return true;

@@ -14,7 +14,7 @@ import { persistKeys } from './stores.ts';
 
 /** The recovery words of the account, as its ring has them. */
 export interface WordsOfAccount {
-  /** When they were made. Null: a version made them that did not note the time. */
+  /** When they were made. Null: an earlier version made them, which did not note the time. */
   readonly at: number | null;
   readonly areDue: boolean;
 }

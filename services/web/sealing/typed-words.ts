@@ -11,7 +11,7 @@ export type WordsProblem =
 
 export interface TypedWords {
   readonly words: string;
-  /** None: these are recovery words, of whichever account. */
+  /** No flaw: these are recovery words, though perhaps of another account. */
   readonly problems: readonly WordsProblem[];
 }
 

@@ -62,6 +62,8 @@ export const noteAccount = (account: string | null): Promise<void> => write('acc
 export const keyedAccount = async (): Promise<string | null> => (await read<string | null>('keyed')) ?? null;
 export const noteKeyedAccount = (account: string | null): Promise<void> => write('keyed', account);
 
-/** Returns the choice; undefined: the user has not turned notifications on or off since the choice is stored. */
+/**
+ * Returns the choice; undefined: the user has not turned notifications on or off since the app began to store the choice.
+ */
 export const pushChoice = (): Promise<PushChoice | undefined> => read('push');
 export const keepPushChoice = (choice: PushChoice): Promise<void> => write('push', choice);

@@ -27,7 +27,7 @@ function readJson(data: { json(): unknown } | null): unknown {
 }
 
 /**
- * Reads a push. An unreadable push still has to show something, because browsers demand that. The service may be newer than
+ * Reads a push. An unreadable push must still show something, because browsers demand that. The service may be newer than
  * this worker, so each field is checked.
  */
 export function payloadOf(data: { json(): unknown } | null): PushPayload {

@@ -14,7 +14,7 @@ import type { PushPayload } from './notifications.ts';
 /** If a push shows nothing for longer than this, the browser shows a notification of its own. */
 const WITHIN_MS = 5_000;
 
-/** The most pages of rings that a push is worth. A browser that was away for longer opens the message in the app. */
+/** The most pages of rings that are read for a push. A browser that was away for longer opens the message in the app. */
 const MOST_PAGES = 8;
 
 const isCode = (error: unknown, code: string): boolean => (error as { code?: string } | null)?.code === code;

@@ -83,7 +83,7 @@ async function install(): Promise<void> {
 
 scope.addEventListener('install', (event) => event.waitUntil(install()));
 
-/** Drops old caches, except the newest other one: open pages of the version before may still request its files. */
+/** Drops old caches, except the newest other one: open pages of the previous version may still request its files. */
 async function dropOld(): Promise<void> {
   const others = (await caches.keys()).filter((name) => name.startsWith('baton-') && name !== CACHE);
   await Promise.all(others.slice(0, -1).map((name) => caches.delete(name)));

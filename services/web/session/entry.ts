@@ -98,7 +98,7 @@ export async function findEntry(): Promise<Entry> {
   }
 }
 
-/** Leads to the login page of the auth broker, and back to this page. */
+/** Goes to the login page of the auth broker, which leads back to this page. */
 export function goToLogin(): void {
   keptWords.set(LOGGING_IN, 'yes');
   location.assign('/api/auth/login?return_to=/');

@@ -18,7 +18,7 @@ export function takeJoining(): void {
   const found = readInviteLink(location.href);
   if (found !== null) tabWords.set(JOINING, `${found.invite} ${found.secret} ${found.isKeyed}`);
   history.replaceState(null, '', '/');
-  // The fragment was not a place in the app.
+  // That fragment was not a place in the app.
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 

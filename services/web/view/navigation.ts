@@ -10,7 +10,7 @@ export type Place =
   | { name: 'share'; id: string }
   /** The page of a device. */
   | { name: 'about'; id: string }
-  /** A message or a transfer in whichever thread: the target of a notification. */
+  /** A message or a transfer in any thread: the target of a notification. */
   | { name: 'item'; id: string }
   | { name: 'nowhere' };
 

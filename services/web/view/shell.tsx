@@ -56,7 +56,7 @@ function ConnectionBar() {
   );
 }
 
-/** Tells the user, as long as it is true, that nothing is stored. */
+/** Tells the user that nothing is stored, as long as that is so. */
 function StorageBar() {
   const isLost = isHistoryLost.value;
   return (

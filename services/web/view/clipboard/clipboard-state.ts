@@ -10,7 +10,7 @@ import { keyState } from '../../sealing/key-state.ts';
 /** The clipboard of the account; null as long as it is unknown. */
 export const clipboardEntry = signal<ClipboardEntry | null>(null);
 
-/** The time up to which entries were copied or dismissed here. No line shows them any more. */
+/** The time up to which entries were copied or dismissed here. No line shows them again. */
 export const seenEntries = signal<number>(0);
 
 /** The time of the entry whose text was touched here, and is shown; null while it is hidden. */

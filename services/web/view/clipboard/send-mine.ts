@@ -12,7 +12,7 @@ import { clipboardEntry, noteSeen } from './clipboard-state.ts';
 /** The limit of the contract. A longer text goes as a file to a chosen device. */
 export const CLIPBOARD_BYTES = 65_536;
 
-/** False: this browser is a guest with keys, and has no key of the account, which the clipboard is encrypted with. */
+/** False: this browser is a guest with keys, and has no key of the account, with which the clipboard is encrypted. */
 export const mayWrite = computed(() => keyState.value.isGuest !== true);
 
 type Found = { kind: 'text'; text: string } | { kind: 'picture'; file: File } | { kind: 'blocked' };

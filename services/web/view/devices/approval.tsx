@@ -244,7 +244,7 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
       noteApproval();
       if (kind === 'mine' && isMade(first.value)) {
         const sealing = await keys.open();
-        // After a failure the account is encrypted already, and the same decision lets the device in.
+        // After a failure the account may already be encrypted, and the same decision lets the device in.
         await sealing.create();
         const code = await sealing.letIn(new URL(link, location.origin).href);
         return keyWords.value()?.checkCode(code) ?? code;
@@ -315,7 +315,7 @@ function Question({ view, link, isInvited, onEnd }: QuestionProps) {
   );
 }
 
-/** Asks whether another device may come in. `isInvited`: it scanned a code of this tab, and shows digits. */
+/** Asks whether to let another device in. `isInvited`: it scanned a code of this tab, and shows digits. */
 export function ApprovePane({ link, isInvited }: { link: string; isInvited: boolean }) {
   const { client } = useApp();
   const view = useSignal<SignInRequestView | null>(null);

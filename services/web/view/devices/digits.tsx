@@ -15,12 +15,12 @@ const MOST_TRIES = 3;
 
 interface DigitsProps {
   view: SignInRequestView;
-  /** They belong to a code that this tab has shown, with this secret. */
+  /** The digits belong to a code that this tab has shown, with this secret. */
   onRight: (secret: string) => void;
   onOver: () => void;
 }
 
-/** Asks for the digits that the new device shows. Those of a device with keys also name its keys. */
+/** Asks for the digits that the new device shows. Those of a device with keys also depend on its keys. */
 export function Digits({ view, onRight, onOver }: DigitsProps) {
   const { keys } = useApp();
   const typed = useSignal('');

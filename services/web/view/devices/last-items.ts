@@ -21,7 +21,7 @@ export function followLastItems(history: Pick<History, 'threads' | 'newest'>): (
     stale.clear();
     const reading = Promise.all(ids.map(async (id) => [id, await history.newest(id)] as const));
     const found = await reading.catch((error: unknown) => {
-      // Read again with the next change.
+      // It is read again with the next change.
       for (const id of ids) stale.add(id);
       throw error;
     });

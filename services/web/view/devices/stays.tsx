@@ -4,7 +4,7 @@ import { durationText, timeText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { Countdown } from '../parts/countdown.tsx';
 
-/** An end is shown only when it is nearer than this, because a guest that was let in for good moves a later one. */
+/** An end is shown only when it is nearer than this, because the end of a guest that was let in for good keeps moving. */
 const SOON_MS = 6 * 3_600_000;
 
 const isSoon = (until: number | null): until is number => until !== null && until - serverNow() <= SOON_MS;

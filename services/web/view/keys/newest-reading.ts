@@ -1,4 +1,6 @@
-/** Reads something again and again, and takes only what the newest reading gives: an older answer may come later. */
+/**
+ * Reads something again and again, and takes only the result of the newest read, because an older answer may come later.
+ */
 export function makeNewestReading<T>(read: () => Promise<T>) {
   let turns = 0;
   return async (take: (found: T) => void, failed: (error: unknown) => void): Promise<void> => {

@@ -2,8 +2,8 @@ import { texts } from '../../texts/texts.ts';
 import { notify } from './notices.ts';
 
 /**
- * Copies in the way before `navigator.clipboard`, which only secure pages have: it copies the selection, and a listener may
- * set the text.
+ * Copies in the older way, because only secure pages have `navigator.clipboard`: it copies the selection, and a listener
+ * may set the text.
  */
 function copySelected(text: string): boolean {
   const before = document.activeElement;
@@ -20,7 +20,7 @@ function copySelected(text: string): boolean {
   };
   document.addEventListener('copy', exactly, { once: true, capture: true });
   try {
-    // oxlint-disable-next-line typescript/no-deprecated -- there is nothing else on a page without https
+    // oxlint-disable-next-line typescript/no-deprecated -- a page without https has no other way
     return document.execCommand('copy');
   } catch {
     return false;

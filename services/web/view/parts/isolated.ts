@@ -1,4 +1,4 @@
-/** Characters that turn the direction of the letters after them. */
+/** Characters that change the direction of the letters after them. */
 const TURNING = /\p{Bidi_Control}/gu;
 
 /**

@@ -36,7 +36,9 @@ finder.add('www.', {
 
 /** Invisible characters, and those that reorder the letters around them. U+2800 and the fillers look like a space. */
 const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** An address with a user name before an `@`: `https://bank.example@evil.example` leads to the second host. */
+/**
+ * An address with a user name before an `@`, such as `https://bank.example@evil.example`, which leads to the second host.
+ */
 const WITH_USER = /^(?:https?:\/\/)?[^\s/?#\\<>"]*@/i;
 
 function targetOf(address: string): URL | null {

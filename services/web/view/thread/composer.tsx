@@ -20,7 +20,7 @@ const MOST_HEIGHT_PX = 200;
 /** The key code of an input method's last key. Safari sends Enter after the composition, and only this code shows it. */
 const OF_INPUT_METHOD = 229;
 
-// oxlint-disable-next-line typescript/no-deprecated -- nothing else tells it
+// oxlint-disable-next-line typescript/no-deprecated -- no other field tells it
 const codeOfKey = ({ keyCode }: KeyboardEvent): number => keyCode;
 
 /** Tells whether a key sends: Enter, unless it ends the word of an input method. */

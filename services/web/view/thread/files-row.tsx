@@ -34,7 +34,7 @@ function receivedText(item: FilesItem): string {
 
 /** The user is told after nothing has moved for this time, in addition to the time over which the rate is measured. */
 const STILL_MS = 2_000;
-/** The same before the first byte, when no rate was measured yet. */
+/** The same time before the first byte, when no rate has been measured yet. */
 const NOT_BEGUN_MS = 5_000;
 
 /** Tells whether nothing has moved for some seconds, although this device has not paused it. */

@@ -22,7 +22,7 @@ function useAnchor(box: Box) {
       const item = first();
       if (item === null || box.current === null) return;
       kept.current = { item, top: item.getBoundingClientRect().top };
-      // Some browsers do the same by themselves, but not at the very top. Turned off, so that it is done once.
+      // Some browsers do the same by themselves, but not at the very top. This turns that off, so that it is done once.
       box.current.style.overflowAnchor = 'none';
     },
     /** Called before anything is drawn, because the user may have scrolled since `keep`. */

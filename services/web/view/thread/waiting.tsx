@@ -9,7 +9,7 @@ import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
 import { chooseFiles } from '../send/file-input.ts';
 
-/** The reasons that need the user, not the service. */
+/** The reasons that wait for the user, not for the service. */
 const ASKED = ['choose_again', 'allow_again', 'signed_out'];
 
 /** Says why an item waits; empty when it does not. The present state comes before the result of the last attempt. */
