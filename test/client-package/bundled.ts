@@ -6,7 +6,7 @@ import type { Installed } from './installed.ts';
 
 const VITE = fileURLToPath(new URL('../../node_modules/.bin/vite', import.meta.url));
 
-/** Runs Vite on the folder, as a stranger does; the folder that it made. */
+/** Runs Vite on the folder, as an outside developer does. Resolves to the folder that it made. */
 async function build({ folder, run, write }: Installed, name: string, config: object): Promise<string> {
   const outDir = join(folder, `out-${name}`);
   const text = JSON.stringify({
@@ -20,7 +20,7 @@ async function build({ folder, run, write }: Installed, name: string, config: ob
   return outDir;
 }
 
-/** The files of a page of the folder, by their paths under `base`. */
+/** Resolves to the files of a page of the folder, by their paths under `base`. */
 export async function bundlePage(installed: Installed, page: string, base: string): Promise<Map<string, Buffer>> {
   const input = join(installed.folder, page);
   const outDir = await build(installed, page, { base, build: { rollupOptions: { input } } });
@@ -33,7 +33,7 @@ export async function bundlePage(installed: Installed, page: string, base: strin
   );
 }
 
-/** Compressed bytes of a page that does no more than to name what it uses. */
+/** Resolves to the compressed size of a page that only names what it uses. */
 export async function bundledBytes(installed: Installed, name: string, text: string): Promise<number> {
   installed.write(`${name}.js`, text);
   const outDir = await build(installed, name, {

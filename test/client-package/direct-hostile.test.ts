@@ -8,7 +8,7 @@ withChromium.describe('a page whose library goes from device to device beside a 
   const isBytes = 'typeof data !== "string"';
   test.each([
     ['text where bytes are due', `(data, n) => ${isBytes} && n > 5 ? 'hello' : data`],
-    // The last message alone has seven bytes. Seven bytes more are more than the file has.
+    // Only the last message has seven bytes. Seven more bytes are more than the file has.
     ['more bytes than the file has', `(data) => ${isBytes} && data.length === 7 ? new Uint8Array(14) : data`],
     ['the wrong file', `(data) => ${isBytes} ? data : '{"say":"file","file":7,"at":0}'`],
     ['bytes before a file', '(data) => [new Uint8Array(9), data]'],

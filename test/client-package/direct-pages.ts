@@ -2,7 +2,9 @@ import type { Page } from 'playwright-core';
 import type { TestDevice } from '../support/device.ts';
 import { useInstalledSite } from './opened.ts';
 
-/* Two pages, one at each replica, whose installed library sends and receives directly (`programs/direct-page.html`). */
+/*
+ * Opens two pages, one at each replica, whose installed library sends and receives directly (`programs/direct-page.html`).
+ */
 
 export interface Outcome {
   state: string;
@@ -57,7 +59,7 @@ export function expectSame(sent: Outcome, received: Outcome): void {
   expect(received.sha256).toEqual(sent.sha256);
 }
 
-/** Starts the replicas and the browser before the tests of a file. Returns what opens a sender and a receiver. */
+/** Starts the replicas and the browser before the tests of a file. Returns functions that open a sender and a receiver. */
 export function useDirectPages() {
   const installed = useInstalledSite();
 

@@ -33,7 +33,7 @@ withChromium.describe('a page whose library goes from device to device', () => {
     const [sent, received] = await Promise.all([send(sender, 10 * MIB), receive(receiver)]);
     expectSame(sent, received);
     expect([sent.paths, received.paths]).toEqual([['relay'], ['relay']]);
-    // Long before the thirty seconds that an attempt may take.
+    // This is long before the thirty seconds that an attempt may take.
     expect(received.ms).toBeLessThan(15_000);
   });
 
@@ -50,7 +50,7 @@ withChromium.describe('a page whose library goes from device to device', () => {
       expect(before.path).toBe('direct');
       expect(received.paths).toEqual(['direct', 'relay']);
       expect(sent.paths).toEqual(['direct', 'relay']);
-      // What the receiver had is not sent again.
+      // The bytes that the receiver had are not sent again.
       expect(sent.patchedBytes).toBeLessThanOrEqual(size - before.bytes);
       expect(sent.patchedBytes).toBeGreaterThan(0);
     },
@@ -104,7 +104,7 @@ withChromium.describe('a page whose library goes from device to device', () => {
     const paused = await progressed(receiver, 0.2);
     await receiver.evaluate(() => new Promise((resolve) => setTimeout(resolve, 300)));
     const later = await progressed(receiver, 0.2);
-    // What had been taken when it paused may still be written.
+    // The bytes that had been taken when it paused may still be written.
     expect(later.bytes - paused.bytes).toBeLessThan(2 * MIB);
     await on(receiver, (device) => device.resumeNow());
     const [sent, received] = await both;

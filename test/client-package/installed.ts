@@ -9,15 +9,15 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PROGRAMS = fileURLToPath(new URL('./programs/', import.meta.url));
 const run = promisify(execFile);
 
-/** Below the time of a test, so that what was said is shown. */
+/** This is less than the time limit of a test, so that the output is shown. */
 const PATIENCE_MS = 60_000;
 
-/** A folder that has nothing but the packed library, installed as a stranger does. */
+/** A folder that has only the packed library, installed as an outside developer does. */
 export interface Installed {
   readonly folder: string;
-  /** The name of the tarball, and what is in it. */
+  /** The paths of the files in the tarball. */
   readonly files: readonly string[];
-  /** Runs a command in the folder; what it wrote. Rejects when it fails. */
+  /** Runs a command in the folder. Resolves to its output. Rejects when it fails. */
   run(command: string, args: readonly string[]): Promise<string>;
   /** Starts one of the programs beside this file, which has been copied there. */
   start(program: string, env: Record<string, string>, args?: readonly string[]): Program;
@@ -25,14 +25,14 @@ export interface Installed {
   remove(): void;
 }
 
-/** A program, and the lines that it says. */
+/** A program, and the lines that it writes. */
 export interface Program {
   readonly process: ChildProcess;
-  /** The next line like this. Rejects when the program ends before, or takes too long. */
+  /** Resolves to the next line that matches. Rejects when the program ends before, or takes too long. */
   saying(pattern: RegExp): Promise<RegExpExecArray>;
-  /** The next line of JSON with this word as its `said`. */
+  /** Resolves to the next line of JSON that has this word as its `said`. */
   next(said: string): Promise<Record<string, unknown>>;
-  /** Resolves when it has ended well; rejects with what it complained of. */
+  /** Resolves when it has ended well; rejects with its error output. */
   readonly done: Promise<void>;
 }
 
@@ -61,7 +61,7 @@ function watch(child: ChildProcess): Program {
   });
   done.catch(() => {});
 
-  /** Until a line comes, or the end, or the time is over. */
+  /** Waits until a line comes, the program ends, or the time is over. */
   function untilNews(deadline: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, deadline - Date.now());
@@ -97,7 +97,7 @@ function watch(child: ChildProcess): Program {
   };
 }
 
-/** Packs a folder; the path of the tarball. */
+/** Packs a folder. Resolves to the path of the tarball. */
 async function pack(from: string, into: string): Promise<{ path: string; files: string[] }> {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', into];
   const { stdout } = await run('npm', args, { cwd: from });
@@ -105,7 +105,10 @@ async function pack(from: string, into: string): Promise<{ path: string; files: 
   return { path: join(into, filename), files: files.map(({ path }) => path) };
 }
 
-/** Packs and installs the library, which `build-client.mjs` has built. What it depends on comes from here too, so that no registry is asked. */
+/**
+ * Packs and installs the library, which `build-client.mjs` has built. Its dependencies come from here too, so that no
+ * registry is asked.
+ */
 export async function installClient(): Promise<Installed> {
   const folder = mkdtempSync(join(tmpdir(), 'baton-client-'));
   const tarballs = join(folder, 'tarballs');

@@ -1,6 +1,9 @@
 import everyTest from '../../jest.config.mjs';
 
-/** Run by `npm run test:client`: the packed library, installed in an empty folder. Two files at a time: they move big files. */
+/**
+ * `npm run test:client` runs these tests of the packed library, installed in an empty folder: two at a time, because they
+ * move big files.
+ */
 export default {
   ...everyTest,
   rootDir: '../..',

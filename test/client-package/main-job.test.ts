@@ -15,7 +15,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-/** The session of a first device, in a file: what a person has after a login in a browser. */
+/** Writes the session of a first device into a file, as a person has it after a login in a browser. */
 async function firstDevice(path: string): Promise<void> {
   const login = await site.logIn();
   await startDeviceSession({

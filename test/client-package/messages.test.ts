@@ -4,7 +4,7 @@ import { type OwnRedis, startOwnRedis } from '../support/redis/own-redis.ts';
 import { randomPrefix } from '../support/redis/redis.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 
-/* A program that sends and does not wait, through the library and a service whose store stands still. */
+/* Tests a program that sends and does not wait, through the library and a service whose store stands still. */
 
 let redis: OwnRedis;
 let replica: ReplicaProcess;
@@ -44,7 +44,7 @@ test('messages that are sent without awaiting while the store stands still arriv
   const all = ['1', '2', '3'].map((content) => messages.send({ device_id: phone.id }, content, { retries: 50 }));
   const isRefused = () => attempts.some(({ status }) => status === 503);
   while (!isRefused()) await new Promise((resolve) => setTimeout(resolve, 50));
-  // Nobody knows whether the first one has arrived: the others have not left.
+  // It is unknown whether the first one has arrived, so the others have not left.
   expect(new Set(attempts.map(({ content }) => content))).toEqual(new Set(['1']));
   redis.resume();
   await Promise.all(all);

@@ -9,7 +9,9 @@ const BASE = '/pages-of-a-stranger/';
 const TYPES: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
 const bundles = new Map<string, Promise<Map<string, Buffer>>>();
 
-/** Opens a page that a stranger has bundled, under the replica's own origin, in a context like a browser of its own. */
+/**
+ * Opens a page that an outside developer has bundled, under the replica's own origin, in a context like a separate browser.
+ */
 export async function openBundledPage(
   installed: Installed,
   browser: Browser,

@@ -10,7 +10,7 @@ import { type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts'
 import { bundlePage } from './bundled.ts';
 import { type Installed, installClient } from './installed.ts';
 
-/* The example of a program of another origin, in a browser that keeps to the rules of CORS, with a real broker. */
+/* Runs the example of a program of another origin in a browser that follows the rules of CORS, with a real broker. */
 
 const TYPES: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css' };
 

@@ -8,9 +8,9 @@ import { type Installed, installClient } from './installed.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
-/** The size of everything with its dependencies, as a page loads it. */
+/** The most bytes of everything with its dependencies, as a page loads it. */
 const MOST_BYTES = 24 * 1024;
-/** What encrypts, with HPKE; the list of recovery words, which is loaded when it is asked for, among it. */
+/** The most bytes of the code that encrypts, with HPKE and with the list of recovery words, which is loaded on demand. */
 const MOST_SEALED_BYTES = 33 * 1024;
 
 let installed: Installed;
@@ -37,7 +37,7 @@ test('what is packed is the build, its types, the examples and the words about t
   );
   expect(installed.files.filter((path) => !/^(README\.md|package\.json|dist\/|examples\/)/.test(path))).toEqual([]);
   expect(named.filter((name) => !types.includes(name) && !name.startsWith('node:'))).toEqual([]);
-  // Of Node alone, so that a page's program needs no types of Node.
+  // Only the files for Node name its types, so that a page's program needs no types of Node.
   expect(types.filter((path) => !path.startsWith('dist/node') && namesNode(path))).toEqual([]);
   expect(versionIn(join(package_, 'package.json'))).toBe(versionIn(join(MODULES, '../package.json')));
   expect(others.sort()).toEqual(['@baton', '@noble', '@scure', 'eventsource-parser', 'hpke']);

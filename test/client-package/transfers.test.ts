@@ -24,7 +24,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** A client of this device, with its stream open. */
+/** Resolves to a client of this device with an open stream. */
 async function joined({ headers }: TestDevice, replica: { url: string }): Promise<BatonClient> {
   const client = makeBatonClient({ baseUrl: replica.url, headers, sha256 });
   open.add(client);
@@ -239,7 +239,7 @@ test('a receiver that pauses gets no bytes until it goes on', async () => {
   const receiving = (await offer).accept(folderSink(into));
   await progressed(receiving, 4 * MIB);
   receiving.pause();
-  // What was under way has come when the sender has filled the window behind it.
+  // The bytes that were under way have come when the sender has filled the window after them.
   await progressed(sending, 8 * MIB);
   const paused = receiving.progress;
   await laptop.messages.send('Phone', 'still there?');

@@ -3,7 +3,10 @@ import { createReadStream } from 'node:fs';
 import { makeBatonClient, memorySession, requestSignIn } from '@baton/client';
 import { fileSession, fileSource, folderSink, sha256 } from '@baton/client/node';
 
-/* Two devices of one account, as a stranger writes them: one is let in by the other, and they talk and pass a file on. */
+/*
+ * Two devices of one account, as an outside developer writes them: one lets the other in, and they exchange messages and a
+ * file.
+ */
 
 const urls = process.env.URLS.split(' ');
 const say = (said, more = {}) => process.stdout.write(`${JSON.stringify({ said, ...more })}\n`);
