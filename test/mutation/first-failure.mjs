@@ -1,4 +1,4 @@
-/** The exit status of a run in which a test failed. Any other, but 0, is a run that did not come so far. */
+/** The exit status of a run in which a test failed. Any other status except 0 means that the run did not get that far. */
 const KILLED = 1;
 
 function endBecauseOf(title) {

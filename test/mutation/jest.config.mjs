@@ -1,6 +1,6 @@
 import base from '../../jest.config.mjs';
 
-/* One process for one mutant: the files in the order in which they are given, until the first failure. */
+/* One process tests one mutant: it runs the files in the given order, until the first failure. */
 export default {
   ...base,
   rootDir: '../..',

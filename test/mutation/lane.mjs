@@ -14,7 +14,7 @@ const UNIT_TESTS = 'test/unit/';
 /** A store that does not answer in this time is in an endless loop of a mutant. */
 const ANSWERS_WITHIN_MS = 5_000;
 
-/** Whether the store answers. */
+/** Resolves to whether the store answers. */
 async function answers(url) {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: null, commandTimeout: ANSWERS_WITHIN_MS });
   try {
@@ -28,8 +28,8 @@ async function answers(url) {
 }
 
 /**
- * A copy of the checkout with its build and a Redis of its own, in which one mutant after the other is tested. Replicas read
- * their scripts from the copy's dist/, and the tests import TypeScript from its sources.
+ * Makes a lane: a copy of the checkout with its build and a separate Redis, in which one mutant after the other is tested.
+ * Replicas read their scripts from the copy's dist/, and the tests import TypeScript from its sources.
  */
 export async function makeLane(redisServer) {
   const root = mkdtempSync(join(tmpdir(), 'baton-mutants-'));
@@ -61,7 +61,7 @@ export async function makeLane(redisServer) {
       [...words, '--config', 'test/mutation/jest.config.mjs', '-i', '--runTestsByPath', ...tests],
       {
         cwd: root,
-        // In a group of its own, so that what a killed run leaves behind ends with it.
+        // It gets its own process group, so that the processes of a killed run end with it.
         detached: true,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: {
@@ -107,7 +107,7 @@ export async function makeLane(redisServer) {
         }
       }
     },
-    /** Ends a run that goes on: its result does not count. */
+    /** Ends a run that is still going. Its result does not count. */
     abandon: () => running !== null && endGroup(running),
     async stop() {
       await redis.stop();

@@ -1,6 +1,7 @@
 /*
- * Mutants of a Lua script: boundaries and comparisons, `and` and `or`, conditions, numbers, booleans, flags, arithmetic,
- * removed statements (writes, EXPIRE, announcements, assignments), returns. `makeMutant` builds one from a place.
+ * Makes mutants of a Lua script: boundaries and comparisons, `and` and `or`, conditions, numbers, booleans, flags,
+ * arithmetic, removed statements (writes, EXPIRE, announcements, assignments), returns. `makeMutant` builds one from a
+ * place.
  */
 const TOKEN =
   /--[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|\d+(?:\.\d+)?|[A-Za-z_]\w*|==|~=|<=|>=|\.\.|[<>+\-*/%#=(){}[\].,:;]/g;
@@ -24,7 +25,7 @@ const SWAPS = new Map([
   ["'1'", ["'0'"]],
 ]);
 const COUNTED = new Set(['<', '<=', '>', '>=', '==', '~=', '+', '-']);
-/** Ends an operand, so that a minus after it subtracts. */
+/** Matches the end of an operand, after which a minus subtracts. */
 const ENDS_OPERAND = /^(?:[\w)\]}'"].*)$/;
 const WORDS = new Set(['and', 'or', 'not', 'return', 'if', 'elseif', 'while', 'then', 'do', 'in']);
 
@@ -44,12 +45,12 @@ function replacementsOf(tokens, at) {
   }
   if (word === '-') return ENDS_OPERAND.test(before) && !WORDS.has(before) ? ['+'] : [];
   if (word === 'not') return [''];
-  // A name of a field is no operator.
+  // The name of a field is not an operator.
   if (before === '.' && word !== 'max' && word !== 'min') return [];
   return SWAPS.get(word) ?? [];
 }
 
-/** Conditions without any operator in them. Those with one have mutants of their own. */
+/** Yields conditions without any operator. Conditions with one have other mutants. */
 function* conditions(text) {
   for (const found of text.matchAll(/\b(?:if|elseif|while) (.+?) (?:then|do)\b/g)) {
     const [all, condition] = found;
@@ -59,7 +60,7 @@ function* conditions(text) {
   }
 }
 
-/** The end of the call or table that begins at `from`; -1 if the text ends before it does. */
+/** Returns the end of the call or table that begins at `from`; -1 if the text ends before. */
 function endOfBrackets(text, from) {
   let depth = 0;
   for (const { word, start } of tokensOf(text.slice(from))) {
@@ -71,7 +72,7 @@ function endOfBrackets(text, from) {
   return -1;
 }
 
-/** Statements that only call or assign, and the values that functions return. */
+/** Yields statements that only call or assign, and the values that functions return. */
 function* statements(text) {
   for (const found of text.matchAll(/(^ *|\b(?:then|else|do) )([a-z_]\w*(?:\.\w+)*)\(/gm)) {
     if (/^(?:if|for|while|return|local|elseif|function)$/.test(found[2])) continue;
@@ -89,7 +90,7 @@ function* statements(text) {
   }
 }
 
-/** Whether a line is a whole statement: its brackets are closed, and no operator asks for the next line. */
+/** Returns whether a line is a whole statement: its brackets are closed, and no operator continues on the next line. */
 function endsWithItsLine(line) {
   let depth = 0;
   for (const { word } of tokensOf(line)) depth += '({['.includes(word) ? 1 : ')}]'.includes(word) ? -1 : 0;
@@ -107,7 +108,10 @@ export function mutantsOfLua(text) {
   return [...found, ...conditions(code), ...statements(code)].sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** A mutant whose place raises an error: one that survives too was never reached. Null if no statement begins there. */
+/**
+ * Makes a mutant whose place raises an error. If this one survives too, no test reaches the place. Null if no statement
+ * begins there.
+ */
 export function reachedInLua(text, start) {
   const at = text.lastIndexOf('\n', start - 1) + 1;
   const line = text.slice(at, text.indexOf('\n', at));

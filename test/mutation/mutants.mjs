@@ -5,7 +5,7 @@ import { testsOf } from './scope.mjs';
 import { describeMutant, explainedMutants } from './score.mjs';
 import { mutantsOfTypeScript } from './typescript.mjs';
 
-/** A mutant gets this many times as long as the tests take without one, and a minute. */
+/** A mutant gets this many times the time that the tests take without one, plus a minute. */
 const PATIENCE = 4;
 const GRACE_MS = 60_000;
 
@@ -34,14 +34,14 @@ export function mutantsOfFile(file, original) {
   });
 }
 
-/** The lines of explained.txt for these files that no mutant has any more. */
+/** Returns the lines of explained.txt for these files that no mutant has any longer. */
 export function staleExplanations(files, mutants) {
   const explains = (one) => (mutant) =>
     mutant.file === one.file && mutant.line === one.line && mutant.change === one.change;
   return EXPLAINED.filter((one) => files.includes(one.file) && !mutants.some(explains(one)));
 }
 
-/** Returns the mutants in an order that depends on the seed alone. */
+/** Returns the mutants in an order that depends only on the seed. */
 export function shuffled(mutants, seed) {
   const rank = ({ file, place, change }, at) =>
     createHash('sha256').update([seed, file, place, change, at].join('\n')).digest('hex');
@@ -51,7 +51,7 @@ export function shuffled(mutants, seed) {
     .map(({ mutant }) => mutant);
 }
 
-/** Sees the tests of a file pass without a mutant, once for all files with these tests. Resolves to their time. */
+/** Checks that the tests of a file pass without a mutant, once for all files with these tests. Resolves to their time. */
 function makeDryRuns() {
   const known = new Map();
   const run = async (lane, { file, original }, tests) => {
@@ -79,7 +79,7 @@ export async function testMutants({ mutants, lanes: count, endsAtMs, redisServer
     for (const lane of lanes) lane.abandon();
   };
   const bound = endsAtMs === Infinity ? null : setTimeout(end, endsAtMs - Date.now());
-  // Lanes run on in groups of their own, which a Ctrl-C does not reach.
+  // Lanes run in their own process groups, which a Ctrl-C does not reach.
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, end);
 
   async function testOne(lane, mutant) {
@@ -112,7 +112,7 @@ export async function testMutants({ mutants, lanes: count, endsAtMs, redisServer
 
   const workAndEnd = (lane) =>
     work(lane).catch((error) => {
-      // What has been cut off says nothing.
+      // A run that was cut off proves nothing.
       if (isOver) return;
       end();
       throw error;

@@ -5,7 +5,7 @@ import { ROOT } from '../../deploy/local/setup/tree.mjs';
 
 const BUNDLE = 'dist/services/sync/main.cjs';
 
-/** Whether replicas run this file from their bundle. */
+/** Returns whether replicas run this file from their bundle. */
 export const isBundled = (file) => /^services\/sync\/.*\.ts$/.test(file);
 
 /** Makes the bundle of a copy of the checkout from its sources. Types are not checked: mutants need not have any. */

@@ -34,14 +34,14 @@ function gitOrNull(...words) {
   }
 }
 
-/** The commit with which to compare: where this branch began, or before it the commit before the last. */
+/** Returns the commit to compare with: the one at which this branch began, or, without a branch, the commit before HEAD. */
 function findBase(given) {
   const head = gitOrNull('rev-parse', 'HEAD');
   const base = gitOrNull('merge-base', 'HEAD', given || 'origin/main');
   return base !== null && base !== head ? base : gitOrNull('rev-parse', 'HEAD^');
 }
 
-/** The files and the number of mutants of each, as the options ask for it. */
+/** Returns the files and the size of the sample, as the options ask for them. */
 function chosen(options, paths) {
   const scope = filesInScope();
   if (options.all) return { files: scope };

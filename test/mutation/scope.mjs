@@ -29,7 +29,7 @@ const SEALED = [
 ].map((name) => `test/unit/client/sealed/${name}.test.ts`);
 const NAMED_RINGS = ['test/unit/client/sealing/disagreeing.test.ts', ...SEALED];
 const NEWEST_GUESTS = ['test/unit/client/sealed/newest-guests.test.ts', ...SEALED];
-/** Tests that run scripts by themselves, in the real store at a time that stands still. A mutant takes a second. */
+/** Names tests that run single scripts in the real store, with a clock that stands still. A mutant takes a second. */
 const scripts = (module, ...names) => names.map((name) => `test/unit/${module}/scripts/${name}.test.ts`);
 const TRANSFER_SCRIPTS = scripts(
   'transfers',

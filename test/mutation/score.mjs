@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
 
-/** What a mutant does, as reports and explained.txt say it: by its text, so that other changes of the file do not matter. */
+/** Describes a mutant for reports and explained.txt: by its text, so that other changes of the file do not matter. */
 export function describeMutant(text, { start, end, to }) {
   const from = text.lastIndexOf('\n', start - 1) + 1;
   const line = text.slice(from, text.indexOf('\n', end));
@@ -12,7 +12,7 @@ export function describeMutant(text, { start, end, to }) {
   return { line: plain(line), change: `${plain(text.slice(start, end))}${which} -> ${plain(to) || 'nothing'}` };
 }
 
-/** The mutants of explained.txt. Throws for a line without a reason. */
+/** Returns the mutants of explained.txt. Throws for a line without a reason. */
 export function explainedMutants(text = read('./explained.txt')) {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((row) => {
@@ -25,8 +25,8 @@ export function explainedMutants(text = read('./explained.txt')) {
 export const committedScores = () => JSON.parse(read('./scores.json'));
 
 /**
- * What is wrong with the result of a file beside its committed score: null if nothing. A run that left mutants out cannot
- * show a score, but it must not show more survivors than the whole file has.
+ * Returns what is wrong with the result of a file compared with its committed score; null if nothing is. A run that left
+ * mutants out cannot show a score, but it must not show more survivors than the whole file has.
  */
 export function flawOf({ killed, total, survivors, isWhole }, committed) {
   if (committed === undefined) return 'it has no score yet: run it whole with --accept';

@@ -1,8 +1,9 @@
 import { parseAst } from 'rolldown/parseAst';
 
 /*
- * Mutants of TypeScript: boundaries and comparisons, `&&`, `||` and `??`, conditions, booleans, numbers, arithmetic, codes
- * of errors, removed statements, throws and returned values. Types are left alone: nothing of them is left when it runs.
+ * Makes mutants of TypeScript: boundaries and comparisons, `&&`, `||` and `??`, conditions, booleans, numbers, arithmetic,
+ * codes of errors, removed statements, throws and returned values. Types have no mutants, because they do not exist at run
+ * time.
  */
 const SWAPS = {
   '<': '<=',
@@ -27,7 +28,7 @@ const HAS_OPERATOR = new Set(['BinaryExpression', 'LogicalExpression', 'UnaryExp
 
 const whole = ({ start, end }, to) => ({ start, end, to });
 
-/** An operator between its operands. Nothing else but spaces and brackets stands there. */
+/** Finds the operator between its operands. Only spaces and brackets surround it. */
 function operatorOf(text, { left, right, operator }) {
   const to = SWAPS[operator];
   if (to === undefined || (operator === '+' && (isText(left) || isText(right)))) return [];
@@ -56,26 +57,26 @@ const MUTATORS = {
   ConditionalExpression: (node, text) => negated(text, node.test),
   ExpressionStatement: (node) => (node.directive === undefined ? [whole(node, ';')] : []),
   ThrowStatement: (node) => [whole(node, ';')],
-  // What a maker returns, over many lines, is missed at once.
+  // A missing result of a maker, which has many lines, is noticed at once.
   ReturnStatement: ({ argument }, text) => {
     const said = argument === null ? 'undefined' : text.slice(argument.start, argument.end);
     return said === 'undefined' || argument.type === 'Literal' || said.includes('\n')
       ? []
       : [whole(argument, 'undefined')];
   },
-  // A code, not a sentence.
+  // Only codes are changed, not sentences.
   NewExpression: ({ callee, arguments: [code] }) =>
     callee.name?.endsWith('Error') && /^[a-z_]+$/.test(code?.value) ? [whole(code, "''")] : [],
 };
 
 /**
  * Returns every mutant of a module, as `{start, end, to, probe}`. The probe throws where the statement of the mutant
- * begins: if it survives too, no test comes there.
+ * begins: if it survives too, no test reaches the statement.
  */
 export function mutantsOfTypeScript(text) {
   const found = [];
   const visit = (node, statement) => {
-    // `as`, `satisfies` and the like hold a value and a type.
+    // `as`, `satisfies` and the like contain a value and a type.
     if (/^TS(?!As|Satisfies|NonNull)/.test(node.type)) return;
     const probe = { start: statement, end: statement, to: "throw new Error('reached');" };
     for (const mutant of MUTATORS[node.type]?.(node, text) ?? []) found.push({ ...mutant, probe });
