@@ -4,7 +4,7 @@ import { pickPort } from '../../deploy/local/setup/free-port.mjs';
 import { skipUnless } from '../support/runner/skips.ts';
 
 const MODULE = new URL('../../deploy/local/setup/free-port.mjs', import.meta.url).href;
-/** Ports that nobody else uses: between those of the tests' stores and those of their cluster buses. */
+/** No other test uses these ports, which are between those of the tests' stores and those of their cluster buses. */
 const FIRST = 17_000 + (process.pid % 1_000) * 2;
 
 skipUnless(process.platform === 'linux', 'needs Linux').describe('a port that another process was given', () => {

@@ -11,11 +11,11 @@ import { fileURLToPath } from 'node:url';
 import { type Lan, startLan } from '../../deploy/local/start/lan.mjs';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
 
-/* The https address of `npm start -- --lan` while replicas die. */
+/* Tests the https address of `npm start -- --lan` while replicas die. */
 
 const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url));
 
-/** Four in a row, which no other test takes. */
+/** The first of four ports in a row, which no other test takes. */
 const first = randomInt(2_400, 2_475) * 4;
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-lan-test-'));
@@ -43,7 +43,7 @@ interface Sent {
   body?: string;
 }
 
-/** Over https with whatever certificate; resolves with the head of the answer. */
+/** Makes a request over https that accepts any certificate. Resolves with the head of the answer. */
 function open({ body = '', ...sent }: Sent): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const at = { host: '127.0.0.1', agent: false, rejectUnauthorized: false, ...sent };
@@ -58,7 +58,7 @@ async function ask(sent: Sent): Promise<{ status: number | undefined; text: stri
   return { status: answer.statusCode, text };
 }
 
-/** A server that answers with what it was sent. */
+/** Starts a server that answers with the body of the request. */
 async function startEcho(): Promise<number> {
   const server = createServer((req, res) => void req.pipe(res));
   servers.push(server);
@@ -129,7 +129,7 @@ test('npm start -- --lan goes on when a replica is killed, its streams too, and 
     const [chunk] = (await once(answer, 'data')) as [Buffer];
     return { answer, ended, head: `${answer.statusCode} ${String(chunk)}` };
   };
-  // One after the other in turn, so that each replica has one of them.
+  // They open one after the other, so that each replica has one of them.
   const streams = [await stream('laptop-0001'), await stream('phone-00001')];
   for (const { head } of streams) expect(head).toMatch(/^200 [^]*event: ready/);
 

@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { connectTo } from '../support/redis/redis.ts';
 
-/* What `npm start` keeps from others on the same machine, who reach loopback and see every command line. */
+/*
+ * Tests what `npm start` keeps secret from other users of the machine, who can reach loopback and see every command line.
+ */
 
 const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'baton secrets-'));
@@ -16,7 +18,7 @@ const secretFile = join(folder, 'data', 'broker-secret');
 interface Running {
   process: ChildProcess;
   said: () => string;
-  /** The store, the broker, the replica. */
+  /** The process ids of the store, the broker and the replica. */
   pids: number[];
   storeUrl: string;
 }

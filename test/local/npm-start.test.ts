@@ -11,7 +11,10 @@ import { fileURLToPath } from 'node:url';
 
 const START = fileURLToPath(new URL('../../deploy/local/start.mjs', import.meta.url));
 
-/** Below the ports that systems give out by themselves, so that four in a row are free; no other test takes 16,000 to 20,000. */
+/**
+ * This is below the ports that systems assign by themselves, so that four in a row are free. No other test takes 16,000 to
+ * 20,000.
+ */
 const port = randomInt(4_000, 4_500) * 4;
 const adminPort = port + 2_000;
 const brokerPort = port + 2;
@@ -75,7 +78,7 @@ const isServing = (url: string) =>
     () => false,
   );
 
-/** Whatever went wrong, nothing that was started here outlives its test. */
+/** Whatever went wrong, no process that was started here outlives its test. */
 afterEach(async () => {
   for (const start of running) {
     for (const pid of [start.process.pid, ...pidsOf(start)])
@@ -124,7 +127,7 @@ test('the replicas end when it is killed hard, too', async () => {
   const [redis] = pidsOf(start);
   start.process.kill('SIGKILL');
   process.kill(redis ?? 0, 'SIGKILL');
-  // They are nobody's children now, so there is no event to wait for.
+  // These processes have lost their parent, so there is no event to wait for.
   const local = (at: number) => `http://127.0.0.1:${at}`;
   const all = [...urls, local(adminPort), local(adminPort + 1), local(brokerPort)];
   const serving = async () => (await Promise.all(all.map(isServing))).includes(true);
@@ -212,7 +215,7 @@ test('taken ports are named with their keys before anything is started', async (
   for (const server of servers) server.close();
 });
 
-/** Over https with whatever certificate. */
+/** Makes a request over https that accepts any certificate. */
 function lanRequest(path: string, { method = 'GET', headers = {}, body = '' }: Partial<LanRequest> = {}) {
   return new Promise<IncomingMessage & { text: string }>((resolve, reject) => {
     const at = { host: '127.0.0.1', port: lanPort, path, method, headers, agent: false, rejectUnauthorized: false };

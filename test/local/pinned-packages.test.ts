@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/* What the set-up of `npm start` and `npm test` installs, and what it does not. */
+/* Tests what the set-up of `npm start` and `npm test` installs, and what it does not. */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'baton-setup-'));
@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test('packages that npm ci cannot install are an error that says what to do, and nothing else is tried', () => {
   const taken = ['deploy/local/setup', 'package.json', 'package-lock.json'];
   for (const name of taken) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  // An npm that refuses to install from the lock, and would install anything else.
+  // This npm refuses to install from the lock, and would install anything else.
   mkdirSync(join(folder, 'bin'));
   const calls = join(folder, 'calls');
   const npm = join(folder, 'bin/npm');

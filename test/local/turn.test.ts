@@ -12,7 +12,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A process that takes the turn and then runs `work`. `file` is the turn's, and `log` may be written. */
+/**
+ * Starts a process that takes the turn and then runs `work`, which has `file`, the file of the turn, and `log`, to which it
+ * may write.
+ */
 function start(work: string) {
   const script = `
     import { appendFileSync } from 'node:fs';
