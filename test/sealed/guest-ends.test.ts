@@ -13,7 +13,7 @@ afterEach(() => Promise.all(sites.splice(0).map((site) => site.stop())));
 /** The time of a response has whole seconds. */
 const CLOSE_MS = 5_000;
 
-/** An account with keys at a service whose `once` sessions last so long. */
+/** Makes an account with keys at a service whose `once` sessions last this long. */
 async function accountAt(seconds: number): Promise<{ url: string; laptop: KeyedDevice }> {
   const port = String(await freePort());
   const url = `http://localhost:${port}`;

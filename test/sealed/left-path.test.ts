@@ -14,7 +14,7 @@ import { FakePeer, peers, reset } from '../unit/client/peer-to-peer/fake-peers.t
 const MIB = 1024 * 1024;
 /** The bytes of a whole record of a sealed file, as the service and a direct path have it. */
 const RECORD = 262_172;
-/** More than ten seconds and two windows of the relay, behind the five seconds in which the path is measured. */
+/** More than ten seconds and two windows of the relay, after the five seconds in which the path is measured. */
 const BYTES = 48 * MIB + 1;
 const SLOW_BYTES_PER_SECOND = MIB;
 
@@ -106,7 +106,7 @@ async function onlineOf(device: KeyedDevice) {
   return { ...direct, offered };
 }
 
-/** Takes the file of the offer, behind what is stored. */
+/** Takes the file of the offer, after the stored bytes. */
 async function accept(
   device: KeyedDevice,
   { client, sealing, offered }: Awaited<ReturnType<typeof onlineOf>>,

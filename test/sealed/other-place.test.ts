@@ -2,7 +2,7 @@ import { WORDS_ID } from '../../shared/client/sealed/ring/words-member.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { makeWorld } from './hostile/world.ts';
 
-/* A service that says of a device which asks to be let in that it is another one of the account. */
+/* This service says that a device which asks to be let in is another device of the account. */
 
 let site: Site;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ afterEach(() => Promise.all(sites.splice(0).map((site) => site.stop())));
 const PUBLIC = 'http://localhost:8080';
 const HOUR = { scope: 'full', persist: 'once' } as const;
 
-/** An account with keys: the laptop knows one replica alone, and the phone the other one alone. */
+/** Makes an account with keys: the laptop knows only one replica, and the phone only the other one. */
 async function accountOfTwo() {
   const site = await startSignInSite({ APP_RATE_LIMIT_SCALE: '0', APP_PUBLIC_URL: PUBLIC });
   sites.push(site);
@@ -17,7 +17,7 @@ async function accountOfTwo() {
   await laptop.signIn('Laptop');
   await laptop.sealing().rings.create({ kind: 'cli' });
   const phone = await letIn(laptop, 'Phone', {});
-  /** Lets in a device that knows the other replica alone. */
+  /** Lets in a device that knows only the other replica. */
   async function letIn(by: KeyedDevice, name: string, access: Parameters<KeyedDevice['letIn']>[1]) {
     const device = makeKeyedDevice(site, site.two.url);
     const joining = await device.askToJoin(name);

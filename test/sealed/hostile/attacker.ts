@@ -12,12 +12,12 @@ export interface AccountName {
   user_id: string;
 }
 
-/** The server with keys of its own, and later with those of a device that was removed. */
+/** The server as an attacker that has its own keys, and later those of a device that was removed. */
 export interface Attacker {
   readonly keys: DeviceKeys;
-  /** Makes a ring after this one that lets the attacker in under a key of its own, signed by whoever is given. */
+  /** Makes a ring after this one that lets the attacker in under its own key, signed by the given signer. */
   ringAfter(text: string, account: AccountName, signer?: DeviceKeys): Promise<string>;
-  /** Makes a list of guests with the attacker in it, signed by whoever is given. */
+  /** Makes a list of guests with the attacker in it, signed by the given signer. */
   guestsAt(text: string, account: AccountName, signer?: CryptoKeyPair): Promise<string>;
   /** Seals a message, or a clipboard, in the name of another device, with what the server knows of this ring. */
   forge(

@@ -58,7 +58,7 @@ export function makeGuests({ chance, server, all, approvers, lists, fail }: Part
   const isGuest = (id: string): boolean => all.some((each) => each.id === id);
   const isGoneBy = (keyring: Keyring, id: string): boolean => isIn(keyring, goneAt.get(id) ?? '');
 
-  /** All pairs of keys that a guest has or had: also those of an approval that is under way, or has failed. */
+  /** All pairs of keys that a guest has or had, including those of an approval that is under way, or has failed. */
   async function pairsOf({ id, stores }: Party): Promise<DeviceKeys[]> {
     const records = [await stores.keys.load(), await stores.asking.load()];
     const earlier = taken.flatMap(([owner, { keys }]) => (owner === id ? [keys] : []));
@@ -108,7 +108,10 @@ export function makeGuests({ chance, server, all, approvers, lists, fail }: Part
       lists.forget(guest);
     },
 
-    /** Takes a guest out, by a member whose user says so. That member seals nothing for it any more, whatever it is shown. */
+    /**
+     * Lets a member take a guest out, because its user says so. That member never seals for the guest again, whatever it is
+     * shown.
+     */
     async remove(): Promise<{ by: Party; id: string } | null> {
       const [by, guest] = [chance.pick(approvers), chance.pick(visiting)];
       const keyring = await unlessRefused(by.sealing.linking.remove([guest.id]));
@@ -135,7 +138,7 @@ export function makeGuests({ chance, server, all, approvers, lists, fail }: Part
       return { by, id };
     },
 
-    /** Checks what a device has just sealed: each guest opens what is for it alone, and nothing once it is out. */
+    /** Checks what a device has just sealed: each guest opens only what is for it, and nothing once it is out. */
     async checkSealed(by: Party, posted: Posted, keyring: Keyring): Promise<void> {
       for (const guest of all) {
         if (guest.id === by.id) continue;

@@ -97,9 +97,9 @@ export function makeHanding(run: Run) {
     }
   }
 
-  /** Finds what a device wrote, if it is for this device: null for anything else. */
+  /** Finds what a device wrote for this device; null for anything else. */
   function actOf({ sealed, from, to }: Posted, by: Party): Act | null {
-    // Members alone open what was sealed once for all.
+    // Only members open a text that was sealed once for all.
     const isFor = to === by.id || (to === '*' && !guests.isGuest(by.id));
     return from === by.id || !isFor ? null : (written.get(sealed) ?? null);
   }

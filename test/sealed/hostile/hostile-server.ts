@@ -22,7 +22,7 @@ export interface HostileServer {
   removedSigner: CryptoKeyPair | null;
   /** The public part of these keys, as a ring has it. */
   removedSig: string;
-  /** The device that is told that nothing has followed the ring that it has; null: none. */
+  /** The device to which the server says that nothing has followed the ring that it has; null: none. */
   keptBehind: string | null;
   /** The keys of all guests that were ever in, with which the server signs too. */
   readonly guestSigners: DeviceKeys[];
@@ -38,21 +38,21 @@ export interface HostileServer {
   readonly listOf: ReadonlyMap<string, string | null>;
   /** All lists that a device was ever shown, or has put with success. */
   readonly listsOf: ReadonlyMap<string, ReadonlySet<string>>;
-  /** It takes lists of guests, says so, and forgets them. */
+  /** True: it takes lists of guests, says so, and forgets them. */
   forgetsLists: boolean;
   /** When the sessions of all guests end, as the server tells it; null: as it is. */
   sessionEnd: number | null;
   /** How far the server's clock is from the right time, as its answers tell it. */
   clockMs: number;
-  /** It says that the account has no keys. */
+  /** True: it says that the account has no keys. */
   hidesKeys: boolean;
-  /** The removals that it announces beside those that are announced. */
+  /** The removals that it announces besides the real ones. */
   announces: KeysBody['deletions'];
   /** The removal of keys that it was asked for, and the objections: their proofs, and the number of the ring. */
   readonly proofs: readonly Proof[];
-  /** It passes no objection on, and says that it did. */
+  /** True: it passes no objection on, and says that it did. */
   dropsObjections: boolean;
-  /** The transfers, which are the server's own: nothing real is behind them. */
+  /** The transfers, which exist only in this server. */
   readonly relay: Relay;
   fetchFor(device: TestDevice): Fetch;
 }

@@ -42,14 +42,14 @@ export function makeLettingIn({ chance, server, attacker, lists, seen, faults, a
     };
     const source = { address: '127.0.0.0/24', user_agent: 'any' };
     const allowed = { allowed_scopes: ['full'], allowed_persist: ['persist'] };
-    // Who asks again has signed in, and asks for keys anew.
+    // A device that asks again has signed in, and asks for new keys.
     const relink = asked.has(asking.id) && { relink: true };
     asked.add(asking.id);
     server.asking = { ...view, source, ...allowed, device_id: asking.id, keys, ...relink };
     const key = code?.key ?? fail('no key in the code');
     comes = asking.id;
     const { linking } = approver.sealing;
-    // The user has been shown whose place it takes.
+    // The user has seen whose place it takes.
     const replaced = relink === false ? null : await unlessRefused(linking.replaced({ device_id: asking.id, keys }));
     const settings = { ...access, replaces: replaced?.sig };
     const letIn = await unlessRefused(linking.letIn({ request_id, approval_code }, key, settings));

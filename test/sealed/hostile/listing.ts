@@ -16,7 +16,7 @@ const deviceOf = (device_id: string, name: string): Device => ({
 interface Written {
   readonly posted: readonly Posted[];
   readonly sent: SentText | null;
-  /** Its user has said that the server may read it. */
+  /** Its user has allowed that the server reads it. */
   readonly isPlain: boolean;
 }
 
@@ -49,7 +49,7 @@ export function makeListing({ chance, server, guests, mallory, dan, members, sto
     }
   }
 
-  /** A removal whose answer was lost is known from the ring alone. */
+  /** A removal whose answer was lost is known only from the ring. */
   const isOutBy = ({ ring: { body } }: Keyring, id: string): boolean =>
     body.gone_guests?.some(({ device_id }) => device_id === id) === true;
   const isGuestIn = (by: Party, keyring: Keyring, id: string): boolean =>
@@ -62,7 +62,7 @@ export function makeListing({ chance, server, guests, mallory, dan, members, sto
   return {
     told,
 
-    /** Checks who got a text without encryption, and who is said to have got none. */
+    /** Checks which devices got a text without encryption, and which ones the result names as left out. */
     checkReaders(by: Party, keyring: Keyring, { posted, sent, isPlain }: Written): void {
       for (const { plain, to } of posted) {
         check(plain === '' || isPlain, 'the server reads a text, and no user has said so');
@@ -72,7 +72,7 @@ export function makeListing({ chance, server, guests, mallory, dan, members, sto
         check(!isKeyed(by, keyring, id), 'a device with keys is said to have none');
     },
 
-    /** Shows a device a list of devices twice, and in between another time. Nobody was away for 90 days. */
+    /** Shows a device a list of devices twice, with a changed time in between. No device was away for 90 days. */
     async list(by: Party): Promise<void> {
       const keyring = await known(by);
       if (keyring === null) return;

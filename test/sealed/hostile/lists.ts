@@ -46,9 +46,9 @@ export function makeLists({ server, account }: { server: HostileServer; account:
     },
 
     /**
-     * Returns what the lists say of a guest that the device can have taken last: the newest one that is noted, and newer ones
-     * that it was shown. `null`: that list does not have the guest. Nothing where nothing is known, as of a list whose signer
-     * has left.
+     * Returns what the lists say of a guest that the device can have taken last: the newest one that is noted, and newer
+     * ones that it was shown. `null`: that list does not have the guest. The result is empty if nothing is known, such as
+     * of a list whose signer has left.
      */
     entriesOf({ id }: Party, keyring: Keyring, guest: string): (Guest | null)[] {
       const list = newest.get(id);
@@ -59,8 +59,9 @@ export function makeLists({ server, account }: { server: HostileServer; account:
     },
 
     /**
-     * Returns the guest, if any, whose end a device puts off with this list. The newest list that the device has taken has the
-     * same keys with an earlier end, and no newer list that it was shown has this end: only a user lets a guest in for longer.
+     * Returns the guest, if any, whose end a device postpones with this list. The newest list that the device has taken has
+     * the same keys with an earlier end, and no newer list that it was shown has this end: only a user lets a guest in for
+     * longer.
      */
     prolonged({ id }: Pick<Party, 'id'>, text: string): string | null {
       const list = newest.get(id);
@@ -92,7 +93,7 @@ export function makeLists({ server, account }: { server: HostileServer; account:
       return server.lists.findLast((text) => enc !== undefined && isOther(listOf(text))) ?? null;
     },
 
-    /** A device that is linked anew begins anew. */
+    /** A device that is linked again begins again. */
     forget: ({ id }: Party): void => void newest.delete(id),
   };
 }

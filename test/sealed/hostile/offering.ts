@@ -66,7 +66,7 @@ export function makeOffering(run: Run, { checkSealed }: Pick<ReturnType<typeof m
     }
   }
 
-  /** Sends what was sealed. The server names earlier offsets, and the program may be started anew on the way. */
+  /** Sends what was sealed. The server names earlier offsets, and the program may restart on the way. */
   async function upload(
     by: Party,
     sealed: SealedOffer,

@@ -59,7 +59,7 @@ export function makeOpening(run: Run) {
     return false;
   }
 
-  /** Checks what a device did not open. What is genuine waits, or was shown before. */
+  /** Checks content that a device did not open. Genuine content waits, or was shown before. */
   async function checkKept(
     by: Party,
     keyring: Keyring,
@@ -80,14 +80,14 @@ export function makeOpening(run: Run) {
     );
   }
 
-  /** A removal whose response was cut off has happened all the same. */
+  /** A removal whose response was cut off has still happened. */
   const hasLeft = (by: Party, { ring }: Keyring): boolean => by === mallory && memberOf(ring, by.id) === null;
 
-  /** Tells whether the guests of an act are in. A guest that a device finds on no list is nobody to it. */
+  /** Tells whether the guests of an act are in. A device ignores a guest that it finds on no list. */
   const isGuestKnown = async (by: Party, act: Act): Promise<boolean> =>
     guests.wasIn(by.id, acts.indexOf(act)) && (!guests.isGuest(act.from) || isOnList(act.from, act.sig));
 
-  /** Tells whether a guest is in, and an honest server says so, with the key of the guest, to whoever asks. */
+  /** Tells whether a guest is in, and an honest server says so, with the key of the guest, to any device that asks. */
   async function isOnList(id: string, sig: string): Promise<boolean> {
     if (server.isHostile || guests.visiting.every((each) => each.id !== id)) return false;
     return guests.isListed((await ann.device.on(replica).call('getKeys')).body.guests, { id, sig });

@@ -20,7 +20,7 @@ export interface Party {
   sealing: Sealing;
   /** The keyring that it had when it looked last. */
   keyring: Keyring | null;
-  /** Begins anew with what it has stored, as a page does that is loaded again. */
+  /** Begins again with what it has stored, as a page does that is loaded again. */
   restart(): void;
   /** The hashes of the rings that it has had, by number. */
   readonly heads: Map<number, string>;
@@ -36,7 +36,7 @@ export interface Party {
   readonly mustNotReach: Set<string>;
 }
 
-/** Returns null if the library refused, with whatever reason. Any other error is a fault of the test. */
+/** Returns null if the library refused, for any reason. Any other error is a fault of the test. */
 export async function unlessRefused<T>(attempt: Promise<T>): Promise<T | null> {
   try {
     return await attempt;
@@ -102,7 +102,10 @@ export function isSignedBy(sig: string, label: string, account: AccountName, tex
   return verifies(sig, [label, account.service, account.user_id, bytes], signature);
 }
 
-/** Reads the chain that a device keeps, and checks it without the library: numbers, hashes, signatures, and whose keys. */
+/**
+ * Reads the chain that a device keeps, and checks it without the library: numbers, hashes, signatures, and the owners of
+ * keys.
+ */
 export async function chainOf(
   { stores, id }: Party,
   account: AccountName,

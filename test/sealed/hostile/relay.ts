@@ -34,12 +34,12 @@ export interface Held {
 export interface Lies {
   /** Called with the number of each piece; returns the offset that the server names instead of its own. */
   onPiece: (count: number, held: Held, index: number) => number | null;
-  /** A transfer as its receiver is told about it. */
+  /** A transfer as its receiver sees it. */
   view: (held: Held) => Transfer;
   served: (held: Held, index: number) => Served;
-  /** Called when a receiver has accepted, before it is told so. */
+  /** Called when a receiver has accepted, before it gets the answer. */
   onAccept: (held: Held) => Promise<void>;
-  /** Called when a receiver asks for bytes behind the end of what the server gives. */
+  /** Called when a receiver asks for bytes after the end of what the server gives. */
   onMore: () => void;
   /** Called when a transfer has failed, or was cancelled. */
   onFailed: () => void;
@@ -148,7 +148,7 @@ export function makeRelay(onOffer: (about: Pick<Posted, 'kind' | 'from' | 'to' |
       one.transfer = { ...now, state: 'FAILED' };
       relay.lies.onFailed();
     }
-    // A list of files beside the state would count as another one.
+    // A list of files besides the one in the state would count as another one.
     const { files: _, ...told } = one.transfer.sender.device_id === device ? one.transfer : relay.lies.view(one);
     return Response.json({ transfer: { ...told, state: one.transfer.state } });
   }

@@ -30,7 +30,7 @@ export function makeRemovals({ chance, server, account, seen, known }: Run) {
   }
 
   return {
-    /** Announces a removal that nobody wants. Each device is told as long as it is announced, whatever the server took. */
+    /** Announces a removal that nobody wants. Each device says so as long as it is announced, whatever the server took. */
     async announce(by: Party): Promise<void> {
       const before = server.proofs.length;
       server.isHostile = false;

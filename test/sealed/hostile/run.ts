@@ -52,8 +52,8 @@ export const check = (isTrue: boolean, what: string): void => void (isTrue || fa
 const NAMES = ['Ann', 'Bob', 'Mallory', 'Dan', 'Gina', 'Hugo'];
 
 /**
- * Makes an account behind a hostile server, and the notes of its judge. It has three devices, of which one is removed, one
- * that comes later, and two guests.
+ * Makes an account behind a hostile server, and the notes of its judge. The account has three devices, one of which is
+ * removed, another one that comes later, and two guests.
  */
 export async function makeRun(seed: number, replica: ReplicaProcess) {
   const chance = chanceOf(seed);

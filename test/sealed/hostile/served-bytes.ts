@@ -87,7 +87,7 @@ function servedOf(all: Iterable<Held>, own: Held, { how, index, place, bit }: Ch
   return { bytes, ...whole };
 }
 
-/** Chooses how the server gives the files of a transfer: one of them otherwise than it was sent. */
+/** Chooses how the server gives the files of a transfer: it changes one of them. */
 export function planOf(chance: Chance, all: Map<string, Held>, count: number): Plan {
   const [how, index] = [chance.pick(WAYS), chance.below(count)];
   const [place, bit] = [chance.below(10_000) / 10_000, chance.below(8)];

@@ -24,7 +24,7 @@ export interface ShownOffer {
   readonly isGenuine: boolean;
 }
 
-/** Changes the list of files beside what is sealed. */
+/** Changes the list of files that is beside the sealed content. */
 function otherFiles(how: string, files: Files): Files {
   const [first, ...others] = files as [Files[0], ...Files];
   if (how === 'size') return [{ ...first, size: first.size + 1 }, ...others];

@@ -81,7 +81,7 @@ export function makeSignals({ chance, server, seen, parties, seed }: Run) {
       const lie = chance.is(0.6) ? lieOf(passed, to) : null;
       if (lie !== null) handed.push(lie);
       const isNamed = lie !== null && lie.payload === passed.payload && lie.kind === passed.kind;
-      // A plain `bye` says that a device has no direct paths. Whoever can forge it can drop all signals as well.
+      // A plain `bye` says that a device has no direct paths. An attacker who can forge it can drop all signals as well.
       genuine.push(...(isNamed ? [textOf(signal)] : []), textOf(signal));
       handed.push(passed);
     }

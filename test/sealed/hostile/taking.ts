@@ -13,7 +13,7 @@ import { type Plan, planOf } from './served-bytes.ts';
 import { makeShownOffers, type ShownOffer } from './shown-offers.ts';
 import { makeSignals } from './signals.ts';
 
-/** What a device has of a file, on its disk. */
+/** The part of a file that a device has on its disk. */
 interface Kept {
   bytes: Buffer<ArrayBuffer>;
   closed: number;
@@ -122,7 +122,7 @@ export function makeTaking(run: Run, { sent, checkKept }: Parts) {
       () => true,
       () => false,
     );
-    // Whoever fails tells the other device. A program that was stopped may go on.
+    // A device that fails tells the other one. A program that was stopped may go on.
     if (isDone || gone.signal.aborted) return isDone;
     const timer = setTimeout(() => tell(false), TOLD_MS);
     check(await told, 'files were not taken, and their sender is not told');
@@ -164,7 +164,7 @@ export function makeTaking(run: Run, { sent, checkKept }: Parts) {
     else seen.stoppedFiles += 1;
   }
 
-  /** Checks what a device did not open. What is genuine waits, unless its sender is out. */
+  /** Checks content that a device did not open. Genuine content waits, unless its sender is out. */
   async function checkRefused(by: Party, keyring: Keyring, received: ReceivedFiles, { act }: Sent): Promise<void> {
     const isIn = guests.isGuest(act.from) || memberOf(keyring.ring, act.from)?.sig === act.sig;
     if (isIn && (received.kind === 'waits' || received.kind === 'refused')) await checkKept(by, keyring, act, received);

@@ -17,7 +17,7 @@ export async function invite(world: World): Promise<void> {
   await sayHello(world, guest);
 }
 
-/** The new guest writes to a device that has not looked at the list of guests since, and takes it all the same. */
+/** The new guest writes to a device that has not read the list of guests since, and still takes the text. */
 async function sayHello({ chance, server, ann, bob, write, actOf, deliver }: World, guest: Party): Promise<void> {
   const by = chance.pick([ann, bob]);
   const before = server.posted.length;

@@ -7,7 +7,7 @@ import { type Party, unlessRefused } from './party.ts';
 import { check, type Run } from './run.ts';
 import type { Posted } from './passed.ts';
 
-/** Lets devices write, and checks for whom they have sealed. */
+/** Lets devices write, and checks which devices they have sealed for. */
 export function makeWriting(
   run: Run,
   { told, checkReaders }: Pick<ReturnType<typeof makeListing>, 'told' | 'checkReaders'>,
@@ -23,7 +23,7 @@ export function makeWriting(
     const taken = stolen.keyring;
     if (taken === null) return;
     const isIn = memberOf(keyring.ring, mallory.id) !== null;
-    // Who is kept behind, at a ring from before the removed device joined, has the key that it got then.
+    // A device that is held back at a ring from before the removed device joined has the key that it got then.
     const isBefore = keyring.ring.body.n < (memberOf(taken.ring, mallory.id)?.since ?? 0);
     check(
       isIn || isBefore || !(await opens(posted, { ...taken, rings: keyring.rings, ring: keyring.ring })),

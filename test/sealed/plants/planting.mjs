@@ -2,7 +2,8 @@ import swc from '@swc/jest';
 import { PLANTS } from './plants.mjs';
 
 /*
- * Compiles as the other tests do, and changes one file on the way: the fault of APP_TEST_PLANT. Nothing on the disk changes.
+ * Compiles like the other tests, and plants the fault of APP_TEST_PLANT in one file on the way. Nothing on the disk
+ * changes.
  */
 
 const plant = PLANTS.find(({ name }) => name === process.env.APP_TEST_PLANT);
