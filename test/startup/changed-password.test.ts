@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { type RedisProcess, startRedisProcess, until } from '../support/redis/redis-processes.ts';
 import { start, stopStarted } from './started.ts';
 
-/* What an operator sees who changes the password of Redis: two users of one Redis, and a Redis of the relay's own. */
+/*
+ * Tests what an operator sees who changes the password of Redis: two users of one Redis, and a separate Redis for the
+ * relay.
+ */
 
-/** As `openssl rand -base64` makes them. */
+/** These are like those of `openssl rand -base64`. */
 const [OLD, NEW, ADMIN] = ['b1d/+old=', 'k9x/+new=', 'admin/+='];
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-test-password-'));

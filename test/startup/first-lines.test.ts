@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { type AddressInfo } from 'node:net';
 import { start, stopStarted } from './started.ts';
 
-/* The first lines of a replica and of a broker, and what stops them. */
+/* Tests the first lines of a replica and of a broker, and what stops them. */
 
 const AWAY = 'redis://127.0.0.1:1';
 const LISTENS = ({ msg }: { msg: string }) => msg === 'listening';
@@ -39,7 +39,7 @@ test.each([
   '%s parses the certificates that it trusts before it listens, which would stop it for 25 ms later',
   async (main, env) => {
     const said = 'a TLS context with the trusted roots';
-    // Says so in the log, between the lines of the service.
+    // It writes that to the log, between the lines of the service.
     const watch = `
     import tls from 'node:tls';
     const make = tls.createSecureContext;

@@ -1,7 +1,7 @@
 import { type RedisProcess, startRedisProcess, until } from '../support/redis/redis-processes.ts';
 import { type Started, start, stopStarted } from './started.ts';
 
-/* Replicas on one store with settings that must agree, and do not. */
+/* Tests replicas on one store with settings that must agree, and do not. */
 
 let redis: RedisProcess;
 
@@ -48,7 +48,7 @@ test('both are told which and how, in log, status and metric, until one has ende
   expect(labels).toEqual(told.map(({ settings }) => settings));
   expect([labels[0] === labels[1], labels[0] === labels[2]]).toEqual([true, false]);
   expect((await one.asks('/readyz')).status).toBe(200);
-  // Killed: it is gone from the leases once the others have found it dead.
+  // It was killed, so it leaves the leases once the others have found it dead.
   await other.stop();
   await until(
     () => toldBy(one),

@@ -1,7 +1,7 @@
 import { type RedisProcess, startRedisProcess, until } from '../support/redis/redis-processes.ts';
 import { type Line, start, stopStarted } from './started.ts';
 
-/* What an operator is told about a Redis that is not set as deploy/redis says. */
+/* Tests what an operator learns about a Redis that is not configured as deploy/redis says. */
 
 const GOOD = {
   'maxmemory-policy': 'noeviction',
@@ -29,14 +29,14 @@ afterEach(async () => {
 const urlOf = ({ port }: RedisProcess, user = '') => `redis://${user}127.0.0.1:${port}`;
 const warnings = ({ level }: Line) => level === 40;
 
-/** What a replica with this environment says at `warn`, and what its status says, once it is ready. */
+/** Resolves to the warnings in the log and in the status of a replica with this environment, once it is ready. */
 async function toldBy(env: Record<string, string>) {
   const replica = await start('sync', env);
   const isReady = async () => (await replica.asks('/readyz')).status === 200;
   await until(isReady, Boolean, 'the replica to be ready');
   const status = async () =>
     (await replica.asks('/statusz')).body as Record<string, { up: boolean; warnings: string[] }>;
-  /** At least so many lines: what it writes comes by a pipe, later than what it answers. */
+  /** Waits for at least this many lines, because the log comes through a pipe, later than the answers. */
   const logged = (least: number) =>
     until(
       async () => replica.lines(warnings).map(({ msg }) => msg),

@@ -12,7 +12,7 @@ export interface Started {
   readonly port: number;
   readonly adminPort: number;
   readonly log: () => string;
-  /** Lines of the log that fit so far. */
+  /** Returns the lines of the log so far that fit. */
   lines(fits: (line: Line) => boolean): Line[];
   /** Resolves to the first line that fits, from now on or already there. */
   says(fits: (line: Line) => boolean): Promise<Line>;
@@ -28,7 +28,7 @@ const running = new Set<Started>();
 export const STORE_FAILS = ({ msg }: Line): boolean => msg === 'store cannot be used';
 export const STORE_IS_BACK = ({ msg }: Line): boolean => msg === 'store can be used again';
 
-/** Starts `main` of the build with this environment and nothing else, and does not wait for anything. */
+/** Starts `main` of the build with only this environment, and does not wait for anything. */
 export async function start(main: 'sync' | 'broker', env: Record<string, string>): Promise<Started> {
   const entry = fileURLToPath(new URL(`../../dist/services/${main}/main.js`, import.meta.url));
   const [port, adminPort] = [await freePort(), await freePort()];
@@ -95,7 +95,7 @@ function portsOf(main: 'sync' | 'broker', port: number, adminPort: number): Reco
   };
 }
 
-/** Ends whatever the file still has; for `afterEach`. */
+/** Ends the processes that the file still has; for `afterEach`. */
 export async function stopStarted(): Promise<void> {
   await Promise.all([...running].map((started) => started.stop()));
 }

@@ -12,7 +12,7 @@ import { until } from '../support/redis/redis-processes.ts';
 import { type ReplicaProcess, startReplica, stopReplicas } from '../support/replicas.ts';
 import { request } from '../support/wire.ts';
 
-/* Traces, as an operator turns them on: `node --import`, and the variables of OpenTelemetry. */
+/* Tests traces as an operator turns them on: with `node --import`, and the variables of OpenTelemetry. */
 
 const TRACING = fileURLToPath(new URL('../../dist/services/tracing/main.js', import.meta.url));
 const ORIGIN = 'http://localhost:8080';
@@ -40,7 +40,7 @@ let collector: Server;
 let broker: BrokerProcess;
 let replica: ReplicaProcess;
 
-/** Takes what an OpenTelemetry collector takes: OTLP over HTTP, as JSON. */
+/** Starts a server that takes what an OpenTelemetry collector takes: OTLP over HTTP, as JSON. */
 async function startCollector(): Promise<Server> {
   const server = createServer((req, res) => {
     let body = '';

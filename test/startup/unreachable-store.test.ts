@@ -16,7 +16,7 @@ import { startOwnRedis } from '../support/redis/own-redis.ts';
 import { type RedisProcess, startRedisProcess, until } from '../support/redis/redis-processes.ts';
 import { type Line, start, STORE_FAILS, STORE_IS_BACK, stopStarted } from './started.ts';
 
-/* What an operator reads when the address of the store is wrong, with servers that really refuse. */
+/* Tests what an operator reads when the address of the store is wrong, with servers that really refuse. */
 
 const PASSWORD = 'hidden-pass-4711';
 const USER = 'hidden-user';
@@ -32,7 +32,7 @@ let tlsPort = 0;
 beforeAll(async () => {
   locked = await startRedisProcess({ settings: { requirepass: PASSWORD } });
   plain = await startRedisProcess();
-  // One user may do all but speak to the keys of this prefix, the other all but listen.
+  // One user may do everything except use the keys of this prefix, the other everything except subscribe.
   await plain.cli('acl', 'setuser', USER, 'on', `>${PASSWORD}`, '~other:*', '&*', '+@all');
   await plain.cli('acl', 'setuser', `${USER}-2`, 'on', `>${PASSWORD}`, '~*', 'resetchannels', '+@all');
   tlsPort = await freePort();
@@ -57,7 +57,7 @@ function addressOf(url: string): RedisAddress {
   return parsed.value;
 }
 
-/** A store as a replica has it, with what it logs; it tries to take a lease and to listen as a replica does. */
+/** Opens a store as a replica does, and keeps what it logs. It tries to take a lease and to listen like a replica. */
 function openStore(url: string) {
   const seen: Line[] = [];
   const news = new EventEmitter();
@@ -116,7 +116,7 @@ function openStore(url: string) {
   return { store, lines: () => seen, hears, triesAgain, stop };
 }
 
-/** Each with what it is called, its address, and what is said of it. */
+/** Each entry has a name, an address, and the text that is logged about it. */
 const WRONG: [string, () => string, RegExp][] = [
   ['a closed port', () => 'redis://127.0.0.1:1', /^nothing listens there .*ECONNREFUSED/],
   ['a name of many addresses on a closed port', () => 'redis://localhost:1', /^nothing listens there .*ECONNREFUSED/],
@@ -158,7 +158,7 @@ test.concurrent.each(WRONG)('of %s the log tells why, once and without a secret'
   expect(store.reason).toMatch(says);
   const told = lines().filter((line) => STORE_FAILS(line) && says.test(String(line['reason'])));
   expect(told).toEqual([expect.objectContaining({ level: 50, store: 'main', at: expect.stringMatching(/:\d+/) })]);
-  // Its retries, a few of them, say it no more.
+  // A few further retries do not say it again.
   await triesAgain(2);
   expect(lines().filter((line) => STORE_FAILS(line) && line['reason'] === told[0]?.['reason'])).toHaveLength(1);
   expect(JSON.stringify(lines())).not.toMatch(/hidden-(pass|user)/);
@@ -276,6 +276,6 @@ test('a connection that is closed during the TLS handshake does not take the pro
     close(connection);
   };
   await Promise.all(Array.from({ length: 40 }, (_, i) => closeAfter(i % 8)));
-  // Longer than the server needs to send what it has to say to that.
+  // This is longer than the server needs to send its answer to that.
   for (let i = 0; i < 10; i++) expect(await tls.cli('ping')).toBe('PONG');
 });
