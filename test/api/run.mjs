@@ -10,9 +10,9 @@ import { ROOT } from '../../deploy/local/setup/tree.mjs';
 import { makeScene } from './scene.mjs';
 
 /*
- * `npm run test:api`: whether the OpenAPI document is a good one (redocly) and a true one (schemathesis), against a replica
- * of the identity `dev` on a Redis of its own. Needs Python 3.10 or newer with venv; packages are installed once, in dist/.
- * Further arguments go to schemathesis: `npm run test:api -- --include-operation-id sendMessage`.
+ * `npm run test:api` checks that the OpenAPI document is well formed (redocly) and true (schemathesis), against a replica
+ * with the identity `dev` on a separate Redis. It needs Python 3.10 or newer with venv; packages are installed once, in
+ * dist/. Further arguments go to schemathesis: `npm run test:api -- --include-operation-id sendMessage`.
  */
 const HERE = join(ROOT, 'test/api');
 const READY_WITHIN_MS = 30_000;
@@ -30,7 +30,7 @@ function run(command, args, { env = {}, timeout = RUN_WITHIN_MS, stdio = 'inheri
   return done.status === 0;
 }
 
-/** The folder of programs of a virtual environment with exactly the pinned packages. */
+/** Returns the folder of programs of a virtual environment with exactly the pinned packages. */
 function installPython() {
   const requirements = join(HERE, 'requirements.txt');
   const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
@@ -62,7 +62,7 @@ async function startReplica(redisUrl) {
       APP_RATE_LIMIT_SCALE: '0',
       APP_LOG_LEVEL: 'error',
     },
-    // With a channel, so that it ends with this process.
+    // The channel makes it end with this process.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const stop = () =>
@@ -83,7 +83,7 @@ async function startReplica(redisUrl) {
   throw new Error('The replica did not become ready');
 }
 
-/** Every operation is a test: from the report that schemathesis wrote. */
+/** Returns the counts from the report that schemathesis wrote. Every operation is a test. */
 function countsOf(report) {
   if (!existsSync(report)) return { passed: 0, failed: 1 };
   const attributes = /<testsuite [^>]*>/.exec(readFileSync(report, 'utf8'))?.[0] ?? '';
@@ -110,7 +110,7 @@ try {
   writeFileSync(document, await (await fetch(`${replica.url}/api/openapi.json`)).text());
 
   const lint = ['lint', document, '--config', join(HERE, 'redocly.yaml'), '--format', 'stylish'];
-  // It would ask the network for a newer version, and tell its makers that it ran.
+  // Otherwise it would ask the network for a newer version, and tell its makers that it ran.
   const silent = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   add(
     run(join(ROOT, 'node_modules/.bin/redocly'), lint, { env: silent })

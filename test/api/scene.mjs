@@ -1,10 +1,12 @@
-/* What exists when the requests come: two devices of one account, and a transfer for each operation on one. */
+/*
+ * The data that exists when the requests come: two devices of one account, and a transfer for each operation on transfers.
+ */
 
 const USER = 'schemathesis';
 const SENDER = 'test-sender';
 const RECEIVER = 'test-receiver';
 
-/** Who may do what to a transfer that was offered, accepted, or goes by the relay. */
+/** Who may do what to a transfer that was offered, was accepted, or uses the relay. */
 const OPERATIONS = {
   getTransfer: { device: SENDER },
   acceptTransfer: { device: RECEIVER },
@@ -24,7 +26,7 @@ const OPERATIONS = {
 
 const CONTENT = 'twelve bytes';
 
-/** `{devices, transfers}`: for each operation who asks, and about which transfer. */
+/** Makes `{devices, transfers}`: for each operation, the device that asks and the transfer that it asks about. */
 export async function makeScene(url) {
   async function call(device, method, path, body, headers = {}) {
     const answer = await fetch(`${url}${path}`, {

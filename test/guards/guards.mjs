@@ -1,6 +1,6 @@
 /**
- * Each guard of sign-in and permission: where it stands, how it looks when somebody takes it out, and the test that must
- * notice. `from` occurs exactly once in its file.
+ * Each guard of sign-in and permission: its place, the code without it, and the test that must notice. `from` occurs
+ * exactly once in its file.
  */
 export const GUARDS = [
   {

@@ -70,7 +70,7 @@ async function startTurn(port: number): Promise<ChildProcess> {
   return child;
 }
 
-/** Whether coturn's own client gets its packets through with this user and password. */
+/** Returns whether coturn's own client gets its packets through with this user and password. */
 const passes = (port: number, username: string, password: string): boolean => {
   const args = ['-u', username, '-w', password, '-p', String(port), '-y', '-c', '-n', '2', '127.0.0.1'];
   const { stdout } = spawnSync('turnutils_uclient', args, { timeout: 20_000 });

@@ -2,7 +2,7 @@ import type { Transfer } from '../../shared/contract/modules/transfers.ts';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import type { ReplicaProcess } from '../support/replicas.ts';
 
-/** A sender, a receiver and a third device of one account, known to it. */
+/** A sender, a receiver and a third known device of one account. */
 export interface Parties {
   user: string;
   sender: TestDevice;

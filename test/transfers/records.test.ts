@@ -15,14 +15,14 @@ afterAll(() => site.stop());
 
 const key = ({ user }: { user: string }, rest: string) => `${site.prefix}:{${user}}:${rest}`;
 
-/** As long as the body of an offer may be. */
+/** This list is as long as the body of an offer may be. */
 const longList = Array.from({ length: 1_000 }, (_, i) => ({
   name: `${`${i}`.padEnd(240, 'x')}/`.repeat(4),
   size: i,
 })).map(({ name, size }) => ({ name: name.slice(0, -1), size }));
 const manyFiles = Array.from({ length: 20 }, (_, i) => ({ name: `day ${i}/photo é${i}.jpg`, size: i + 1 }));
 
-/** What the store uses for the keys of the account, beside those of its streams. */
+/** Resolves to the bytes that the store uses for the keys of the account, except those of its streams. */
 async function bytesOf(parties: { user: string }): Promise<number> {
   const keys = await keysUnder(site.redis, site.prefix, `:{${parties.user}}:*`);
   const sizes = await Promise.all(keys.map((each) => site.redis.memory('USAGE', each, 'SAMPLES', 0)));

@@ -86,7 +86,7 @@ test('a signal older than a minute is not replayed', async () => {
 
 const ageOf = (position: string, ms: number): string => position.replace(/^\d+/, (at) => String(Number(at) - ms));
 
-/** Writes the account's log anew with every position `ms` earlier: what a minute of waiting would look like. */
+/** Rewrites the account's log with every position `ms` earlier, as if that time had passed. */
 async function makeLogOlder(user: string, _from: string, ms: number): Promise<void> {
   const redis = connectTo(options.redisUrl);
   const key = `${options.keyPrefix}:{${user}}:log`;

@@ -29,7 +29,7 @@ afterAll(async () => {
   await own.stop();
 });
 
-/** What the store has sent to everybody, in bytes. */
+/** Resolves to the bytes that the store has sent to all clients. */
 const sent = async (): Promise<number> =>
   Number(/total_net_output_bytes:(\d+)/.exec(await redis.info('stats'))?.[1] ?? Number.NaN);
 

@@ -103,7 +103,7 @@ test('a transfer that waited longer than the redelivery window is not announced 
   const transfer = await offer(parties, replica);
   const onSender = parties.sender.listen(replica);
   await onSender.next('ready');
-  // The window is over when the store's clock says so: an event of later than that proves it.
+  // The window ends by the store's clock, and a later event proves that it is over.
   while (Date.now() < transfer.created_at + 1_200) await parties.sender.on(replica).call('getPresence');
 
   const late = parties.receiver.listen(replica);
@@ -253,7 +253,7 @@ test('phases are forwarded at most four times a second, the newest wins, and non
     const body = { phase: 'transferring' as const, progress: { sent_bytes: sent } };
     return parties.sender.on(sent % 2 ? one : two).call('phaseTransfer', { params, body });
   };
-  // Those that come together meet in one millisecond of the store.
+  // Those that are sent together fall into one millisecond of the store.
   for (let sent = 1; sent <= 50; sent += 10) await Promise.all(Array.from({ length: 10 }, (_, i) => tell(sent + i)));
   for (let sent = 51; sent <= 60; sent++) await tell(sent);
   const { at } = await onReceiver.next('transfer:updated', ({ data }) => data.transfer.progress.sent_bytes === 60);

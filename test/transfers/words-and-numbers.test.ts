@@ -6,7 +6,7 @@ import { type Site, startSite } from '../support/site.ts';
 import { expectProblem, request, type WireAnswer } from '../support/wire.ts';
 import { makeParties, offer, type Parties } from './parties.ts';
 
-/* What one party says of a transfer: its own numbers, its own words, and never the other's. */
+/* Tests what one party can say about a transfer: its own numbers and words, and never those of the other party. */
 
 let site: Site;
 beforeAll(async () => {
