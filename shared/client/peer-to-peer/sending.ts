@@ -15,11 +15,11 @@ const MOST_ATTEMPTS = 12;
 /**
  * Makes the sender's side of the path from device to device. It offers, and uses the relay whenever there is no path:
  *
- * (offered, receiver online, or there for 1.2 s) --> attempt --answered, connected--> open --closed--> relay attempt
- * --accepted, not open after 2.5 s--> attempt and relay --connected--> open attempt --30 s, or the receiver says that it has
- * no such path--> relay accepted, receiver comes back, stream comes back --> attempt, where none is open
- *
- * open, sealed, slow --relay preferred--> relay, and no attempts --the relay is slower, once--> attempt
+ *   (offered, receiver online, or there for 1.2 s) --> attempt --answered, connected--> open --closed--> relay
+ *     attempt --accepted, not open after 2.5 s--> attempt and relay --connected--> open
+ *     attempt --30 s, or the receiver says that it has no such path--> relay
+ *     accepted, receiver comes back, stream comes back --> attempt, if none is open
+ *     open, sealed, slow --relay preferred--> relay, and no attempts --the relay is slower, once--> attempt
  */
 export function makePeerSending(
   policy: PeerPolicy,

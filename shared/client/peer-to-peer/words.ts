@@ -1,10 +1,12 @@
 /*
  * The words on a data channel. The receiver leads:
  *
- * receiver                                    sender {say:'want', file, at}        -------> <-------    {say:'file', file,
- * at}, in the order in which they are wanted <-------    bytes, up to the end of the file {say:'took', file, at, bytes}
- * ------->    how far the file is, and all bytes that were taken over this channel {say:'stored', file}          ------->
- * the file is whole, and safe
+ *   receiver                                    sender
+ *     {say:'want', file, at}        ------->
+ *                                   <-------    {say:'file', file, at}, in the order in which they are wanted
+ *                                   <-------    bytes, up to the end of the file
+ *     {say:'took', file, at, bytes} ------->    how far the file is, and all bytes that were taken over this channel
+ *     {say:'stored', file}          ------->    the file is whole, and safe
  *
  * Words are text, bytes are binary. Between `file` and the end of that file only bytes come.
  */
