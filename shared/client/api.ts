@@ -44,7 +44,7 @@ export interface OnceSettings extends CallSettings {
   idempotencyKey?: string | undefined;
 }
 
-/** By device name, by device id, or `'*'` for all other devices (messages only). */
+/** A device name, a device id, or `'*'` for all other devices (messages only). */
 export type Target = string | { device_id: string };
 
 /** The options of `makeBatonClient`. */
@@ -171,7 +171,7 @@ export interface Devices {
   listPresence(settings?: CallSettings): Promise<PresenceEntry[]>;
   /** Gives the device a new name; its stream stays open. */
   rename(deviceId: string, name: string, settings?: CallSettings): Promise<Device>;
-  /** Signs the device out and removes what waits for it. True: everywhere; false: the auth broker is told later. */
+  /** Signs the device out and removes what waits for it. True: everywhere; false: the auth broker learns of it later. */
   remove(deviceId: string, settings?: CallSettings): Promise<boolean>;
 }
 
@@ -264,7 +264,7 @@ export interface Transfers {
 
 /** How files are sent. */
 export interface SendSettings extends OnceSettings {
-  /** Passed to the receiver untouched: base64url without padding, at most 512 KB once it is decoded. */
+  /** Passed to the receiver unchanged: base64url without padding, at most 512 KB once it is decoded. */
   sealed?: string;
   /**
    * How long to wait for an absent receiver, until `peer_offline`; default 60,000. Ten times as long for one that has seen
@@ -275,7 +275,7 @@ export interface SendSettings extends OnceSettings {
   digest?: boolean;
   /** How many files are sent at a time; default 4, at most 8. */
   concurrency?: number;
-  /** False: by the relay alone, even if the client has `peerToPeer`. */
+  /** False: only through the relay, even if the client has `peerToPeer`. */
   direct?: boolean;
   /** Called with the offer, and awaited, before any byte is sent. When it throws, the transfer is cancelled. */
   onOffered?: (transfer: Transfer) => void | Promise<void>;
@@ -332,7 +332,7 @@ export interface OutgoingTransfer extends RunningTransfer {
 export interface AcceptSettings extends CallSettings {
   /** How many files are received at a time; default and at most 8. */
   concurrency?: number;
-  /** False: by the relay alone, even if the client has `peerToPeer`. */
+  /** False: only through the relay, even if the client has `peerToPeer`. */
   direct?: boolean;
 }
 
@@ -345,6 +345,6 @@ export interface IncomingTransfer {
   readonly isAccepted: boolean;
   /** Takes the files. `settings.signal` stops the transfer as `close` does: it can be resumed. */
   accept(open: OpenSink, settings?: AcceptSettings): RunningTransfer;
-  /** Refuses the files; the sender is told. */
+  /** Refuses the files, and tells the sender. */
   reject(settings?: CallSettings): Promise<void>;
 }

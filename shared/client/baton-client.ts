@@ -28,7 +28,7 @@ const STATE: Readonly<Record<StreamState['state'], ConnectionState>> = {
 
 const closed = (): BatonClientError => new BatonClientError('aborted', 'The client was closed');
 
-/** The types of the options, for programs in JavaScript. */
+/** The types of the options, which are checked for programs in JavaScript. */
 const OPTIONS: Readonly<Record<string, string>> = {
   baseUrl: 'string or function',
   session: 'object',
@@ -49,7 +49,10 @@ function checkOptions(options: BatonClientOptions): void {
   }
 }
 
-/** Makes the client of one device: its stream, its calls and its files. Does nothing before `start` or a call. Throws `invalid_request`. */
+/**
+ * Makes the client of one device: its stream, its calls and its files. It does nothing before `start` or a call. Throws
+ * `invalid_request`.
+ */
 export function makeBatonClient(options: BatonClientOptions): BatonClient {
   checkOptions(options);
   const { baseUrl, headers, liveName, lastEventId, session: store, fetch = platformFetch } = options;

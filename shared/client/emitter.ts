@@ -10,7 +10,7 @@ export interface Emitter<E> {
   emit<N extends keyof E>(name: N, event: E[N]): void;
 }
 
-/** Makes an emitter. `onThrow` gets the error that a listener of `name` threw; the other listeners are called all the same. */
+/** Makes an emitter. `onThrow` gets the error that a listener of `name` threw; the other listeners are still called. */
 export function makeEmitter<E>(onThrow: (error: unknown, name: keyof E) => void): Emitter<E> {
   type Entry = { name: keyof E; listener: (event: never) => void; isOnce: boolean };
   const entries = new Set<Entry>();

@@ -4,7 +4,7 @@ import type { Outcome } from './outcome.ts';
 /**
  * How a program handles an error.
  * - `retry`: the same call may succeed later, after `retryAfterMs`
- * - `sign-in`: there is no session any more
+ * - `sign-in`: there is no longer a session
  * - `tell-user`: the same call fails again; `message` says why
  */
 export type ErrorAction = 'retry' | 'sign-in' | 'tell-user';
@@ -22,7 +22,7 @@ export type LocalErrorCode =
   | 'plain_http'
   /** The device was let in, but its session could not be used in time. */
   | 'not_confirmed'
-  /** The signal that the call was given was aborted, or the client was closed. */
+  /** The signal of the call was aborted, or the client was closed. */
   | 'aborted'
   /** There is no session in the store. */
   | 'signed_out'

@@ -3,7 +3,7 @@ import { BatonClientError, type ErrorAction } from './baton-client-error.ts';
 import { NoAnswerError } from './no-answer.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 
-/** The codes after which there is no session any more, whatever the request was. */
+/** The codes after which there is no longer a session, whatever the request was. */
 export const SESSION_OVER = {
   session_revoked: 'revoked',
   reuse_detected: 'revoked',
@@ -12,7 +12,7 @@ export const SESSION_OVER = {
 
 const actionOf = (code: string, status: number): ErrorAction => {
   if (code === 'unauthenticated' || Object.hasOwn(SESSION_OVER, code)) return 'sign-in';
-  // A login page of a network, or a proxy during a change, goes by.
+  // A login page of a network, or a proxy during a change, is temporary.
   const isForeign = code === 'unexpected_answer' && status >= 300;
   const isLater = isForeign || status === 429 || status >= 500 || (isErrorCode(code) && ERRORS[code].retry === 'later');
   return isLater ? 'retry' : 'tell-user';

@@ -50,7 +50,7 @@ export function secondsOf(header: string | null): number | undefined {
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
-  // Also a proxy's page, or nothing at all.
+  // This includes a proxy's page, and an empty body.
   const value = parseJson(text);
   return typeof value === 'object' ? (value as Record<string, unknown> | null) : null;
 }

@@ -6,7 +6,7 @@ import { LIMITS } from '../../contract/limits.ts';
  * files, or two folders, of one transfer never become one: the second gets a number.
  */
 
-/** Characters that nobody sees in a name: controls, line ends, changes of the text direction, and lone surrogates. */
+/** Characters that are invisible in a name: controls, line ends, changes of the text direction, and lone surrogates. */
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 const SEPARATORS = /[/\\]/g;
 /** Further characters that Windows, FAT and the pickers of browsers refuse. */
@@ -53,7 +53,7 @@ export function splitEnding(name: string): [stem: string, ending: string] {
   return at > 0 ? [name.slice(0, at), name.slice(at)] : [name, ''];
 }
 
-/** Returns the name with a number from 2 on, as `photo (2).jpg`. A cut name keeps the number and its ending. */
+/** Returns the name with a number from 2 on, such as `photo (2).jpg`. A cut name keeps the number and its ending. */
 export function numberedName(name: string, number: number, most: number = Number.POSITIVE_INFINITY): string {
   const mark = number === 1 ? '' : ` (${number})`;
   const [stem, ending] = splitEnding(name);

@@ -115,7 +115,7 @@ async function diskPathOf(path: string): Promise<DiskPath> {
   return same[0] === undefined || same.length > 1 ? full : joined(folder, same[0]);
 }
 
-/** Finds a file, also through a link. Throws if it is not a file. */
+/** Finds a file, even through a link. Throws if it is not a file. */
 export async function findFile(path: string): Promise<SeenFile> {
   const at = await diskPathOf(path);
   const about = statSync(at);

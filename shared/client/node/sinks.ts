@@ -47,8 +47,8 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
   let openSinks = 0;
   let isOver: boolean | null = null;
   /**
-   * Packs are unpacked one after the other. If they took turns, all would end late, and none would make way for the next
-   * download.
+   * Packs are unpacked one after the other. If they took turns, all would end late, and none would make way early for the
+   * next download.
    */
   let unpacking: Promise<void> = Promise.resolve();
 

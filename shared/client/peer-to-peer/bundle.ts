@@ -21,7 +21,7 @@ const MOST_TEXT_BYTES = 16 * 1024;
 const MOST_AHEAD = 16 * 1024;
 /** Smaller frames are not worth the memory of a whole message. */
 const LARGE_BYTES = 32 * 1024;
-/** A sender of bytes stops so far before it, because words and signals do not wait. */
+/** A sender of bytes stops this far before that limit, because words and signals do not wait. */
 const AHEAD_RESERVE = 1024;
 
 type Kind = typeof WORD | typeof BYTES | typeof SIGNAL;
@@ -158,7 +158,7 @@ export function makeBundle({ messageBytes, onSignal, onMisbehaved, onSent }: Bun
     for (const channel of channels) channel.bufferedAmountLowThreshold = goOnAt;
   }
 
-  /** Sends again what went over a lost channel, and what found none. */
+  /** Sends again the frames that went over a lost channel, and those that found no channel. */
   function resend(lost: RTCDataChannel | null): void {
     for (const one of kept.values()) if (one.on === lost || one.on === null) transmit(one);
     onReady();

@@ -31,7 +31,7 @@ interface Parts {
 }
 
 /**
- * Moves a transfer from a slow direct path to the relay, and back where the relay is slower. The service has to allow it
+ * Moves a transfer from a slow direct path to the relay, and back if the relay is slower. The service has to allow it
  * (`features.relay_preferred`). The same bytes are never measured on both paths:
  *
  * direct, 5 s above 8 MiB/s, or nearly done --> direct, measured again

@@ -4,7 +4,7 @@ import type { Pipe } from './pipe.ts';
 import { MOST_MESSAGE_BYTES, parseWord, TELL_BYTES, WINDOW_BYTES } from './words.ts';
 import type { Run } from '../transfers/transfer-run.ts';
 
-/** From an honest sender none comes while so many bytes wait. */
+/** An honest sender sends none while this many bytes wait. */
 const MOST_WAITING_BYTES = WINDOW_BYTES + MOST_MESSAGE_BYTES;
 
 interface Fetching extends Wanted {

@@ -5,7 +5,7 @@ import type { Signal } from '../transfers/peer-module.ts';
 /** More signals than come while code is loaded. */
 const MOST_EARLY = 128;
 
-/** Makes an attempt by code that is loaded for the first one: a page that moves no file does without it. */
+/** Makes an attempt with code that is loaded for the first one, because a page that moves no file does not need it. */
 export function makeLateLink(parts: StripedParts): PeerLink {
   const early: Signal[] = [];
   let link: PeerLink | null = null;

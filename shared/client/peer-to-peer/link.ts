@@ -110,7 +110,7 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
     });
     channel.addEventListener('close', () => close('failed'));
     on.addEventListener('icecandidate', ({ candidate }) => {
-      // A lost candidate is only one address less.
+      // A lost candidate is only one address fewer.
       if (candidate?.candidate) then(() => send('candidate', { ...candidate.toJSON(), attempt }).catch(() => {}));
     });
     on.addEventListener('connectionstatechange', () => onConnection(on));
@@ -143,7 +143,7 @@ export function makePeerLink({ clock, attempt, isOffering, send, onPhase, ...par
       sdpMLineIndex: typeof line === 'number' ? line : null,
     };
     if (!isAnswered) early.push(candidate);
-    // An unusable candidate is only one address less.
+    // An unusable candidate is only one address fewer.
     else await (peer as RTCPeerConnection).addIceCandidate(candidate).catch(() => {});
   }
 

@@ -32,7 +32,7 @@ interface ServingParts {
 }
 
 export interface Serving {
-  /** Ends at the next multiple of so many bytes of the file: the rest takes another path. */
+  /** Ends at the next multiple of this many bytes of the file: the rest takes another path. */
   leave(multiple: number): void;
 }
 

@@ -3,8 +3,8 @@ import { type LinkEnd, type LinkParts, makePeerLink, type PeerLink } from './lin
 import { type Pipe, plainPipe } from './pipe.ts';
 
 /**
- * Further connections open when so many bytes were sent over the first one, or it was busy for so long. A small file ends
- * before, and the first byte never waits for them.
+ * Further connections open when this many bytes were sent over the first one, or it was busy for this long. A small file
+ * ends before that, and the first byte never waits for them.
  */
 const BUSY_BYTES = 4 * 1024 * 1024;
 const BUSY_MS = 500;

@@ -18,7 +18,7 @@ import {
 import { isGone, memberOf, type Member, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
-/** The knowledge of a device at one moment: who belongs to the account, and the keys of the device. It does not change. */
+/** What a device knows at one moment: who belongs to the account, and the keys of the device. It does not change. */
 export interface Keyring extends Signer {
   readonly account: KeyedAccount;
   /** Oldest first; the last one is in force. */
@@ -237,7 +237,7 @@ export function takeAnswer(store: KeyStore, answer: KeysAnswer, now: number): Pr
 export const isOver = ({ ring, removedGuests }: Keyring, { device_id: id, until }: Guest, at: number): boolean =>
   until <= at || removedGuests?.has(id) === true || isGone(ring, id);
 
-/** Returns the keys of a device that content may be sealed for at this time: a member, or a guest. */
+/** Returns the keys of a device for which content may be sealed at this time: a member, or a guest. */
 export function keysOf(keyring: Keyring, id: string, now: number): Pick<Guest, 'enc' | 'sig'> | null {
   const guest = keyring.guests.find((each) => each.device_id === id && !isOver(keyring, each, now));
   return memberOf(keyring.ring, id) ?? guest ?? null;

@@ -126,7 +126,8 @@ export interface Rings {
    */
   namesThisDevice(): Promise<boolean>;
   /**
-   * Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until a ring without the device. Fetch the keyring again afterwards.
+   * Notes a `device:removed` with the reason `removed` or `logout`: nothing is sealed until there is a ring without the
+   * device. Fetch the keyring again afterwards.
    */
   noteRemoved(deviceId: string): Promise<void>;
   /**
@@ -168,11 +169,11 @@ export interface SealedTexts {
    */
   seal(keyring: Keyring, text: Omit<TextToSend, 'devices' | 'plain'>): Promise<string>;
   /**
-   * Opens what `seal` returned, without the service: for a text that came another way. `from`: the id of the only device that
+   * Opens a result of `seal` without the service, for a text that came another way. `from`: the id of the only device that
    * may have sealed it; default: any device of the account. It does not note the text, so it opens each time.
    */
   unseal(keyring: Keyring, sealed: string, from?: string): Promise<UnsealedText>;
-  /** Sends what `seal` returned. A retry with the same text and the same key does not send it twice. */
+  /** Sends a result of `seal`. A retry with the same text and the same key does not send it twice. */
   post(to: string, sealed: string, settings?: OnceSettings): Promise<MessageAccepted>;
   /** Opens a message, and proves who wrote it. `keyring` null: this device has no keys. */
   open(keyring: Keyring | null, message: Message): Promise<ReceivedText>;
@@ -259,7 +260,7 @@ export interface SealedFiles {
    * `makeBatonClient({ peerToPeer: files.sealSignals(peerToPeer()), ... })`.
    */
   sealSignals(peers: PeerToPeer): PeerToPeer;
-  /** Ends a transfer that this device cannot open. The sender is told: `cannot_open`. */
+  /** Ends a transfer that this device cannot open, with the reason `cannot_open` for the sender. */
   refuse(transferId: string, settings?: CallSettings): Promise<void>;
 }
 
@@ -272,8 +273,8 @@ export interface Recovery {
    */
   makeWords(chosen?: { readonly words: string; readonly seen: Keyring }): Promise<string>;
   /**
-   * Tells whether the words are to be renewed: the service drops the oldest rings of a long chain, and the words prove nothing
-   * any more once it has dropped the ring that they have signed. True from half of that on.
+   * Tells whether the words should be renewed: the service drops the oldest rings of a long chain, and the words prove
+   * nothing once it has dropped the ring that they have signed. True from half of that on.
    */
   areDue(keyring: Keyring): Promise<boolean>;
   /**

@@ -62,7 +62,7 @@ const filesOfSources = (sources: readonly FileSource[]): TransferFile[] =>
     sha256: sha256 ?? null,
   }));
 
-/** Checks that the service has the files of the description, and that their names are such as it takes itself. */
+/** Checks that the service has the files of the description, and that their names are ones that it takes itself. */
 function filesIn({ files }: OpenedDescription, transfer: Transfer): TransferFile[] {
   const given = transfer.files ?? [];
   const isSame = files.every(({ size }, index) => {

@@ -18,7 +18,7 @@ interface Ends {
 
 type CallParts = Parameters<Caller['call']>;
 
-/** Returns what is sealed of a signal: its kind too, so that nobody can call an offer an answer. */
+/** Returns the sealed part of a signal. It includes the kind, so that nobody can call an offer an answer. */
 const signalIn = ({ kind, payload }: Signal): Signal => ({ kind, payload });
 
 /** Returns a caller that seals the signals of this transfer. */
@@ -40,7 +40,7 @@ const sealedIn = (payload: unknown): string | null => {
 
 /**
  * Returns a side that opens what it takes. A signal that is not sealed is dropped, unless it is a `bye`: a device without
- * direct paths sends it, and whoever could forge it could drop all signals as well. Both lead to the relay.
+ * direct paths sends it, and an attacker who could forge it could drop all signals as well. Both lead to the relay.
  */
 function openingSide<T extends PeerSide>(side: T, { key, transferId, other }: Ends): T {
   const path = { transferId, from: other };
@@ -53,7 +53,7 @@ function openingSide<T extends PeerSide>(side: T, { key, transferId, other }: En
     if (opened.kind === kind) side.take(signalIn(opened));
   }
   const take = (signal: Signal): void => {
-    // A signal that does not open is not of the other device.
+    // A signal that does not open is not from the other device.
     last = last.then(() => open(signal)).catch(() => {});
   };
   return Object.defineProperties({} as T, {

@@ -203,7 +203,7 @@ export function makeTexts(calls: SealingCalls, { store, taken, rings }: TextsPar
         return (await caller.call('setClipboard', { body: { sealed, content_type: 'text/plain' }, ...settings })).body;
       };
       const done = await put();
-      // The response has told that this machine's clock is wrong by more than what the other devices take.
+      // The response has shown that this machine's clock is wrong by more than the other devices accept.
       return Math.abs(clipboardAt - serverNow()) < AHEAD_MS ? done : put();
     },
 

@@ -119,7 +119,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     try {
       await store.save(session);
     } catch (error) {
-      // The token is valid all the same, and the stored secret keeps working until the new one is used.
+      // The token is still valid, and the stored secret keeps working until the new one is used.
       onProblem(error);
     }
   }

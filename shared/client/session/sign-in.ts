@@ -26,7 +26,7 @@ export interface SignInOptions extends CallSettings, Pick<BatonClientOptions, 'b
 
 /** The options of a new device's request. */
 export interface RequestOptions extends SignInOptions {
-  /** The invite that the device was shown. Only the device that made it is asked. */
+  /** The invite that the device was shown. Only the device that made it gets the question. */
   invite?: string;
   /** The public keys of the device, to which the approver seals (`@baton/client/sealed`). */
   keys?: { enc: string; sig: string };

@@ -12,7 +12,7 @@ const POSITION = /^[\x21-\x7e]{1,128}$/;
  * last messages, the newest presence. Its memory is bounded.
  */
 export interface Delivery {
-  /** Returns the last id received, also of a ping; null: begin at the present end. */
+  /** Returns the last id received, including that of a ping; null: begin at the present end. */
   position(): string | null;
   /** Returns the event to hand out; null when there is none, when it is a duplicate to drop, or outdated presence. */
   take(frame: EventSourceMessage): StreamEvent | null;
@@ -63,7 +63,7 @@ export function makeDelivery({ lastEventId, dropDuplicates, onProblem }: Start):
     position: () => position,
     take(received) {
       const frame = received.id === undefined ? received : { ...received, id: ownCopy(received.id) };
-      // Also the position of a frame that cannot be parsed, because a request would bring the same frame again.
+      // This includes the position of a frame that cannot be parsed, because a request would bring the same frame again.
       if (frame.id === '') position = null;
       else if (frame.id !== undefined && POSITION.test(frame.id)) position = frame.id;
       const event = understood(frame);

@@ -9,7 +9,7 @@ export interface Life {
   /** Resolves when the last connection is closed and no timer is left. Never rejects. */
   readonly ended: Promise<void>;
   end(): void;
-  /** Ends a wait at once, also the wait of a superseded stream. */
+  /** Ends a wait at once, including the wait of a superseded stream. */
   retryNow(): void;
 }
 

@@ -45,7 +45,7 @@ export interface Stream {
   start(): void;
   /** Ends the connection and every timer, and resolves when that is done. No event is handed out after the call. */
   stop(): Promise<void>;
-  /** Connects now instead of waiting, also when superseded. Does nothing on a running connection. */
+  /** Connects now instead of waiting, even when superseded. Does nothing on a running connection. */
   retryNow(): void;
   /** The position to resume from: the last id received. Null: none yet. */
   readonly lastEventId: string | null;

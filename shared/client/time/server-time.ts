@@ -2,16 +2,16 @@
  * The service's clock, as its responses tell it (`Date`, RFC 9110 section 6.6.1). This machine's clock may be wrong by minutes.
  */
 
-/** The service's clock is so many milliseconds ahead of ours: between these two. */
+/** The service's clock is ahead of ours by a number of milliseconds between these two. */
 interface Bounds {
   least: number;
   most: number;
 }
 
 export interface ServerTime {
-  /** A response with this `Date` came, asked for and received at these times of our clock. */
+  /** Takes the `Date` of a response that was requested and received at these times of our clock. */
   hear(date: string | null, askedAt: number, heardAt: number): void;
-  /** How far the service's clock is ahead of ours, in milliseconds; 0 while nothing tells the two apart. */
+  /** How far the service's clock is ahead of ours, in milliseconds; 0 while no difference is known. */
   offsetMs(): number;
 }
 
@@ -28,7 +28,7 @@ export function makeServerTime(): ServerTime {
         least: Math.max(known.least, found.least),
         most: Math.min(known.most, found.most),
       };
-      // Two that contradict each other: one of the clocks was set.
+      // The bounds contradict each other, so one of the clocks was set.
       known = both === null || both.least > both.most ? found : both;
     },
     offsetMs() {

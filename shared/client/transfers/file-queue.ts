@@ -6,7 +6,7 @@
 export interface FileQueue {
   /** Begins to move files. It is done at once if there is nothing to move. */
   pump(): void;
-  /** Moves a file after all, or again, and at once: the receiver waits for it, however many others move. */
+  /** Moves a file at once, even one that was done or still waits: the receiver waits for it, however many others move. */
   reopen(index: number): void;
 }
 

@@ -49,7 +49,7 @@ export interface RelaySender {
   begin(unsettled?: readonly number[]): Promise<void>;
   /** Called when the receiver has a whole file from another path. */
   stored(index: number): void;
-  /** Asks how far the pieces under way came, which may have been lost with the network. */
+  /** Asks how far the pieces under way have come, because they may have been lost with the network. */
   nudge(): void;
 }
 

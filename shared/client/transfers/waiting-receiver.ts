@@ -19,7 +19,9 @@ interface Waiting {
   onProblem: (error: unknown) => void;
 }
 
-/** The wait for a receiver that was online is this many times as long, because it has seen the offer and may only sleep. */
+/**
+ * The wait for a receiver that was online is this many times as long, because it has seen the offer and may only be asleep.
+ */
 const SEEN_TIMES = 10;
 
 /**
@@ -73,6 +75,6 @@ export function waitForReceiver({ run, caller, clock, emitter, offlineMs, ...par
     off();
   };
   if (!hasSeen) wait();
-  // A receiver that has accepted was there, whatever presence says.
+  // A receiver that has accepted was connected, whatever presence says.
   run.until(({ state }) => state !== 'PENDING').then(end, end);
 }

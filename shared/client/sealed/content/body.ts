@@ -24,7 +24,7 @@ export interface Sender {
   readonly device_id: string;
   /** The {@link Member.kind}, or `guest`. */
   readonly kind: string;
-  /** True: the device does not belong to the account any more, or did not when the sender says that it wrote. */
+  /** True: the device no longer belongs to the account, or did not at the time at which the sender says that it wrote. */
   readonly isRemoved: boolean;
 }
 
@@ -149,7 +149,7 @@ export async function readBody(keyring: Keyring, letter: Letter, padded: Bytes):
     );
   const hash = padded.slice(ID_BYTES + 16, ID_BYTES + 16 + HASH_BYTES);
   const named = await ringNamed(keyring, { n, hash, from: letter.from }, isSignedBy);
-  // Content for one device opens without a key of the account. It ends with that key all the same. A guest has none of them.
+  // Content for one device opens without a key of the account. It still ends with that key. A guest has no such key.
   const { accountKeys } = keyring;
   if (accountKeys.length > 0 && !accountKeys.some(({ epoch }) => epoch === named.body.epoch)) {
     throw sealedError('key_retired');

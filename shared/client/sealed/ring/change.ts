@@ -30,7 +30,7 @@ export interface RingChange {
   readonly removeGuests?: readonly GoneGuest[];
   /** Replaces the account key even if no known member leaves, because a removed device may have it. */
   readonly rotate?: boolean;
-  /** What new recovery words have signed. */
+  /** The statement that new recovery words have signed. */
   readonly words?: WordsSaid;
   /** With `words`: the words that have signed again, by their key. If others are in the ring by now, it stays as it is. */
   readonly renewedBy?: Pick<Member, 'sig'>;

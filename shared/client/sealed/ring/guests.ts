@@ -124,7 +124,7 @@ export async function isSignedAt(text: string, { body }: Ring, account: Account)
   return split !== null && (await signerOf(LABEL, account, split, body.members)) !== null;
 }
 
-/** Returns the place that a list has by its own words. It does not check who signed the list. */
+/** Returns the place that a list claims. It does not check who signed the list. */
 export function placeOf(text: string): ListPlace | null {
   const [bytes] = splitSigned(text) ?? [];
   const list = bytes === undefined ? null : listIn(bytes);

@@ -2,16 +2,17 @@ import { toBase64url } from '../primitives/bytes.ts';
 import type { Ring } from './ring.ts';
 
 /*
- * Members tell each other which ring they use. Each sealed body names the ring of its sender, by number and hash. If a member names one
- * that is not in the chain of this device, either the service hides rings or there is another chain: nothing is sealed then.
+ * Members tell each other which ring they use. Each sealed body names the ring of its sender, by number and hash. If a
+ * member names one that is not in the chain of this device, either the service hides rings or there is another chain.
+ * Nothing is sealed then.
  *
  * Such a word counts with the key that signed it, and for as long as the newest ring has that key. Nothing honest is lost
  * by that: a device that names ring n was a member up to n, so a chain that is without it before n shows that the word was
  * false. Without the bound, one body of a stolen device would stop all others for ever.
  *
  * The word of a device that was removed does not count, although it may be the owner, whom a thief has removed on another
- * chain. The two cannot be told apart, because a removed device can sign a whole chain of its own. A thief who is out has to
- * stay out. The word is kept all the same. It counts again if the key comes back, so that a thief cannot undo it by taking its
+ * chain. The two cannot be told apart, because a removed device can sign a whole chain by itself. A thief who is out has to
+ * stay out. The word is still kept. It counts again if the key comes back, so that a thief cannot undo it by taking its
  * device out and putting it in again.
  */
 

@@ -26,7 +26,7 @@ export interface Member {
 export interface RingBody extends Account {
   readonly v: 1;
   readonly n: number;
-  /** SHA-256 of the bytes of the ring before it; `''` of the first one. */
+  /** SHA-256 of the bytes of the ring before it; `''` in the first one. */
   readonly prev_hash: string;
   readonly epoch: number;
   readonly key_id: string;
@@ -34,7 +34,7 @@ export interface RingBody extends Account {
   readonly wraps: Readonly<Record<string, string>>;
   /** The account keys that were replaced in the last 8 days, sealed under the key in force; `''` for none. */
   readonly older: string;
-  /** What the recovery words signed when they were made; left out without words. */
+  /** The statement that the recovery words signed when they were made; left out without words. */
   readonly words?: WordsSaid;
   /** Guests that were removed before their time was over; left out without any. */
   readonly gone_guests?: readonly GoneGuest[];
