@@ -1,7 +1,10 @@
 import type { Deletion } from '../../shared/client/sealing.ts';
 import type { Output } from './output.ts';
 
-/* The removal of the account's keys that a device without keys has announced. It takes effect a day later, unless it is cancelled. */
+/*
+ * The removal of the account's keys that a device without keys has announced. It takes effect after a day unless it is
+ * cancelled.
+ */
 
 const WHAT: Readonly<Record<Deletion['of'], string>> = {
   keys: 'All keys of this account are removed',

@@ -59,7 +59,10 @@ export function makeReadiness({ client, entry }: { client: BatonClient; entry: S
       mustAsk = true;
     },
 
-    /** Calls `again` when sending may have become possible: the stream is open, the store is back, there is a network, or the keys of the account have changed. */
+    /**
+     * Calls `again` when sending may have become possible: the stream is open, the store or the network is back, or the
+     * keys of the account have changed.
+     */
     watch(again: () => void): void {
       let before: Pick<Shared, 'connection' | 'isDegraded' | 'ringNumber'> = shared.peek();
       shared.subscribe(({ connection, isDegraded, ringNumber }) => {
