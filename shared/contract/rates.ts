@@ -49,8 +49,8 @@ export const RATES = {
   /** In the store, because every rename is an event and a presence for all streams, and replicas must not multiply that. */
   rename: inStore({ by: 'account', limit: 30, windowSeconds: 60 }),
   /**
-   * In the store, as renames, because every ring is an event for all streams. By device too: one device without keys must not
-   * keep the members from objecting to the removal that it announced.
+   * In the store, like renames, because every ring is an event for all streams. By device too: one device without keys must
+   * not keep the members from objecting to the removal that it announced.
    */
   keys: inStoreByBoth(60),
 

@@ -141,7 +141,7 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
       return isAdded;
     },
 
-    /** Lets two items change places. Nothing happens where one of them does not wait any more. */
+    /** Lets two items change places. Nothing happens if one of them no longer waits. */
     async swap(one: string, other: string): Promise<void> {
       const swapped = await inStep(async (transaction) => {
         const line = await inLine(transaction);

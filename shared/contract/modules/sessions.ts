@@ -25,7 +25,7 @@ export const SessionAnswer = Type.Object({
   expires_in: Type.Integer({
     minimum: 1,
     maximum: ACCESS_TOKEN_SECONDS,
-    description: 'Seconds that the access token lives.',
+    description: 'Seconds for which the access token is valid.',
   }),
   scope: Scope,
   persist: Persist,
