@@ -53,7 +53,7 @@ export function splitEnding(name: string): [stem: string, ending: string] {
   return at > 0 ? [name.slice(0, at), name.slice(at)] : [name, ''];
 }
 
-/** Returns the name with a number from 2 on, such such as `photo (2).jpg`. A cut name keeps the number and its ending. */
+/** Returns the name with a number from 2 on, such as `photo (2).jpg`. A cut name keeps the number and its ending. */
 export function numberedName(name: string, number: number, most: number = Number.POSITIVE_INFINITY): string {
   const mark = number === 1 ? '' : ` (${number})`;
   const [stem, ending] = splitEnding(name);

@@ -113,10 +113,10 @@ export interface Rings {
    */
   change(wanted: RingChange, check?: (keyring: Keyring) => void): Promise<Keyring>;
   /**
-   * Pins the ring that an approval names, and walks to the newest one; where the service does not respond to that, the
-   * keyring is that of the named ring. Null if there is none to pin. Throws `bad_grant` where it does not fit. `confirm`
-   * runs before any key is kept, to ask the user whether both devices show the same digits. Where it rejects, the error is
-   * that of `confirm`, and the approval is still kept.
+   * Pins the ring that an approval names, and walks to the newest one; if the service does not respond to that, the keyring
+   * is that of the named ring. Null if there is none to pin. Throws `bad_grant` if it does not fit. `confirm` runs before
+   * any key is kept, to ask the user whether both devices show the same digits. If it rejects, the error is that of
+   * `confirm`, and the approval is still kept.
    */
   takeGrant(confirm?: ConfirmGrant): Promise<Linked | null>;
   /** Tells whether the account has rings, with or without this device. */
