@@ -191,7 +191,7 @@ export interface Output {
   result(value: unknown, text: string | null): void;
   /** Writes a note for people only. */
   note(text: string): void;
-  /** Returns standard output for the bytes of a file. The writer gets an error when nobody reads them any more. */
+  /** Returns standard output for the bytes of a file. The writer gets an error when they are no longer read. */
   bytes(): Writable;
 }
 

@@ -74,7 +74,7 @@ export function makeShutdown({ config: { drain }, metrics, logger }: ShutdownPar
 
   return {
     isDraining: (): boolean => isDraining,
-    /** Whether the notice is over, so that nothing waits for the store any more. */
+    /** Whether the notice is over, so that nothing waits for the store from then on. */
     isStopping: (): boolean => isStopping,
     /** Stops the replica. Resolves when nothing is left. Repeated calls share one stop. */
     end(running: Running): Promise<void> {

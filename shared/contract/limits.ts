@@ -145,7 +145,7 @@ export const RELAY_ACCOUNT_BYTES =
   LIMITS.relayKeptFiles * LIMITS.relayWindowBytes;
 
 const KEPT_MESSAGES = LIMITS.devicesPerAccount * LIMITS.mailboxMessages;
-/** Returns how many results of a rate group are remembered, where a minute allows `aMinute` requests. */
+/** Returns how many results of a rate group are remembered if a minute allows `aMinute` requests. */
 const remembered = (aMinute: number, seconds: number) => (LIMITS.accountRates * aMinute * seconds) / 60;
 
 /**

@@ -89,7 +89,7 @@ function slowNetwork() {
         }
       }
     },
-    /** Passes on everything of the sender but the last so many bytes. */
+    /** Passes on all bytes of the sender except this many at the end. */
     passAllBut(bytes: number) {
       while (inFlight() > bytes) for (const { channel } of ofSender()) if (inFlight() > bytes) channel.deliver();
     },

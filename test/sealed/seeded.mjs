@@ -4,7 +4,7 @@ import { PLANTS } from './plants/plants.mjs';
 
 /*
  * `npm run test:hostile -- --seeds 1000` runs hostile-server.test.ts with this many seeds. `--from N` begins at that seed,
- * to go on where another run stopped. `--seed N` has the run of that seed alone, which a failed run has printed.
+ * to go on where another run stopped. `--seed N` runs only that seed, which a failed run has printed.
  *
  * `npm run test:hostile -- --plants`: takes checks of the client away, one after the other (plants/plants.mjs), and names
  * the first seed that finds each. It fails if one is not found. `--plants WORD` takes only those with that word in their

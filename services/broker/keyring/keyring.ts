@@ -5,7 +5,7 @@ import { BatonError } from '../../../shared/contract/errors.ts';
 import { makeStoredKey, readStoredKey, sealedAnew, type SigningKey } from './signing-key.ts';
 import type { KeyringStore } from './store.ts';
 
-/** The shortest time between two reads of the store for unknown key ids, whoever sends them. */
+/** The shortest time between two reads of the store for unknown key ids, regardless of who sends them. */
 const CHECK_AGAIN_MS = 1_000;
 const CHECK_EVERY_MS = 30_000;
 const START_AGAIN_MS = 500;

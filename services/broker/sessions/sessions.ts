@@ -141,7 +141,10 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       return admitted(await store.use(app, { sessionId: shown.sessionId, digest: digestOf(shown.secret) }));
     },
 
-    /** Resolves to the session of this access token, if it is of this app. Throws as `rotate`, also for an expired token. */
+    /**
+     * Resolves to the session of this access token, if it is of this app. Throws as `rotate` does, and for an expired
+     * token.
+     */
     async ofAccessToken(app: string, token: string): Promise<SessionRecord> {
       const proven = await tokens.prove(token);
       if (proven?.app !== app) throw expired();

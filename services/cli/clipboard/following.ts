@@ -12,7 +12,7 @@ export interface AccountClipboard {
 export interface Told {
   sent(bytes: number): void;
   taken(bytes: number, from: string): void;
-  /** Content that is left alone. */
+  /** Content that is not carried. */
   left(why: string, from?: string): void;
 }
 

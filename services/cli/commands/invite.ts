@@ -19,7 +19,9 @@ import { describe, givenAway, givenTo, notePlace, untilItEnds } from './approve.
 
 const MOST_TRIES = 3;
 
-/** An invite that was just made lives so long. Its end in the response is by the service's clock, and this one may differ. */
+/**
+ * How long an invite lives that was just made. Its end in the response is by the service's clock, and this one may differ.
+ */
 const INVITE_MS = LIMITS.inviteSeconds * 1_000;
 
 /** Resolves when a device has scanned the invite; rejects when the invite expires, or the command is interrupted. */

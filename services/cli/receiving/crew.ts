@@ -162,7 +162,7 @@ function lookLater(crew: Crew, id: string): void {
     offers.add(offer);
   };
   const onUnknown = (error: unknown) => {
-    // The service does not know a transfer any more that is long over.
+    // The service no longer knows a transfer that is long over.
     if (!crew.isOver && !['not_found', 'not_a_party'].includes(failureOf(error).code)) lookLater(crew, id);
   };
   const onTime = () => void again().catch(onUnknown);

@@ -5,7 +5,7 @@ import { failureOf } from '../failure.ts';
 import { oneLine } from '../output.ts';
 import { namesOf } from './names.ts';
 
-/** Returns the transfer; null: the service does not know it any more. */
+/** Returns the transfer; null: the service no longer knows it. */
 async function stateOf(baton: BatonClient, id: string, signal: AbortSignal): Promise<Transfer | null> {
   try {
     return await baton.transfers.get(id, { signal });

@@ -13,7 +13,7 @@ export interface Offers {
   /** Puts an offer before the others. */
   putFirst(offer: IncomingTransfer): void;
   isThere(offer: IncomingTransfer): boolean;
-  /** Returns a signal that aborts when the transfer is over, so that nobody is asked about it any more. */
+  /** Returns a signal that aborts when the transfer is over, so that the user is no longer asked about it. */
   signalOf(id: string): AbortSignal;
 }
 

@@ -63,7 +63,7 @@ export interface Taking {
   opener: Opener;
   /** Stops the transfer here; it can be resumed. */
   signal: AbortSignal;
-  /** Aborted when the transfer is over, whoever ended it. */
+  /** Aborted when the transfer is over, regardless of who ended it. */
   ended: AbortSignal;
   /** How many files are received at a time. */
   concurrency: number;

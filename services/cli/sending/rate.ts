@@ -6,7 +6,7 @@ type Fetch = typeof leanFetch;
 
 /** The size of the parts that leave at once. Small, so that a slow line does not see bursts. */
 const PART_BYTES = 16 * 1024;
-/** A piece of 512 KiB has to leave within the 90 s that the library gives it, also with several receivers. */
+/** A piece of 512 KiB must leave within the 90 s that the library gives it, even with several receivers. */
 const LEAST_BYTES_PER_SECOND = 32 * 1024;
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };

@@ -17,7 +17,7 @@ export interface Supervisor {
   readonly path: string;
   /** Returns the content of that file. */
   describe(task: ServiceTask): string;
-  /** Writes the file and starts the service, also in the place of an earlier one. */
+  /** Writes the file and starts the service, even in place of an earlier one. */
   install(task: ServiceTask): Promise<void>;
   /** Stops the service and removes the file. */
   uninstall(): Promise<void>;

@@ -19,9 +19,9 @@ interface ReaperParts {
 }
 
 /**
- * Cleans up after dead replicas: it claims one, reconciles the presence of every account in its set, and ends the
- * claim. The claim lapses with the reaper's own lease, and an account leaves the set only after it was reconciled, so
- * another replica goes on where a reaper died.
+ * Cleans up after dead replicas: it claims one, reconciles the presence of every account in its set, and ends the claim.
+ * The claim lapses with the reaper's own lease, and an account leaves the set only after it was reconciled, so another
+ * replica goes on from where a reaper died.
  */
 export class Reaper {
   readonly #parts: ReaperParts;

@@ -44,7 +44,7 @@ export function makeInvites({ redis, scripts, keys, requestSeconds }: InvitesPar
       return account;
     },
 
-    /** Uses the invite for a login request, and tells the inviting device. Throws `not_found`, also for a used invite. */
+    /** Uses the invite for a login request, and tells the inviting device. Throws `not_found`, even for a used invite. */
     async take(account: string, inviteId: string, requested: SigninRequested): Promise<void> {
       await takeScript(keys.inAccount(account), {
         invite: inviteId,

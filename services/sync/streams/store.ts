@@ -121,7 +121,7 @@ interface StreamStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   metrics: Pick<Metrics, 'repairs_total'>;
 }
 
-/** The generation of a closed route for which no attach can come any more. */
+/** The generation of a closed route for which no further attach can come. */
 const NONE_LATE = 0;
 
 /** Makes the store of streams, whose scripts run on the account's slot. */

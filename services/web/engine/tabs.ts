@@ -134,7 +134,7 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
         return until;
       });
     } catch {
-      // Pages without TLS have no locks, and blocked storage refuses them. Then each tab works alone.
+      // Pages without TLS have no locks, and blocked storage refuses them. Then each tab works by itself.
       if (!isLeading.value && !held.signal.aborted) begin();
     }
   }

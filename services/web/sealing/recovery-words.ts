@@ -69,7 +69,7 @@ export const makeRecoveryWords = (ring: OwnRing) => {
       return { words: words.split(' '), sig, seen };
     },
 
-    /** Tells whether other words were made since, so that these cannot count any more. */
+    /** Tells whether other words were made since, so that these can no longer count. */
     async isReplaced({ sig, seen }: WordsDraft): Promise<boolean> {
       return ![sig, sigIn(seen)].includes(sigIn(await ring.current()));
     },

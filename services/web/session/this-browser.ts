@@ -17,7 +17,7 @@ export async function takeBrowser(account: string): Promise<void> {
 }
 
 /**
- * Removes pushes, notifications and shares, because nobody is signed in any more. A user whose session only expired gets
+ * Removes pushes, notifications and shares, because nobody is signed in now. A user whose session only expired gets
  * notifications again with the next sign-in. The keys of a guest go too, because its place ends with its session. Messages
  * that wait are then not sent unencrypted.
  */

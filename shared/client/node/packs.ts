@@ -12,8 +12,8 @@ import { isPackable, packType } from '../files/pack.ts';
 /** The least number of small files that are packed. Fewer arrive in half a second as single files. */
 const LEAST_FILES = 64;
 /**
- * The size of a pack: below that of files that move alone, so that some packs arrive while others are unpacked, and small
- * enough for memory.
+ * The size of a pack: below that of files that move by themselves, so that some packs arrive while others are unpacked, and
+ * small enough for memory.
  */
 const MOST_BYTES = 1024 * 1024 - 512;
 

@@ -38,7 +38,7 @@ export interface LinkParts {
   onPhase: (phase: TransferPhase) => void;
   /** `links`: how many connections both sides allow; 1 if the other side does not know of further ones. */
   onOpen: (channel: RTCDataChannel, messageBytes: number, links: number) => void;
-  /** Called once, also for a link that never opened. */
+  /** Called once, even for a link that never opened. */
   onOver: (why: LinkEnd) => void;
 }
 

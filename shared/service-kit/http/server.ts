@@ -27,7 +27,7 @@ const SILENT_LOOKS = 10;
 const STUCK_MS = 120_000;
 
 export interface RunningServer {
-  /** The port in use, also if 0 was asked for. */
+  /** The port in use, even if 0 was asked for. */
   readonly port: number;
   /** Makes each response end its connection from now on. New connections are still accepted. */
   endAfterAnswers(): void;

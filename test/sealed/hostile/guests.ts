@@ -88,7 +88,7 @@ export function makeGuests({ chance, server, all, approvers, lists, fail }: Part
     /** Tells whether a guest was in before this act. An approval that failed may have named earlier keys of it. */
     wasIn: (id: string, act: number): boolean => act >= (cameAt.get(id) ?? 0),
 
-    /** Notes a guest that was let in, or got other keys, after so many acts. From then on the server has its keys. */
+    /** Notes a guest that was let in, or got other keys, after this many acts. From then on the server has its keys. */
     async came(guest: Party, acts: number): Promise<void> {
       if (!visiting.includes(guest)) visiting.push(guest);
       cameAt.set(guest.id, acts);

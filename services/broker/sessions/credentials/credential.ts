@@ -25,7 +25,7 @@ export const formatCredential = ({ sessionId, secret }: Credential): string => `
 
 export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
 
-/** Makes a session id. It begins with the tag of the account, so that the store finds the session by its id alone. */
+/** Makes a session id. It begins with the tag of the account, so that the store finds the session by only its id. */
 export const newSessionId = (subject: string): string => accountTag(subject) + randomBytes(16).toString('base64url');
 
 export const randomSecret = (): string => randomBytes(32).toString('base64url');

@@ -1,4 +1,4 @@
--- Finds a session by one of its secrets, or by its id alone if an access token has proved the rest.
+-- Finds a session by one of its secrets, or by only its id if an access token has proved the rest.
 -- Keys and arguments: sessionUse in scripts.ts.
 -- uses: clock space sessions/session sessions/secrets
 -- RETURNS OK, now, session.., user.. | a word of refusal

@@ -37,7 +37,7 @@ const NOT_PUBLIC_IPV6 = [
   // Protocol assignments: Teredo (2001::/32), benchmarks, ORCHID, anycast of protocols.
   '2001::/23',
   '2001:db8::/32',
-  // 6to4 carries an IPv4 address inside, and nobody runs relays any more (RFC 7526).
+  // 6to4 carries an IPv4 address inside, and its relays are no longer run (RFC 7526).
   '2002::/16',
   '2620:4f:8000::/48',
   '3ffe::/16',

@@ -33,7 +33,7 @@ export const isTransient = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
 
 /**
- * Returns the outcome that follows from a status alone. 401 and 403 concern our keys. They come for all users at once, so
+ * Returns the outcome that follows from only a status. 401 and 403 concern our keys. They come for all users at once, so
  * they must not delete registrations.
  */
 export function outcomeOfStatus({ status, retryAfter }: ProviderAnswer, nowMs: number): PushOutcome {

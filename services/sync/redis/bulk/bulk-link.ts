@@ -166,7 +166,7 @@ export class BulkLink {
     });
   }
 
-  /** Frees the memory of ranges for reuse, because its user needs none of it any more. */
+  /** Frees the memory of ranges for reuse, because its user no longer needs it. */
   release(): void {
     this.#spare.push(...this.#kept.splice(0));
   }

@@ -54,7 +54,7 @@ export class SendWindow {
     this.#wakeup.notify();
   }
 
-  /** Ends the wait, because nobody needs space any more. */
+  /** Ends the wait, because space is no longer needed. */
   end(): void {
     this.#isOver = true;
     this.#wakeup.notify();

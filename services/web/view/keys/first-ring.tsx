@@ -15,7 +15,7 @@ export type FirstRing = { kind: 'no' } | { kind: 'asked'; isWanted: boolean } | 
 
 /**
  * Finds out whether the approval of a device with keys can make the first ring of the account. That happens by itself only
- * if this browser is the only device: with a further one, some device could not read any more.
+ * if this browser is the only device: with a further one, some device could no longer read.
  */
 export function useFirstRing(keys: Gate, hasKeys: boolean): Signal<FirstRing> {
   const found = useSignal<FirstRing>({ kind: 'no' });
