@@ -7,7 +7,7 @@ import type { Session } from './session.ts';
  */
 
 /** Names and addresses of this machine. Requests to them cross no network. */
-const LOOPBACK = /^(?:localhost|(?:[a-z0-9_-]+\.)+localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
+const LOOPBACK = /^(?:(?:[a-z0-9_-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** Returns scheme, host and port. Null for a page's own origin, which has no address. Throws for any other text. */
 export function originOf(base: string): string | null {

@@ -27,7 +27,7 @@ export const DeviceNameInput = Type.String({
 export const UnixMs = Type.Integer({ minimum: 0, description: 'Unix milliseconds.', examples: [1_767_225_600_000] });
 
 export const Uuid = Type.String({
-  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+  pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
   examples: ['019b76da-a800-7a3b-9f7e-2b1c4d5e6f70'],
 });
 
