@@ -143,6 +143,11 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   }
 
   function onEvent(event: StreamEvent): void {
+    if (event.name === 'ready' && keeper?.isFor(event.data.device) === false) {
+      // Nothing of another user's stream is handed out.
+      void stream.stop();
+      return void keeper.end('expired');
+    }
     emitter.emit('event', { name: event.name, data: event.data, id: event.id } as StreamedEvent);
     // Messages have their own memory, because one that was not taken, or not acknowledged, is handed out again.
     if (event.name === 'message') return messages.onMessage(event.data);

@@ -3,7 +3,7 @@ import { removeHistory } from '../history/database.ts';
 import { dropDrafts } from '../history/drafts.ts';
 import { openLasting } from '../history/lasting.ts';
 import { keepDevelopmentIdentity } from '../session/development.ts';
-import { makeClient, type SignedIn } from '../session/entry.ts';
+import { isOthers, makeClient, type SignedIn } from '../session/entry.ts';
 import { leaveBrowser, takeBrowser } from '../session/this-browser.ts';
 import { clearKept } from '../files/kept-files.ts';
 import { startLeading } from './leader.ts';
@@ -90,6 +90,8 @@ export async function openApp(entry: SignedIn): Promise<App> {
 
   /** Ends the app. The data of a user who was signed out is removed; after an expiry it stays. */
   async function end(reason: string): Promise<void> {
+    // Somebody else has signed in while this tab slept. What belongs to the browser is theirs.
+    if (await isOthers(entry)) return void (endedBy.value = reason);
     keepDevelopmentIdentity(null);
     const isExpired = reason === 'expired';
     const left = leaveBrowser({ isExpired });

@@ -67,6 +67,11 @@ export async function isStillHere({ userId, deviceId }: SignedIn): Promise<boole
   return now?.kind === 'in' && now.userId === userId && now.deviceId === deviceId;
 }
 
+/** Tells whether this browser has another session than this one. False also where nobody is signed in. */
+export async function isOthers(entry: SignedIn): Promise<boolean> {
+  return (await remembered()) !== null && !(await isStillHere(entry));
+}
+
 async function askService(): Promise<Entry> {
   const client = makeBatonClient({ baseUrl: '', headers: developmentHeaders, fetch: timedFetch });
   const { device, name } = await client.me({ signal: AbortSignal.timeout(WITHIN_MS) });

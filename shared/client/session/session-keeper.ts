@@ -8,7 +8,7 @@ import { type BaseUrl, type Fetch, type HeaderSource, headersOf } from '../http/
 import { backoffMs } from '../time/backoff.ts';
 import { checkService, originOf, originsOf } from './service.ts';
 import type { Session, SessionStore } from './session.ts';
-import type { Me } from '../wire.ts';
+import type { DeviceRef, Me } from '../wire.ts';
 import { sessionOf, watchCookies } from './session-answer.ts';
 
 /** A token is renewed when it expires within this time, so that requests with it arrive in time. */
@@ -47,6 +47,8 @@ export interface SessionKeeper {
   renewRefused(token: string | null): Promise<boolean>;
   /** Returns how long to wait for the next attempt, while renewed tokens are refused; null while they are accepted. */
   refusalPauseMs(): number | null;
+  /** False: the service calls the sender of the cookie another device, so the cookie is not of this session any more. */
+  isFor(device: DeviceRef | null): boolean;
   /** Notes that the service accepted the session. */
   accepted(): void;
   /** Renews the session, unless it was renewed since `token` was in force. Throws if that fails. */
@@ -61,13 +63,9 @@ export interface SessionKeeper {
   keepAlive(): () => void;
 }
 
-/** Throws if the renewed session belongs to somebody else. */
-function checkSame(known: Session, renewed: Session): void {
-  const isDevice = known.device === null || known.device.device_id === renewed.device?.device_id;
-  if (isDevice && known.user.user_id === renewed.user.user_id) return;
-  const message = 'This is another session now';
-  throw new BatonClientError('unexpected_answer', message);
-}
+const isSame = (known: Session, other: Session | null): boolean =>
+  (known.device === null || known.device.device_id === other?.device?.device_id) &&
+  known.user.user_id === other?.user.user_id;
 
 /** Tells whether a 401 has no code, as from a proxy or a captive portal, which knows nothing about the session. */
 const isOfAnother = (error: unknown): boolean =>
@@ -82,9 +80,13 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
   let refusals = 0;
   let notBefore = 0;
 
+  /** Loads the stored session. A tab that slept may have missed that somebody else has signed in: the cookie is theirs. */
   async function load(): Promise<Session | null> {
-    session = await store.load();
-    return session;
+    const kept = await store.load();
+    // Whoever ended the session has removed what had to go.
+    if (session?.credential === null && !isSame(session, kept)) await end('expired');
+    else session = kept;
+    return session ?? null;
   }
 
   async function current(): Promise<Session | null> {
@@ -112,7 +114,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     const answer = await client.call('refreshSession', { body });
     const credential = known.credential === null ? null : (watched.credential() ?? known.credential);
     const renewed = sessionOf(answer.body, credential, clock.now());
-    if (known.credential !== null) checkSame(known, renewed);
+    if (!isSame(known, renewed)) throw new BatonClientError('unexpected_answer', 'This is another session now');
     // A session of an older version is bound to the origin of its first renewal.
     const { origins = originsOf(madeAt), service, plain_http } = known;
     session = { ...renewed, origins, service, plain_http };
@@ -203,6 +205,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     renew,
     end,
     token: () => session?.access_token ?? null,
+    isFor: (device) => session?.credential !== null || isSame(session, { ...session, device }),
     accepted() {
       refusals = 0;
     },
@@ -220,6 +223,7 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     },
     async authorization(base) {
       let known = await current();
+      if (known?.access_token === null) known = await load();
       if (known === null) throw signedOut();
       checkService(known, base);
       if (known.access_token !== null && isEnding(known)) {

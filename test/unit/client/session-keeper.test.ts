@@ -1,7 +1,8 @@
 import type { BatonClientOptions } from '../../../shared/client/api.ts';
 import { makeBatonClient } from '../../../shared/client/baton-client.ts';
-import { memorySession, type Session } from '../../../shared/client/session/session.ts';
+import { memorySession, type Session, type SessionStore } from '../../../shared/client/session/session.ts';
 import { meOf } from './answers.ts';
+import { message, ready } from './event-data.ts';
 import { type Asked, fakeService } from './fake-service.ts';
 
 const OLD = 'v1.session.old';
@@ -138,4 +139,62 @@ test('an error says its code, what to do, and the id of the request', async () =
   expect(await failure()).toMatchObject({ code: 'network', action: 'retry', status: null });
   const signal = AbortSignal.abort();
   await expect(baton.me({ signal })).rejects.toMatchObject({ code: 'aborted' });
+});
+
+const COOKIE = { credential: null, access_token: null };
+const bob = sessionFor(300, {
+  ...COOKIE,
+  ...{ device: { device_id: 'laptop-0002', name: 'Browser', type: 'browser' }, user: { user_id: 'bob', name: 'Bob' } },
+});
+
+/** Makes a page of Ada's whose cookie may be Bob's, and notes why it ended. */
+function pageOf(session: SessionStore, answer: Parameters<typeof fakeService>[0] = () => ({ body: { devices: [] } })) {
+  const service = fakeService(answer);
+  const baton = client({ fetch: service.fetch, session });
+  const told: string[] = [];
+  baton.on('signed-out', (why) => told.push(why));
+  baton.on('event', ({ name }) => told.push(name));
+  baton.messages.receive(({ content }) => void told.push(content));
+  return { baton, told, asked: service.asked };
+}
+
+test.each([
+  ['somebody else has signed in', bob],
+  ['nobody is signed in', null],
+])('a page that slept asks nothing where %s in this browser meanwhile, and removes nothing', async (_, now) => {
+  const session = memorySession(sessionFor(300, COOKIE));
+  const { baton, told, asked } = pageOf(session);
+  await baton.devices.list();
+  if (now === null) await session.clear();
+  else await session.save(now);
+  asked.length = 0;
+  await expect(baton.devices.list()).rejects.toMatchObject({ code: 'signed_out' });
+  expect([told, asked, await session.load()]).toEqual([['expired'], [], now]);
+});
+
+test("a page hands out nothing of the stream where the cookie is another user's", async () => {
+  const events = { ready: ready({ device: null }), message: message(1) };
+  const frames = Object.entries(events).map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+  const stream = () => new Response(frames.join(''), { headers: { 'Content-Type': 'text/event-stream' } });
+  const { baton, told, asked } = pageOf(memorySession(sessionFor(300, COOKIE)), stream);
+  const isOver = new Promise((resolve) => baton.once('signed-out', resolve));
+  baton.start();
+  await isOver;
+  await baton.close();
+  expect([told, asked.map(({ path }) => path)]).toEqual([['expired'], ['/api/hub/events']]);
+});
+
+test("a cookie that is another user's by its renewal is not kept as this session", async () => {
+  const session = memorySession(sessionFor(300, COOKIE));
+  // Only a page has a session without a secret.
+  Object.assign(globalThis, { document: {} });
+  const saved: Session[] = [];
+  const answer = (asked: Asked) =>
+    isRefresh(asked)
+      ? { body: { ...renewed.body, device: bob.device, user: bob.user } }
+      : refusal(401, 'unauthenticated');
+  const { baton, told } = pageOf({ ...session, save: (one) => void saved.push(one) }, answer);
+  await expect(baton.devices.list()).rejects.toMatchObject({ code: 'unexpected_answer' });
+  Reflect.deleteProperty(globalThis, 'document');
+  expect([told, saved]).toEqual([[], []]);
 });
