@@ -303,7 +303,8 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
         sender?.nudge();
         receiver?.nudge();
         peer?.nudge();
-        run.refresh().catch((error: unknown) => {
+        // The end may have been missed.
+        run.insist(run.refresh).catch((error: unknown) => {
           if (!run.signal.aborted) onProblem(error);
         });
       }
