@@ -63,7 +63,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   const session = new AbortController();
   let deviceId: string | null = null;
   let isFirst = true;
-  let stopKeeping = () => {};
+  /** Null: the session is not kept alive. */
+  let stopKeeping: (() => void) | null = null;
   /** The stream was refused, and was requested once more at once. */
   let isTriedAgain = false;
 
@@ -104,7 +105,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     report('signed-out');
     session.abort(signedOut());
     life.abort(signedOut());
-    stopKeeping();
+    stopKeeping?.();
     void stream.stop();
     emitter.emit('signed-out', reason);
   }
@@ -187,7 +188,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   function start(): void {
     if (state === 'signed-out') throw signedOut();
     if (life.signal.aborted) life = new AbortController();
-    if (state === 'stopped') stopKeeping = keeper?.keepAlive() ?? stopKeeping;
+    // The state may still be that before an earlier `close`.
+    stopKeeping ??= keeper?.keepAlive() ?? null;
     stream.start();
     // Without a session there is no stream to wait for, so the client reports that it is signed out.
     keeper
@@ -209,7 +211,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
       life.abort(closed());
       // A read that failed is no longer repeated, so a client that starts again reads everything.
       isFirst = true;
-      stopKeeping();
+      stopKeeping?.();
+      stopKeeping = null;
       await stream.stop();
     },
     get state() {

@@ -198,3 +198,32 @@ test("a cookie that is another user's by its renewal is not kept as this session
   Reflect.deleteProperty(globalThis, 'document');
   expect([told, saved]).toEqual([[], []]);
 });
+
+test('a client that is started again before its close has finished goes on renewing its session', async () => {
+  const set = new Map<unknown, number>();
+  const { setTimeout: begin, clearTimeout: end } = globalThis;
+  globalThis.setTimeout = ((run: () => void, ms: number) => {
+    const timer = begin(run, ms);
+    set.set(timer, ms);
+    return timer;
+  }) as typeof setTimeout;
+  globalThis.clearTimeout = (timer) => {
+    set.delete(timer);
+    end(timer);
+  };
+  const stream = (): Response =>
+    new Response(new ReadableStream<Uint8Array>(), { headers: { 'Content-Type': 'text/event-stream' } });
+  const baton = client({ fetch: fakeService(stream).fetch, session: memorySession(sessionFor(300)) });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  try {
+    baton.start();
+    await turn();
+    void baton.close();
+    baton.start();
+    await turn();
+    expect([...set.values()].filter((ms) => ms > 1_000_000)).toHaveLength(1);
+  } finally {
+    await baton.close();
+    Object.assign(globalThis, { setTimeout: begin, clearTimeout: end });
+  }
+});
