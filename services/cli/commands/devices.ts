@@ -51,8 +51,17 @@ export async function devices(context: Context, { watch, names }: { watch?: bool
   await context.withClient(async (baton) => {
     if (!watch) return show(await baton.devices.list({ signal }));
     baton.on('devices', show);
-    // The list is read again, because a device that came or went has a new time.
-    baton.on('presence', () => void baton.devices.list({ signal }).then(show, () => undefined));
+    let asked = 0;
+    let shown = 0;
+    // The list is read again, because a device that came or went has a new time. Answers may come out of order.
+    baton.on('presence', () => {
+      const own = (asked += 1);
+      const showNewer = (list: readonly Device[]) => {
+        if (own > shown) show(list);
+        shown = Math.max(shown, own);
+      };
+      void baton.devices.list({ signal }).then(showNewer, () => undefined);
+    });
     baton.start();
     return await untilOver(context, baton);
   });
