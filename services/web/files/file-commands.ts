@@ -24,17 +24,21 @@ const received = (item: FilesItem): void => {
 };
 
 /** Takes files that are offered to this device. */
-function makeReceivingFiles(parts: Parts, running: RunningFiles) {
+function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (transfer: Transfer) => Promise<void>) {
   const { client, entry, history } = parts;
   const change = makeChange({ history });
   /** The offers with the names of their senders. */
   const offers = new Map<string, IncomingTransfer>();
-  const opening = makeOpeningFiles(parts, async (offer, lock) => {
+  const opened = async (offer: IncomingTransfer, lock: FilesItem['lock']): Promise<void> => {
     offers.set(offer.id, offer);
     await history.offered(offer.transfer, lock);
     // Anybody could have written what is not encrypted, so the user of a browser with keys is asked.
     const isTrusted = lock !== 'open' && (await isAlways(history, offer.transfer.sender.device_id));
     if (offer.isAccepted || isTrusted) await accept(offer.id).catch(() => {});
+  };
+  const opening = makeOpeningFiles(parts, opened, (transfer) => {
+    offers.delete(transfer.transfer_id);
+    return onTransfer(transfer);
   });
 
   async function find(transferId: string): Promise<IncomingTransfer> {
@@ -64,9 +68,9 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles) {
     refuse: async (transferId: string): Promise<void> =>
       (offers.get(transferId) ?? (await client.transfers.incoming(transferId))).reject(),
     onOffer: opening.open,
-    onEnd: (transferId: string): void => {
-      offers.delete(transferId);
-      opening.forget(transferId);
+    onEnd: (transfer: Transfer): void => {
+      offers.delete(transfer.transfer_id);
+      opening.forget(transfer);
     },
   };
 }
@@ -122,7 +126,7 @@ export function makeFileCommands(parts: Parts) {
   const running = makeRunningFiles(parts);
   const sending = makeSendingFiles(parts, running);
   const { onTransfer, lookAgain } = makeComparing(parts, running, sending);
-  const receiving = makeReceivingFiles(parts, running);
+  const receiving = makeReceivingFiles(parts, running, onTransfer);
 
   async function cancel(itemId: string): Promise<void> {
     const item = await history.item(itemId);
@@ -148,7 +152,7 @@ export function makeFileCommands(parts: Parts) {
   return {
     onOffer: receiving.onOffer,
     async onTransfer(transfer: Transfer): Promise<void> {
-      if (!['offered', 'active'].includes(stateOf(transfer))) receiving.onEnd(transfer.transfer_id);
+      if (!['offered', 'active'].includes(stateOf(transfer))) receiving.onEnd(transfer);
       await onTransfer(transfer);
     },
 

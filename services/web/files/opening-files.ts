@@ -1,4 +1,4 @@
-import { BatonClientError, type IncomingTransfer } from '../../../shared/client/index.ts';
+import { BatonClientError, type IncomingTransfer, type Transfer } from '../../../shared/client/index.ts';
 import { shared } from '../engine/shared-state.ts';
 import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
@@ -22,31 +22,34 @@ function judged(error: unknown): Found {
   return { kind: 'waits', isSoon: error.action === 'retry' };
 }
 
+async function find(keys: Parts['keys'], offer: IncomingTransfer): Promise<Found> {
+  const sealing = await keys.ifKeyed();
+  if ((offer.transfer.sealed ?? null) === null) {
+    return { kind: 'opened', offer, lock: sealing === null ? undefined : 'open' };
+  }
+  if (sealing === null) return { kind: 'refused', code: 'cannot_open' };
+  const found = await sealing.openOffer(offer);
+  if (found.kind === 'opened') return { ...found, lock: 'sealed' };
+  if (found.kind === 'waits') return judged(found.problem);
+  if (found.kind === 'refused') return { kind: 'refused', code: found.problem.code };
+  return { ...found, kind: 'opened', lock: 'open' };
+}
+
 /**
  * Opens the offers to this browser before its user sees them. `onOpened` gets each one that can be taken, and its
- * protection, which is missing if this browser has no keys.
+ * protection, which is missing if this browser has no keys. `onEnded` gets each one that ended while it was opened.
  */
 export function makeOpeningFiles(
   { client, history, keys }: Parts,
   onOpened: (offer: IncomingTransfer, lock: FilesItem['lock']) => Promise<void>,
+  onEnded: (transfer: Transfer) => Promise<void>,
 ) {
   const change = makeChange({ history });
   /** The offers that cannot be opened now. */
   const waiting = new Map<string, IncomingTransfer>();
+  /** The offers that are being opened, and how they ended meanwhile. */
+  const opening = new Map<string, { ended: Transfer | null }>();
   let timer: ReturnType<typeof setTimeout> | undefined;
-
-  async function find(offer: IncomingTransfer): Promise<Found> {
-    const sealing = await keys.ifKeyed();
-    if ((offer.transfer.sealed ?? null) === null) {
-      return { kind: 'opened', offer, lock: sealing === null ? undefined : 'open' };
-    }
-    if (sealing === null) return { kind: 'refused', code: 'cannot_open' };
-    const found = await sealing.openOffer(offer);
-    if (found.kind === 'opened') return { ...found, lock: 'sealed' };
-    if (found.kind === 'waits') return judged(found.problem);
-    if (found.kind === 'refused') return { kind: 'refused', code: found.problem.code };
-    return { ...found, kind: 'opened', lock: 'open' };
-  }
 
   /** Takes an offer that can never be opened: its user sees why, and its sender is told. */
   async function refuse({ id, transfer }: IncomingTransfer, code: string): Promise<void> {
@@ -58,8 +61,8 @@ export function makeOpeningFiles(
     await told.catch(() => {});
   }
 
-  async function open(offer: IncomingTransfer): Promise<void> {
-    const found = await find(offer).catch(judged);
+  async function openOnce(offer: IncomingTransfer): Promise<void> {
+    const found = await find(keys, offer).catch(judged);
     waiting.delete(offer.id);
     if (found.kind === 'opened') return onOpened(found.offer, found.lock);
     if (found.kind === 'refused') return refuse(offer, found.code);
@@ -68,6 +71,16 @@ export function makeOpeningFiles(
     if (!found.isSoon) return;
     clearTimeout(timer);
     timer = setTimeout(openAgain, RETRY_MS);
+  }
+
+  async function open(offer: IncomingTransfer): Promise<void> {
+    const one = opening.get(offer.id) ?? { ended: null };
+    opening.set(offer.id, one);
+    await openOnce(offer).finally(() => opening.delete(offer.id));
+    if (one.ended === null) return;
+    // The history now has the offer as it was before its end.
+    waiting.delete(offer.id);
+    await onEnded(one.ended);
   }
 
   function openAgain(): void {
@@ -85,6 +98,10 @@ export function makeOpeningFiles(
   return {
     open,
     /** Forgets an offer that has ended. */
-    forget: (transferId: string): void => void waiting.delete(transferId),
+    forget(transfer: Transfer): void {
+      waiting.delete(transfer.transfer_id);
+      const one = opening.get(transfer.transfer_id);
+      if (one !== undefined) one.ended = transfer;
+    },
   };
 }

@@ -1,0 +1,40 @@
+import type { Parts } from '../../../services/web/engine/parts.ts';
+import { makeHistory, makeTurns } from '../../../services/web/history/history.ts';
+import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
+import type { IncomingTransfer, Transfer } from '../../../shared/client/index.ts';
+
+// What a browser has, and nothing here uses.
+Object.assign(globalThis, { window: {}, addEventListener: () => {}, indexedDB: {} });
+const { makeFileCommands } = await import('../../../services/web/files/file-commands.ts');
+
+const transfer = {
+  ...{
+    transfer_id: 'transfer-1',
+    state: 'PENDING',
+    mode: null,
+    sealed: null,
+    error: null,
+    created_at: 1,
+    updated_at: 1,
+  },
+  ...{ sender: { device_id: 'phone', name: 'Phone' }, receiver: { device_id: 'laptop', name: 'Laptop' } },
+  ...{ files: [], file_count: 0, total_bytes: 0 },
+} as unknown as Transfer;
+
+test('an offer that ends while it is opened is not kept as one that can be accepted', async () => {
+  const history = makeHistory(memoryDatabase(), () => {}, makeTurns());
+  let learn: (none: null) => void = () => {};
+  const keys = new Promise<null>((resolve) => {
+    learn = resolve;
+  });
+  const commands = makeFileCommands({
+    ...{ history, client: {}, entry: { userId: 'user-1', deviceId: 'laptop' }, keys: { ifKeyed: () => keys } },
+    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {} } },
+    queue: { all: () => Promise.resolve([]) },
+  } as unknown as Parts);
+  const offered = commands.onOffer({ id: transfer.transfer_id, transfer, isAccepted: false } as IncomingTransfer);
+  await commands.onTransfer({ ...transfer, state: 'CANCELLED', updated_at: 2 });
+  learn(null);
+  await offered;
+  expect(await history.byRef(transfer.transfer_id)).toMatchObject({ state: 'cancelled' });
+});
