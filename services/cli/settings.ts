@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import envPaths from 'env-paths';
+import { replaceFile } from '../../shared/client/node/replace-file.ts';
 import { usageError } from './failure.ts';
 
 export interface Settings {
@@ -53,9 +54,7 @@ function readKeptUrl(path: string): string | null {
 
 /** Writes a file that only its owner can read. A reader finds the whole old file or the whole new one. */
 export async function writePrivately(path: string, value: unknown): Promise<void> {
-  const written = `${path}.${process.pid}`;
-  await writeFile(written, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
-  await rename(written, path);
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`);
 }
 
 export function loadSettings(): Settings {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { appendFile, readFile, rename, writeFile } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../../shared/client/node/replace-file.ts';
 
 /**
  * The files of a watched folder that are dealt with, for each receiver. A file counts as dealt with when the record of its
@@ -57,7 +58,5 @@ export async function findSettled(folder: string, id: string): Promise<Map<strin
 
 /** Begins the record of a folder with the files that are there already. It is there whole, or not at all. */
 export async function beginSettled(folder: string, id: string, files: readonly WatchedFile[]): Promise<void> {
-  const written = `${pathOf(folder, id)}.${process.pid}`;
-  await writeFile(written, files.map(lineOf).join(''), { mode: 0o600, flush: true });
-  await rename(written, pathOf(folder, id));
+  await replaceFile(pathOf(folder, id), files.map(lineOf).join(''));
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { replaceFile } from '../../../shared/client/node/replace-file.ts';
 import { configHome } from '../settings.ts';
 import { LABEL, plistOf } from './launchd.ts';
 import { mustRun, runProgram } from './running.ts';
@@ -27,9 +28,7 @@ export interface Supervisor {
 /** Writes the whole file or nothing. */
 async function write(path: string, text: string, encoding: 'utf8' | 'utf16le' = 'utf8'): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const written = `${path}.${process.pid}`;
-  await writeFile(written, text, { encoding, mode: 0o600, flush: true });
-  await rename(written, path);
+  await replaceFile(path, Buffer.from(text, encoding));
 }
 
 /** The user's systemd. */

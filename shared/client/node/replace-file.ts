@@ -37,7 +37,7 @@ export async function syncFolder(path: string): Promise<void> {
  * Replaces a file by one that only its owner can read. A reader finds the whole old file or the whole new one, even after a
  * crash.
  */
-export async function replaceFile(path: string, text: string): Promise<void> {
+export async function replaceFile(path: string, text: string | Uint8Array): Promise<void> {
   const written = `${path}.${randomUUID()}`;
   try {
     await writeFile(written, text, { mode: OWNER_ALONE, flush: true, flag: 'wx' });
