@@ -89,10 +89,10 @@ async function slimTables() {
   const tables = {
     ROUTES: mapped(picked(ROUTES, called), short),
     EVENTS: mapped(EVENTS, ({ data }) => ({ data: formOf(data) })),
-    LIMITS: picked(LIMITS, namesIn(/\bLIMITS\.(\w+)/g)),
     ERRORS: errorsOf(ERRORS),
   };
-  const missing = [...namesIn(/(?<!SEALING_)LIMITS\.(\w+)/g, ofSealing)].filter((name) => !(name in tables.LIMITS));
+  const limits = picked(LIMITS, namesIn(/\bLIMITS\.(\w+)/g));
+  const missing = [...namesIn(/(?<!SEALING_)LIMITS\.(\w+)/g, ofSealing)].filter((name) => !(name in limits));
   // The number would be undefined in the package.
   if (missing.length > 0) throw new Error(`sealing/ takes ${missing.join(', ')} from LIMITS, not from SEALING_LIMITS`);
   const contract = (name) => readFileSync(join(ROOT, `dist/shared/contract/${name}.js`), 'utf8');
@@ -106,7 +106,11 @@ async function slimTables() {
     }),
     'contract/routes.js': "export { ROUTES } from './tables.js';",
     'contract/events.js': "export { EVENTS } from './tables.js';",
-    'contract/limits.js': "export { LIMITS } from './tables.js';",
+    // A bundler puts the number in place of a name that it can follow.
+    'contract/limits.js': "export * as LIMITS from './limit-values.js';",
+    'contract/limit-values.js': Object.entries(limits)
+      .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
+      .join('\n'),
     'contract/forms.js': 'export const formOf = (form) => form;',
     'contract/errors.js': contract('errors').replace(
       /^export const ERRORS = \{[\s\S]*?^\};\n/m,
@@ -130,8 +134,8 @@ export async function slimContract() {
   const nameIn = (id) => Object.keys(slim).find((name) => id.endsWith(`/shared/${name}`));
   return {
     name: 'slim-contract',
-    // This file does not exist.
-    resolveId: (id, from) => (id === './tables.js' ? from.replace(/[^/]+$/, 'tables.js') : null),
+    // These files do not exist.
+    resolveId: (id, from) => (/^\.\/(tables|limit-values)\.js$/.test(id) ? from.replace(/[^/]+$/, id.slice(2)) : null),
     load: (id) => slim[nameIn(id)] ?? null,
   };
 }
