@@ -205,7 +205,8 @@ export function makeSessionKeeper(parts: Parts): SessionKeeper {
     renew,
     end,
     token: () => session?.access_token ?? null,
-    isFor: (device) => session?.credential !== null || isSame(session, { ...session, device }),
+    // A stream names no device while the service cannot restore its row.
+    isFor: (device) => device === null || session?.credential !== null || isSame(session, { ...session, device }),
     accepted() {
       refusals = 0;
     },

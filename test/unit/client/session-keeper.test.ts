@@ -172,11 +172,25 @@ test.each([
   expect([told, asked, await session.load()]).toEqual([['expired'], [], now]);
 });
 
-test("a page hands out nothing of the stream where the cookie is another user's", async () => {
-  const events = { ready: ready({ device: null }), message: message(1) };
+/** Answers with a stream that names this device, and brings a message. */
+function streamOf(device: Session['device']): () => Response {
+  const events = { ready: ready({ device }), message: message(1) };
   const frames = Object.entries(events).map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
-  const stream = () => new Response(frames.join(''), { headers: { 'Content-Type': 'text/event-stream' } });
-  const { baton, told, asked } = pageOf(memorySession(sessionFor(300, COOKIE)), stream);
+  return () => new Response(frames.join(''), { headers: { 'Content-Type': 'text/event-stream' } });
+}
+
+test('a page goes on where the service names no device, because its row cannot be restored now', async () => {
+  const { baton, told } = pageOf(memorySession(sessionFor(300, COOKIE)), streamOf(null));
+  const isTold = new Promise((resolve) => baton.once('event', resolve));
+  baton.start();
+  await isTold;
+  await baton.close();
+  expect(told.slice(0, 1)).toEqual(['ready']);
+  expect(told).not.toContain('expired');
+});
+
+test("a page hands out nothing of the stream where the cookie is another user's", async () => {
+  const { baton, told, asked } = pageOf(memorySession(sessionFor(300, COOKIE)), streamOf(bob.device));
   const isOver = new Promise((resolve) => baton.once('signed-out', resolve));
   baton.start();
   await isOver;
