@@ -90,7 +90,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
 
   /** Ends the app. The data of a user who was signed out is removed; after an expiry it stays. */
   async function end(reason: string): Promise<void> {
-    // Somebody else has signed in while this tab slept. What belongs to the browser is theirs.
+    // Somebody else has signed in while this tab slept, and everything that belongs to the browser is theirs.
     if (await isOthers(entry)) return void (endedBy.value = reason);
     keepDevelopmentIdentity(null);
     const isExpired = reason === 'expired';

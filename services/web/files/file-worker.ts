@@ -11,6 +11,7 @@ import { sealedSource } from '../../../shared/client/sealing/sealed-source.ts';
 import { type ArchiveEntry, writeAll, writeArchive } from './archiving.ts';
 import { readBlob } from './blob-reading.ts';
 import { filePieces } from './file-pieces.ts';
+import { whenFree } from './when-free.ts';
 
 interface SyncHandle {
   getSize(): number;
@@ -67,22 +68,15 @@ async function folderOf(path: readonly string[]): Promise<FileSystemDirectoryHan
   return folder;
 }
 
-/** A page that was left, or the tab that received before, lets go of its files within a fraction of this time. */
-const LETTING_GO = { tries: 20, everyMs: 100 };
+/** A page that was left, or the tab that received before, may still have the file open. */
+const isOpenElsewhere = (error: unknown): boolean =>
+  error instanceof DOMException && error.name === 'NoModificationAllowedError';
 
 async function openHandle(path: readonly string[]): Promise<SyncHandle> {
   const folder = await folderOf(path);
   const handle = await folder.getFileHandle(path.at(-1) ?? '', { create: true });
   const file = handle as unknown as { createSyncAccessHandle(): Promise<SyncHandle> };
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await file.createSyncAccessHandle();
-    } catch (error) {
-      const isHeld = error instanceof DOMException && error.name === 'NoModificationAllowedError';
-      if (!isHeld || tries === LETTING_GO.tries) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, LETTING_GO.everyMs));
-  }
+  return whenFree(() => file.createSyncAccessHandle(), isOpenElsewhere);
 }
 
 function hashOf(file: number): Hash {

@@ -1,5 +1,6 @@
 import type { FileSink, TransferFile } from '../../../shared/client/index.ts';
 import { askWorker, newFileNumber } from './ask-worker.ts';
+import { whenFree } from './when-free.ts';
 
 /** How many bytes are written at once. The network brings much smaller parts. */
 const BLOCK_BYTES = 1024 * 1024;
@@ -75,7 +76,7 @@ export async function openKept(account: string, transferId: string, wanted: Tran
     },
     async digest() {
       await flush();
-      // Where the last block was not stored, the digest would be another one, and the sender would be blamed.
+      // If the last block was not stored, the digest would be another one, and the sender would be blamed.
       await written;
       return (await askWorker({ act: 'digest', file })) as string;
     },
@@ -135,20 +136,8 @@ export async function dropArchives(account: string, transferIds: readonly string
 export const removeKept = (account: string, transferId: string): Promise<void> =>
   remove([folderOf(account), transferId]);
 
-/** A file that is written when a session ends is closed within a fraction of this time. */
-const CLOSING = { tries: 20, everyMs: 100 };
-
-/** Removes all files of an account whose session is over. Rejects where they stay. */
-export async function clearKept(account: string): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await remove([folderOf(account)]);
-    } catch (error) {
-      if (tries === CLOSING.tries) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, CLOSING.everyMs));
-  }
-}
+/** Removes all files of an account whose session is over. Rejects if they stay. A file that is being written is closed soon. */
+export const clearKept = (account: string): Promise<void> => whenFree(() => remove([folderOf(account)]));
 
 /** Returns the code of the reason why no files can be received here; null: they can. */
 export async function whyNoFiles(): Promise<'files_insecure' | 'files_blocked' | null> {

@@ -129,7 +129,7 @@ function makeLine(database: Database, inStep: InStep, onChange: Told) {
       onChange(item.thread);
     },
 
-    /** Does so again with a known item. False: it is no more in the state that the user saw, as after a first click. */
+    /** Puts a known item there again. Resolves to false if its state is not the one that the user saw: a second click. */
     async addAgain(item: Item, seen: Item['state']): Promise<boolean> {
       const isAdded = await inStep(async (transaction) => {
         const known = await transaction.objectStore('items').get(item.id);

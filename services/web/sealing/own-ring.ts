@@ -12,8 +12,8 @@ import { makeStores } from './stores.ts';
 /** Takes the keys of an approval if there are any; false: there are none to take. */
 async function pinGrant(sealing: Sealing, isNew: boolean): Promise<boolean> {
   const before = keyState.peek();
-  // A reload in the middle must not send without encryption what the ring of this browser could seal. Another state, if only
-  // by its identity, would make what waits for keys try again at once, and so without end where this fails.
+  // A reload in the middle must not send without encryption what the ring of this browser could seal. Each
+  // new state object makes everything that waits for keys try again, so a try that fails must not set the same state again.
   keepKeyState(before.kind === 'lost' ? before : { kind: 'lost' });
   try {
     const linked = await sealing.rings.takeGrant();
@@ -83,7 +83,7 @@ export function makeOwnRing({ client, taken }: { client: BatonClient; taken: Tak
   async function takeGrant(isNew: boolean): Promise<boolean> {
     const isThere = (): boolean => keptWords.get(GRANT) !== null;
     if (!isThere()) return false;
-    // Two may take it at once, in two tabs too. The second one finds none, and would put back the state before it.
+    // Two tabs may take it at once. The second one finds none, and would put back the state that it saw before.
     return inLock('baton-grant', async () => {
       if (!isThere()) return false;
       // The approval has replaced the session.

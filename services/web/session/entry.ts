@@ -67,7 +67,7 @@ export async function isStillHere({ userId, deviceId }: SignedIn): Promise<boole
   return now?.kind === 'in' && now.userId === userId && now.deviceId === deviceId;
 }
 
-/** Tells whether this browser has another session than this one. False also where nobody is signed in. */
+/** Resolves to whether this browser has a session other than this one; false if nobody is signed in. */
 export async function isOthers(entry: SignedIn): Promise<boolean> {
   return (await remembered()) !== null && !(await isStillHere(entry));
 }
