@@ -57,8 +57,9 @@ export async function devices(context: Context, { watch, names }: { watch?: bool
     baton.on('presence', () => {
       const own = (asked += 1);
       const showNewer = (list: readonly Device[]) => {
-        if (own > shown) show(list);
-        shown = Math.max(shown, own);
+        if (own < shown) return;
+        shown = own;
+        show(list);
       };
       void baton.devices.list({ signal }).then(showNewer, () => undefined);
     });

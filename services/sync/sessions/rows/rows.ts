@@ -42,21 +42,16 @@ function makeReported() {
 /** Makes a device name from a label that another service wrote. */
 const nameOf = (label: string, deviceId: string): string => parseDeviceName(label) ?? deviceId.slice(0, 32);
 
-/** Makes the removal of devices whose session is gone. */
-function makeDropping({ devices, removal }: Pick<RowsParts, 'devices' | 'removal'>) {
-  const rowOf = async (account: string, deviceId: string): Promise<DeviceRow | undefined> =>
-    (await devices.rows(account)).find((each) => each.deviceId === deviceId);
+const findRow = async (devices: DeviceRows, account: string, deviceId: string): Promise<DeviceRow | undefined> =>
+  (await devices.rows(account)).find((each) => each.deviceId === deviceId);
 
-  return {
-    rowOf,
-
-    /** Drops a device, unless it has another row by now than the one that was read before. */
-    async drop(account: string, deviceId: string, row: DeviceRow | undefined): Promise<void> {
-      const now = await rowOf(account, deviceId);
-      if ((now && formatRow(now)) === (row && formatRow(row))) await removal.expire(account, deviceId, row);
-    },
+/** Makes the removal of a device whose session is gone. It spares a device that has another row than `row` by now. */
+const makeDrop =
+  ({ devices, removal }: Pick<RowsParts, 'devices' | 'removal'>) =>
+  async (account: string, deviceId: string, row: DeviceRow | undefined): Promise<void> => {
+    const now = await findRow(devices, account, deviceId);
+    if ((now && formatRow(now)) === (row && formatRow(row))) await removal.expire(account, deviceId, row);
   };
-}
 
 /**
  * Makes the upkeep of device rows, which are a cache of the auth broker's sessions. It writes them with each session,
@@ -83,7 +78,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
   }
 
   const restoring = makeRowRestoring({ devices, revocations, removal, broker, write });
-  const { rowOf, drop } = makeDropping({ devices, removal });
+  const drop = makeDrop({ devices, removal });
 
   /**
    * Restores missing rows, and removes those without a session. `types`: as for `putBackMissing`. Resolves to whether any
@@ -118,7 +113,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
       const account = encodeURIComponent(subject);
       if (deviceId === '' || revocations.isRevoked(account, deviceId)) return;
       if (isReported(id)) return;
-      const row = await rowOf(account, deviceId);
+      const row = await findRow(devices, account, deviceId);
       // The device was not signed out: it may sign in again under the same id, and keeps its mailbox.
       if (row?.sessionId === id) await revocations.tell(account, deviceId, 'expired');
     },
@@ -126,7 +121,7 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     /** Handles the due end of a row's session for the sweep of due jobs. Resolves to false if the session goes on. */
     async expire(account: string, job: string): Promise<boolean> {
       const deviceId = job.slice('session:'.length);
-      const row = await rowOf(account, deviceId);
+      const row = await findRow(devices, account, deviceId);
       const listed = broker === null ? [] : await broker.list(decodeURIComponent(account));
       const session = listed.find(({ meta }) => meta === deviceId);
       // The device may have signed in since the row was read.
