@@ -15,7 +15,7 @@ export default {
   testEnvironment: './test/support/runner/leak-free.mjs',
   testSequencer: './test/support/runner/long-and-short.mjs',
   reporters: ['default', './test/support/runner/time-report.mjs', './test/support/runner/skip-report.mjs'],
-  // What the bundler of the app knows.
+  // The bundler of the app makes this module.
   moduleNameMapper: { '^virtual:worker-address$': '<rootDir>/test/support/worker-address.ts' },
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

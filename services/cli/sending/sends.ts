@@ -14,8 +14,8 @@ export function sendsOf(context: Pick<Context, 'settings'>): UnfinishedSends {
 }
 
 /**
- * Does `work` with the claim of a send. False: another program has it. `work` removes the claim of a send that is over.
- * Otherwise, and where `work` fails, the claim is free afterwards: a later look of this program, or another one, needs it.
+ * Does `work` with the claim of a send. Resolves to false if another program has the claim. `work` removes the claim of a
+ * send that is over. In every other case the claim is free afterwards, even if `work` fails, because the next look needs it.
  */
 export async function withClaim(
   sends: UnfinishedSends,

@@ -26,7 +26,7 @@ export const deviceAdd = defineScript('device-add', {
   announces: true,
 });
 
-/** The same for a device of an account that was just erased, which took more space than its rows take. */
+/** Puts back a device of an account that was just erased. Its row takes less space than the erasure has freed. */
 export const deviceKeep = { ...deviceAdd, runsWhenFull: true };
 
 export const deviceRemove = defineScript('device-remove', {

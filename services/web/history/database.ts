@@ -26,7 +26,7 @@ export interface MessageItem extends Entry {
   text: string;
   /** The sealed content, as long as this browser cannot open it. */
   sealed?: string;
-  /** What protected it on the way, if this browser has keys. `refused`: it was not genuine, and is not shown. */
+  /** Its protection on the way, if this browser has keys. `refused`: it was not genuine, and is not shown. */
   lock?: 'sealed' | 'open' | 'refused';
   state: 'sending' | 'sent' | 'delivered' | 'failed';
   error: string | null;
@@ -47,7 +47,7 @@ export interface FilesItem extends Entry {
   /** Small pictures of sent files, or the text itself. */
   previews?: Blob[];
   /**
-   * What protects them on the way, if this browser has keys. `waits`: their names cannot be opened yet. `refused`: they were
+   * Their protection on the way, if this browser has keys. `waits`: their names cannot be opened yet. `refused`: they were
    * not genuine, or can never be opened.
    */
   lock?: 'sealed' | 'open' | 'waits' | 'refused';

@@ -18,7 +18,7 @@ import {
 import { isGone, memberOf, type Member, readRing, type Ring, type Signer } from './ring/ring.ts';
 import { sealedError } from './sealed-error.ts';
 
-/** What a device knows at one moment: who belongs to the account, and the keys of the device. It does not change. */
+/** The knowledge of a device at one moment: who belongs to the account, and its own keys. It does not change. */
 export interface Keyring extends Signer {
   readonly account: KeyedAccount;
   /** Oldest first; the last one is in force. */

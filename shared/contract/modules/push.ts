@@ -11,7 +11,7 @@ export type NativePlatform = (typeof NATIVE_PLATFORMS)[number];
 export const PUSH_PLATFORMS = ['web', ...NATIVE_PLATFORMS] as const;
 export type PushPlatform = (typeof PUSH_PLATFORMS)[number];
 
-/** What a web push may contain besides number and kind: nothing, the sender, or also the text. */
+/** The content of a web push besides number and kind: nothing, the sender, or also the text. */
 export const PREVIEWS = ['none', 'sender', 'full'] as const;
 export type Preview = (typeof PREVIEWS)[number];
 

@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http';
 
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
-/** Has the part of a web stream's reader that the client uses, without copying or queueing. */
+/** The part of a web stream's reader that the client uses. It neither copies nor queues. */
 function readerOf(incoming) {
   const chunks = incoming[Symbol.asyncIterator]();
   return { read: () => chunks.next(), cancel: async () => incoming.destroy() };
@@ -19,7 +19,7 @@ async function textOf(incoming) {
   return Buffer.concat(chunks).toString();
 }
 
-/** Has as much of a `Response` as the client reads. */
+/** The part of a `Response` that the client reads. */
 const responseOf = (incoming) => ({
   status: incoming.statusCode,
   ok: incoming.statusCode >= 200 && incoming.statusCode < 300,

@@ -1,6 +1,6 @@
 -- Removes all rings, the guests and the announcements, if a member of the ring in force signed that, the announced removal
--- is due, or the account is erased. Without rings it does nothing. A removal that is due proves nothing about a member, so
--- an announced end of the account goes on without the rings.
+-- is due, or the account is erased. Without rings it does nothing. A due removal does not show that a member wants the
+-- account, so an announced end of the account stays.
 -- Keys and arguments: keyringDrop in scripts.ts.
 -- uses: clock routes log keys/ring
 -- RETURNS OK, dropped | OK, moved, n in force | OK, early

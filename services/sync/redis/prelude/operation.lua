@@ -21,8 +21,8 @@ local function recall(key, fingerprint)
   return first
 end
 
--- Recalls on a route that honours a client's key. A body may be right for both such routes, so the answer tells them
--- apart: that to an offer begins with a JSON object, that to a message with an id.
+-- Recalls on one of the two routes that honour a client's key. One body may be valid for both, and the fingerprint is of
+-- the body alone. So the answer tells the routes apart: an offer's begins with a JSON object, a message's with an id.
 local function recall_of_route(key, fingerprint, is_offer)
   local first, refusal = recall(key, fingerprint)
   if first and (string.sub(first[2], 1, 1) == '{') ~= is_offer then return nil, 'idempotency_key_reused' end
