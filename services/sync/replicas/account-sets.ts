@@ -13,39 +13,44 @@ export function makeAccountSets({ redis, scripts, keys }: Db) {
   const addScript = scripts.define(accountAdd);
   /** Accounts that could not be added, by the id of this replica at that time. */
   const pending = new Map<string, Set<string>>();
-  /** Accounts that were added under the present id, and not dropped since. */
-  let added = { replicaId: '', accounts: new Set<string>() };
+  /** Accounts that were added under the present id and not dropped since. A promise is a call under way. */
+  let added = { replicaId: '', accounts: new Map<string, Promise<void> | null>() };
 
-  const addedOf = (replicaId: string): Set<string> => {
-    if (added.replicaId !== replicaId) added = { replicaId, accounts: new Set() };
+  const addedOf = (replicaId: string): Map<string, Promise<void> | null> => {
+    if (added.replicaId !== replicaId) added = { replicaId, accounts: new Map() };
     return added.accounts;
   };
 
   /**
    * Adds an account. Never rejects, because the set is in another slot than the account, and an account whose primary
-   * answers must not wait for the primary of the set. An account that could not be added is added with a later beat;
+   * answers must not depend on the primary of the set. An account that could not be added is added with a later beat;
    * until then a reaper would not find it.
    */
-  async function add(replicaId: string, account: string): Promise<void> {
-    addedOf(replicaId).add(account);
-    try {
-      await addScript({ accounts: keys.accounts(replicaId) }, { account });
-    } catch {
-      added.accounts.delete(account);
-      const accounts = pending.get(replicaId) ?? new Set();
-      pending.set(replicaId, accounts.add(account));
-    }
+  function add(replicaId: string, account: string): Promise<void> {
+    const accounts = addedOf(replicaId);
+    const adding = addScript({ accounts: keys.accounts(replicaId) }, { account }).then(
+      () => {
+        if (accounts.get(account) === adding) accounts.set(account, null);
+      },
+      () => {
+        if (accounts.get(account) === adding) accounts.delete(account);
+        pending.set(replicaId, (pending.get(replicaId) ?? new Set()).add(account));
+      },
+    );
+    accounts.set(account, adding);
+    return adding;
   }
 
   return {
     add,
 
     /**
-     * Adds an account that is not known to be in the set. A stream that opens saves the trip if another stream of its
-     * account has made it.
+     * Adds an account that is not known to be in the set; null when it is. A stream that opens saves the trip if
+     * another stream of its account has made it.
      */
     ensure(replicaId: string, account: string): Promise<void> | null {
-      return addedOf(replicaId).has(account) ? null : add(replicaId, account);
+      const adding = addedOf(replicaId).get(account);
+      return adding === undefined ? add(replicaId, account) : adding;
     },
 
     /** Forgets what was added, because the store may have lost accounts. */

@@ -64,3 +64,16 @@ test('a stream that opens adds its account once, and again after a drop, a failu
     [keys.accounts('later'), 'ann'],
   ]);
 });
+
+test('a stream that opens while its account is being added waits for that too, and the next one does not', async () => {
+  const { sets, store } = setUp();
+  store.isAway = false;
+  const first = sets.ensure('me', 'ann');
+  const second = sets.ensure('me', 'ann');
+  await first;
+
+  expect(first).not.toBeNull();
+  expect(second).not.toBeNull();
+  expect(sets.ensure('me', 'ann')).toBeNull();
+  expect(store.added).toHaveLength(1);
+});

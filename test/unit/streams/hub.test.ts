@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { BatonError } from '../../../shared/contract/errors.ts';
 import type { Presence } from '../../../shared/contract/modules/presence.ts';
 import { Hub } from '../../../services/sync/streams/hub.ts';
@@ -38,14 +39,11 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   const detach = jest.fn(() => Promise.resolve());
   const store = { attach, detach, readPage: () => Promise.resolve({ lostReason: 'gap' }) } as unknown as StreamStore;
   const readPresence = jest.fn(() => Promise.resolve({ version: 9, devices: [] }));
+  const add = jest.fn(() => Promise.resolve());
   const hub = new Hub({
     store,
     reconcileAccount: () => Promise.resolve(0),
-    accounts: {
-      add: () => Promise.resolve(),
-      ensure: () => Promise.resolve(),
-      recheck: () => undefined,
-    } as unknown as AccountSets,
+    accounts: { add, ensure: add, recheck: () => undefined } as unknown as AccountSets,
     replica: { id: 'r', channel: 'bus:r', live: 1, storeNowMs: Date.now } as Replica,
     modules: {
       readPresence,
@@ -63,7 +61,7 @@ function setUp(answers: (Attached | 'fails' | 'errs')[]) {
   hub.start();
   const client = new Client();
   const open = () => hub.opening.open({ res: client.response, caller: CALLER, device: '~Tab', lastEventId: null });
-  return { hub, client, attach, detach, open, readPresence };
+  return { hub, client, add, attach, detach, open, readPresence };
 }
 
 beforeEach(() => void jest.useFakeTimers());
@@ -78,6 +76,25 @@ const missedOne = {
   data: Buffer.from('{}'),
   appendedAt: '9',
 };
+
+test('a reaper can find the account of a stream before each attach, after which the others see the device', async () => {
+  const { hub, add, attach, open } = setUp([opened('new'), ATTACHED]);
+  const store = new EventEmitter();
+  add.mockImplementation(() => once(store, 'added').then(() => undefined));
+  const opening = open();
+  await jest.advanceTimersByTimeAsync(1_000);
+  const attaches = [attach.mock.calls.length];
+  store.emit('added');
+  await opening;
+  hub.attachAll('gap');
+  await jest.advanceTimersByTimeAsync(1_000);
+  attaches.push(attach.mock.calls.length);
+  store.emit('added');
+  await jest.advanceTimersByTimeAsync(1_000);
+
+  expect([...attaches, attach.mock.calls.length]).toEqual([0, 1, 2]);
+  hub.stop();
+});
 
 test('a stream that is sent another ready while a later comparison overtakes it goes on, and is not taken for superseded', async () => {
   const { hub, client, attach, open } = setUp([

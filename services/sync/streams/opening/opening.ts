@@ -139,8 +139,10 @@ export class Opening {
     const { store, accounts, replica, streams } = this.#parts;
     return this.#asking.run('', async () => {
       if (stream.isOver) return null;
-      // A reaper uses this to find the accounts of a dead replica.
-      void accounts.ensure(replica.id, stream.account);
+      // A reaper finds the accounts of a dead replica in its set. So this comes before the attach, after which the others
+      // see the device online.
+      await accounts.ensure(replica.id, stream.account);
+      if (stream.isOver) return null;
       return store.attach(stream, true, streams.idsOf(stream.account));
     });
   }

@@ -14,7 +14,7 @@ import type { Sweeper } from './sweeper.ts';
 interface RepairParts {
   streams: LocalStreams;
   store: Pick<StreamStore, 'attach'>;
-  accounts: Pick<AccountSets, 'add'>;
+  accounts: Pick<AccountSets, 'add' | 'ensure'>;
   replica: Pick<Replica, 'id'>;
   rows: RowKeeper;
   catchUp: CatchUp;
@@ -40,12 +40,11 @@ export class Repair {
     const [first] = streams.find(stream.account)?.streams ?? [];
     // Only one stream of an account does what concerns the account.
     const speaksForAccount = first === stream;
-    // This call is sent first and runs beside the attach, whatever its slot. The repair is done when both are.
-    const added = speaksForAccount ? accounts.add(replica.id, stream.account) : null;
+    // As in `Opening`, a reaper can find the account before the stream has a route.
+    await (speaksForAccount ? accounts.add(replica.id, stream.account) : accounts.ensure(replica.id, stream.account));
     const isOpen = !stream.state.isOpening;
     if (!isOpen) stream.attaches.postpone(cause);
     else if (!stream.isOver) await this.#compare(stream, cause, speaksForAccount);
-    await added;
     return isOpen;
   }
 
