@@ -45,7 +45,13 @@ async function bundle() {
     logLevel: 'silent',
   });
   const file = join(out, 'baton.js');
-  const { output } = await made.write({ file, format: 'esm', codeSplitting: false, banner: '#!/usr/bin/env node' });
+  const { output } = await made.write({
+    file,
+    format: 'esm',
+    codeSplitting: false,
+    minify: true,
+    banner: '#!/usr/bin/env node',
+  });
   await made.close();
   const modules = output.flatMap(({ moduleIds }) => moduleIds ?? []);
   writeFileSync(join(out, 'THIRD-PARTY-LICENCES.txt'), licencesOf(modules, "Baton's command line contains"));
