@@ -12,7 +12,8 @@
 \* Reconcile     services/sync/presence/lua/presence-reconcile.lua
 \* Forget        services/sync/replicas/reaper.ts                           #reconcile: the account leaves the set
 \* Finish        services/sync/replicas/reaper.ts                           finishReaping
-\* Attach        services/sync/streams/lua/stream-attach.lua                the route under the new id
+\* Add           services/sync/replicas/lua/account-add.lua                 in another slot than the route
+\* Attach        services/sync/streams/lua/stream-open.lua, stream-attach.lua  the route, under a new id too
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANT Troubles      \* how often a replica is paused or killed
@@ -56,8 +57,11 @@ Init ==
   /\ troubles = Troubles /\ slow = 0
 
 \* When all running replicas have beaten, the next beat begins. `slow` counts the beats that the watched replica missed.
+\* Others see nothing of an account that is added and not attached. So it makes no difference to them how many beats the
+\* adding takes, and here it takes none.
 Tick ==
   /\ \A r \in Everybody : how[r] = "runs" => r \in beaten
+  /\ how["v"] = "runs" /\ own \in lease => own \in set
   /\ slept' = (slept \union {r \in Watchers : how[r] = "paused" /\ r \notin beaten})
   /\ slow' = IF "v" \in beaten THEN slow ELSE IF slow < DEAD_AFTER THEN slow + 1 ELSE slow
   /\ beaten' = {}
@@ -75,12 +79,20 @@ Beat ==
      ELSE /\ own' = "v2" /\ lease' = lease \union {"v2"} /\ UNCHANGED changed /\ slow' = 0
   /\ UNCHANGED <<how, slept, reaping, still, sees, route, set, online, job, troubles>>
 
-\* The sweep, or a new id: the route goes where the replica hears, and the account into its set (repair.ts, attach). The
-\* route under the old id is replaced.
+\* The account goes into the set of the replica before the route of a stream, because a reaper finds only what is there
+\* (opening.ts, repair.ts).
+Add ==
+  /\ how["v"] = "runs" /\ own \in lease /\ own \notin set
+  /\ set' = set \union {own}
+  /\ UNCHANGED <<how, beaten, slept, own, lease, reaping, changed, still, sees, route, online, job, troubles, slow>>
+
+\* The stream opens, the sweep, or a new id: the route goes where the replica hears. The route under the old id is
+\* replaced.
 Attach ==
   /\ how["v"] = "runs" /\ own \in lease /\ route # {own}
-  /\ route' = {own} /\ set' = set \union {own} /\ online' = TRUE
-  /\ UNCHANGED <<how, beaten, slept, own, lease, reaping, changed, still, sees, job, troubles, slow>>
+  /\ own \in set
+  /\ route' = {own} /\ online' = TRUE
+  /\ UNCHANGED <<how, beaten, slept, own, lease, reaping, changed, still, sees, set, job, troubles, slow>>
 
 \* A watcher renews its own lease, and reads all. If it slept in between, what it saw before proves nothing. A watcher
 \* without a lease comes back under another id, which has the same name here, since it holds no stream. In each beat the
@@ -162,12 +174,12 @@ Kill(r) ==
 Reaps(w) == Reconcile(w) \/ Forget(w) \/ Finish(w) \/ \E id \in All : Claim(w, id) \/ TakeOver(w, id)
 
 Next ==
-  \/ Tick \/ Beat \/ Attach
+  \/ Tick \/ Beat \/ Add \/ Attach
   \/ \E w \in Watchers : Observed(w) \/ Reaps(w)
   \/ \E r \in Everybody : Pause(r) \/ Resume(r) \/ Kill(r)
 
 GoesOn ==
-  /\ WF_vars(Tick) /\ WF_vars(Beat) /\ WF_vars(Attach)
+  /\ WF_vars(Tick) /\ WF_vars(Beat) /\ WF_vars(Add) /\ WF_vars(Attach)
   /\ \A w \in Watchers : WF_vars(Observed(w)) /\ WF_vars(Reaps(w))
   /\ \A r \in Everybody : WF_vars(Resume(r))
 

@@ -112,6 +112,11 @@ export const MODELS = {
       ],
     },
     {
+      title: 'a stream is attached beside the adding of its account',
+      breaks: 'GhostsEnd',
+      changes: [['route # {own}\n  /\\ own \\in set\n', 'route # {own}\n']],
+    },
+    {
       title: 'nobody reaps',
       breaks: 'GhostsEnd',
       changes: [['Claim(w, id) ==\n  /\\ IsAlive(w)', 'Claim(w, id) ==\n  /\\ FALSE /\\ IsAlive(w)']],
