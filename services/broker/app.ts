@@ -41,7 +41,10 @@ import { makeSessionStore } from './sessions/store.ts';
 import { makeTokens } from './sessions/credentials/tokens.ts';
 import { makeMetrics, type Metrics } from './telemetry/metrics.ts';
 
-/** The longest time a key set may be cached. It is never more than half of the time a key is published before it signs. */
+/**
+ * The longest time for which a key set may be cached. The time in force is never more than half of the time for which a
+ * key is published before it signs.
+ */
 const KEY_SET_SECONDS = 300;
 
 export interface BrokerApp {

@@ -11,7 +11,7 @@ const WHAT: Readonly<Record<Deletion['of'], string>> = {
   account: 'This account is erased',
 };
 
-/** The announcements that each output has shown; none if the service was asked and knew of none. */
+/** The announcements that each output has shown. An empty set: the service was asked, and knew of none. */
 const shown = new WeakMap<object, Set<string>>();
 
 /** Tells whether the service was asked for announcements by this command. */

@@ -11,13 +11,14 @@ import { isMember, type Keyed } from './sealing.ts';
 type Told = { readonly output: Pick<Output, 'note'> };
 
 /**
- * Notes which members are not listed, and replaces the key of the account without those that were not for 90 days. Returns
- * the ring in force.
+ * Notes which members are not listed. If some have not been listed for 90 days, replaces the key of the account without
+ * them. Returns the ring in force.
  */
 export async function withoutAway({ output }: Told, keyed: Keyed, devices: readonly Device[]): Promise<Keyed> {
   const { sealing, keyring } = keyed;
   const leaving = await sealing.rings.noteListed(keyring, devices);
-  // For those that were reported as removed, `keys rotate` asks the user, and nothing is sealed before.
+  // Devices that were reported as removed are left to `keys rotate`, which asks the user. Nothing is sealed before
+  // that.
   const away = leaving.filter((id) => !keyring.removed.has(id));
   if (away.length === 0 || !isMember(keyed)) return keyed;
   const changed = await sealing.linking.remove(away);
@@ -42,8 +43,8 @@ async function tellAway({ output }: Told, keyring: Keyring, devices: readonly De
 }
 
 /**
- * Compares the ring with the devices that the service lists, before anything is sealed. Does as `withoutAway` does, and tells
- * the user about the others.
+ * Compares the ring with the devices that the service lists, before anything is sealed. Does what `withoutAway` does,
+ * and tells the user about the other members that are not listed.
  */
 export async function comparedWith(context: Told, keyed: Keyed, devices: readonly Device[]): Promise<Keyed> {
   const compared = await withoutAway(context, keyed, devices);

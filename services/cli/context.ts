@@ -22,8 +22,8 @@ export interface Context {
   /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A second Ctrl-C ends the process at once. */
   readonly signal: AbortSignal;
   /**
-   * Runs `work` as the device that is signed in, and closes the client after it. Throws `notSignedIn`. `fetch`: sends its
-   * requests.
+   * Runs `work` as the device that is signed in, and closes the client after it. Throws `notSignedIn`. `fetch` sends
+   * the requests of the client.
    */
   withClient<T>(work: (baton: BatonClient, url: string) => Promise<T>, fetch?: typeof leanFetch): Promise<T>;
 }
@@ -118,7 +118,7 @@ export function untilOver({ signal }: Context, baton: BatonClient): Promise<neve
 const tooManyPrograms = (): CliError =>
   new CliError('Too many programs run on this device at once: four may be connected.', { code: 'superseded' });
 
-/** Finds the device with that name or id, or with the only name that looks the same. The error lists the others. */
+/** Finds the device with that name or id, or with the only name that looks the same. The error lists all devices. */
 export async function deviceNamed(baton: BatonClient, name: string, signal: AbortSignal): Promise<Device> {
   return deviceIn(await baton.devices.list({ signal }), name);
 }

@@ -12,7 +12,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** The details of a failure beside its sentence: all names, of which the sentence has the first. */
+/** The details of a failure beside its sentence. The lists have all names; the sentence has only the first ones. */
 interface About {
   status?: number;
   code?: string;

@@ -8,7 +8,7 @@ import pc from 'picocolors';
  * other devices and from the service, and a terminal obeys control characters in them.
  */
 
-/** Emoji as Unicode lists them. The invisible characters that join one are part of the emoji. */
+/** Emoji as Unicode lists them. Invisible characters that join the parts of an emoji belong to it. */
 const EMOJI = '\\p{RGI_Emoji}';
 /** Controls (C0, DEL, C1), formats (with bidi marks), line separators, lone surrogates, and blank or empty characters. */
 const UNSEEN =

@@ -36,7 +36,7 @@ const gathered = (value: string, before: readonly string[] | undefined): string[
 
 const contextOf = (made: Command): Context => makeContext(made.optsWithGlobals());
 
-/** Adds the commands for signing in and out. */
+/** Adds the commands for the session of this device, and `approve`. */
 function addSignIn(command: Define): void {
   command('login [url]', 'sign this device in: shows a QR code and a link, and waits for the approval')
     .option('--name <name>', 'what this device is called; default its host name')
@@ -63,7 +63,7 @@ function addSignIn(command: Define): void {
     .action(async (link: string, options: object, made: Command) => approve(contextOf(made), link, options));
 }
 
-/** Adds the commands that let other devices in. */
+/** Adds the command that invites a new device. */
 function addInvite(command: Define): void {
   command('invite', 'show a code that a new device scans, and let it in')
     .option('--guest', 'as a guest')
@@ -95,7 +95,6 @@ recover  gives this device keys by the recovery words, typed or from standard in
     );
 }
 
-/** Adds the filters for scripts. */
 function addFilters(command: Define): void {
   command('seal', 'a filter: seals a short text for the devices with keys, as `sealed` of a message')
     .option('--to <name>', 'for this device alone')

@@ -45,9 +45,9 @@ function makeFiles(settings: Settings) {
 const made = new WeakMap<Settings, ReturnType<typeof makeFiles>>();
 
 /**
- * Returns the stores of this device's keys. Before each change they drop the answer that this device has none: a device that
- * asks for keys is named from its approval on, whether it lives to take the keys or not. A command has them once, because
- * what a full disk keeps from being saved is noted with the store.
+ * Returns the stores of this device's keys. Before each change they drop the kept answer that this device has no keys,
+ * because the account names a device from its approval on, even if the device never takes the keys. A command makes the
+ * stores only once, because notes that a full disk keeps from being saved are remembered for each store object.
  */
 export function sealingFilesOf({ settings }: Pick<Own, 'settings'>): ReturnType<typeof makeFiles> {
   const files = made.get(settings) ?? makeFiles(settings);
@@ -91,7 +91,7 @@ async function keyedBy(context: Told, url: string, read: 'current' | 'known'): P
  */
 export const keyedAt = (context: Told, url: string): Promise<Keyed | null> => keyedBy(context, url, 'current');
 
-/** Does so even if devices disagree, for a command that removes one of them or links it again. */
+/** Returns the ring even if devices disagree, for a command that removes one of them or links it again. */
 export const keyedToMend = (context: Told, url: string): Promise<Keyed | null> => keyedBy(context, url, 'known');
 
 /** Throws `digits_not_compared` if an approval is kept: its user does not know yet whose account this is. */
@@ -102,7 +102,7 @@ export async function checkCompared(context: Told, url: string): Promise<void> {
 /** The advice to a device that has lost its keys. */
 export const NEW_KEYS = '`baton keys link` or `baton keys recover` gets new keys';
 
-/** Keeps the answer, unless this device has got keys since it was asked for. */
+/** Keeps the answer that this device has no keys, unless it has got keys since the service was asked. */
 async function keepWithout(context: Own, deviceId: string): Promise<void> {
   const { keys, grant } = sealingFilesOf(context);
   await keys.lock(async () => {
@@ -113,7 +113,7 @@ async function keepWithout(context: Own, deviceId: string): Promise<void> {
 
 /**
  * Returns how a device without keys in its account lost them; null if it never had any. The service is asked once whether
- * the account names this device among those with keys. Without its answer the error is that of the request.
+ * the account names this device among those with keys. If it does not answer, throws the error of that request.
  */
 export async function howKeysWereLost(context: Own, url: string): Promise<string | null> {
   const isOfOther = hasFiles(context) && ((await sealingFilesOf(context).keys.load())?.account ?? null) !== null;
@@ -122,7 +122,7 @@ export async function howKeysWereLost(context: Own, url: string): Promise<string
   if (deviceId === undefined || (await isKnownWithoutKeys(context.settings, deviceId))) return null;
   const { rings } = await sealingAt(context, url);
   if (await rings.namesThisDevice()) return 'The keys of this device are gone';
-  // In a folder that cannot be written the next command asks again.
+  // If the folder cannot be written, the next command asks again.
   await keepWithout(context, deviceId).catch(() => {});
   return null;
 }
@@ -163,9 +163,9 @@ export async function keyedToSend(context: Told, url: string): Promise<Keyed | n
 }
 
 /**
- * Notes with the keys the devices that, as a connected command hears, were removed or have logged out: neither this nor a
- * later command seals for them. Returns a promise for the end of what is under way. A device whose session expired keeps
- * its place.
+ * Notes beside the keys which devices are removed or log out while the command is connected. So neither this nor a
+ * later command seals for them. The returned function resolves when all of this is noted. A device whose session
+ * expired keeps its place.
  */
 export function noteRemovals(context: Own, baton: BatonClient, url: string): () => Promise<void> {
   let noted = Promise.resolve();
@@ -182,8 +182,8 @@ export function noteRemovals(context: Own, baton: BatonClient, url: string): () 
 }
 
 /**
- * Tells the user of a connected command of keys that are about to be removed: when it is connected, unless that was asked
- * before, and when the keys of the account have changed. Returns the end of it.
+ * Tells the user of a connected command if keys are about to be removed: once it is connected, unless the command has
+ * asked before, and whenever the keys of the account change. Returns a function that ends this.
  */
 export function followAnnounced(context: Told, baton: BatonClient, url: string): () => void {
   const ends = new AbortController();
@@ -229,5 +229,5 @@ export async function removeKeys(context: Pick<Own, 'settings'>): Promise<void> 
 export const LOCK = '\u{1F512}';
 /** The note on content that the operator of the service could have read and written. */
 export const NOT_ENCRYPTED = 'not encrypted: the service could have written this';
-/** The note on content of a device that was removed, which opens for as long as the replaced key does. */
+/** The note on content of a removed device, which this device can open for as long as it keeps the replaced key. */
 export const LEFT = 'does not belong to the account any more';

@@ -25,13 +25,13 @@ export function nextTry(error: unknown, now: number = Date.now()): NextTry {
   return { waitMs, says: `${sentence} The next try is at ${new Date(now + waitMs).toLocaleTimeString()}.` };
 }
 
-/** Waits for as long, and at least for a moment, so that no answer makes a command busy. Rejects when it is interrupted. */
+/** Waits for `waitMs`, and at least for a moment, so that no answer makes a command busy. Rejects when interrupted. */
 export const pauseFor = (waitMs: number, signal: AbortSignal): Promise<void> =>
   wait(Math.max(waitMs, 100), undefined, { signal });
 
 /** The paths at which the library waits by itself, about a minute at a time, without a word. */
 const REPEATED = /\/api\/(?:hub\/events|relay\/)/;
-/** The path at which it waits as long as the code is valid. */
+/** The path at which the library waits for as long as the code is valid. */
 const LOGIN = /\/api\/auth\/qr\/status/;
 /** Shorter pauses are not worth a word. */
 const SILENT_SECONDS = 5;

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { type Settings, writePrivately } from './settings.ts';
 
 /*
- * A device without keys asks the service whether the account names it. The answer that it does not is kept beside the
- * session, so that the service is asked once. It lies in another file than the keys, because only the keys may get lost.
+ * A device without keys asks the service whether the account names it. If the account does not, that answer is kept
+ * beside the session, so that the service is asked only once. It lies in another file than the keys, because only the
+ * keys may get lost.
  */
 
 type Place = Pick<Settings, 'folder'>;

@@ -85,7 +85,10 @@ const secretsOf = (values: Values): [Key, readonly (string | null)[]][] => [
   ['BROKER_REDIS_SENTINEL_PASSWORD', [values.BROKER_REDIS_SENTINEL_PASSWORD]],
 ];
 
-/** How long replicas keep a key set. They fetch a key that signs earlier for the first request, at most once in 30 s. */
+/**
+ * How long replicas keep a key set. If a key signs before that time is over, a replica fetches it with the first
+ * request that needs it, at most once in 30 s.
+ */
 const KEPT_SECONDS = 300;
 
 function warningsOf(values: Values, host: string): string[] {

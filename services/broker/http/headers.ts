@@ -3,7 +3,10 @@ import helmet from 'helmet';
 import { setVersion } from '../../../shared/service-kit/http/api-version.ts';
 import { PAGE_STYLE_HASH } from '../../../shared/service-kit/http/page.ts';
 
-/** Sets the version of the contract, and `no-store`, because answers are about credentials. A cacheable one overrides it. */
+/**
+ * Sets the version of the contract, and `no-store`, because answers are about credentials. A cacheable answer replaces
+ * `no-store`.
+ */
 export const versionAndNoStore: RequestHandler = (_req, res, next) => {
   setVersion(res);
   res.setHeader('Cache-Control', 'no-store');

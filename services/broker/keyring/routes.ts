@@ -1,7 +1,9 @@
 import type { RequestHandler } from 'express';
 import type { Keyring } from './keyring.ts';
 
-/** Serves the key set (RFC 7517). Its cache time is shorter than `BROKER_KEY_OVERLAP_SECONDS`, after which a key signs. */
+/**
+ * Serves the key set (RFC 7517). Its cache time is shorter than the time for which a key is published before it signs.
+ */
 export const makeKeySetHandler =
   ({ keyring, maxAgeSeconds }: { keyring: Keyring; maxAgeSeconds: number }): RequestHandler =>
   (_req, res) => {

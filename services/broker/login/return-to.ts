@@ -20,7 +20,7 @@ const refuse = (message: string): never => {
 
 /**
  * Returns a function that checks where a login returns to: a local path, or a page of an allowed origin. It returns the
- * absolute address that a browser would make of it; without one, the first allowed origin, else our own.
+ * absolute address that a browser would make of that text; without a text, the first allowed origin, else our own.
  * @throws invalid_request
  */
 export function makeReturnTo({ publicUrl, returnOrigins }: ReturnToParts) {

@@ -1,6 +1,6 @@
 /**
- * The commands that the broker sends to Redis outside of scripts. With the commands in its scripts they are the ACL of its
- * user. The first row is for connections, the second for a cluster.
+ * The commands that the broker sends to Redis outside of scripts. Together with the commands in the broker's scripts
+ * they are the ACL of its user at Redis. The first row is for connections, the second for a cluster.
  */
 export const CLIENT_COMMANDS = [
   ...['hello', 'auth', 'select', 'client|setname', 'info', 'ping', 'quit'],

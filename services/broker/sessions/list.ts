@@ -18,8 +18,8 @@ const isAfter = (position: Position, other: Position): boolean =>
   position.endsAtMs > other.endsAtMs || (position.endsAtMs === other.endsAtMs && position.sessionId > other.sessionId);
 
 /**
- * Makes the listing of live sessions, up to a hundred per page; `next_cursor` is the position of the next ones. It skips
- * index entries of ended sessions, so that only the last page is short.
+ * Makes the listing of live sessions, up to a hundred per page. The next page begins after the position in
+ * `next_cursor`. The listing skips index entries of ended sessions, so that only the last page is short.
  */
 export function makeSessionList({ store }: { store: SessionStore }) {
   return async (app: string, subject: string, cursor: string | null): Promise<BrokerSessions> => {

@@ -27,7 +27,7 @@ interface SessionHandlerParts {
 }
 
 export function makeSessionHandlers({ sessions, list }: SessionHandlerParts): ServiceHandlers {
-  /** Names the session in a refusal because it was ended, since the service may not know of the end. */
+  /** Names the session in a refusal if that session was ended, because the service may not know of the end. */
   async function orName<T>(app: string, shown: VerifySession, work: () => Promise<T>): Promise<T> {
     try {
       return await work();

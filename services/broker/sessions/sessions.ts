@@ -153,7 +153,9 @@ export function makeSessions({ store, keyring, tokens, cookieName, refusedSubjec
       return session;
     },
 
-    /** Resolves to the app's session, live or ended, that a credential names. It proves nothing: for services only. */
+    /**
+     * Resolves to the app's session, live or ended, that a credential names. That proves nothing: for services only.
+     */
     async findNamed(
       app: string,
       { credential = '', access_token: token }: VerifySession,

@@ -8,7 +8,7 @@ export interface AccountClipboard {
   write(text: string): Promise<void>;
 }
 
-/** Reports events to the user. It shows no text itself. */
+/** Reports events to the user, without the texts themselves. */
 export interface Told {
   sent(bytes: number): void;
   taken(bytes: number, from: string): void;

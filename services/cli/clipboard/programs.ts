@@ -21,7 +21,9 @@ export interface SystemClipboard {
 export const NOTHING: Copied = { text: null, isSecret: false };
 export const SECRET: Copied = { text: null, isSecret: true };
 
-/** A program that answers nothing for this long, such as one whose source hangs, has nothing. */
+/**
+ * If a program takes longer, for example because the program that owns the clipboard hangs, there is nothing to read.
+ */
 const WITHIN_MS = 5_000;
 const MOST_BYTES = 1024 * 1024;
 
@@ -50,6 +52,6 @@ export async function giveTo(program: string, args: readonly string[], text: str
   if (status !== 0) throw new CliError(`${program} did not take the text.`, { code: 'no_clipboard' });
 }
 
-/** Returns text; null for bytes that are none, because they could not be restored. */
+/** Returns the bytes as text; null if they are not text, because they could not be restored from it. */
 export const textIn = (bytes: Buffer | null): string | null =>
   bytes === null || bytes.length === 0 || !isUtf8(bytes) ? null : bytes.toString();

@@ -2,7 +2,7 @@ import { CliError } from '../failure.ts';
 import { giveTo, NOTHING, outputOf, SECRET, type SystemClipboard, textIn } from './programs.ts';
 import { macos, windows } from './untested.ts';
 
-/** Set by KeePassXC, KWallet and others on what they copy. Its value is `secret`. */
+/** The type that KeePassXC, KWallet and others add to a secret that they copy. Its value is `secret`. */
 const HINT = 'x-kde-passwordManagerHint';
 const TEXT_TYPES = ['text/plain;charset=utf-8', 'UTF8_STRING', 'text/plain'];
 

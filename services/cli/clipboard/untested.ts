@@ -1,6 +1,6 @@
 import { type Copied, giveTo, NOTHING, outputOf, SECRET, type SystemClipboard } from './programs.ts';
 
-/* The clipboards of macOS and Windows, made by their documentation. We have not run them. */
+/* The clipboards of macOS and Windows, written from their documentation. We have not run them. */
 
 /** Returns what a script has printed as JSON: `secret`, or the text in base64. */
 function copiedIn(output: Buffer | null): Copied {

@@ -62,8 +62,8 @@ export async function givenAway(
 }
 
 /**
- * Says whose place the device takes: only the service says that it is that device, and that it has lost its keys. Returns
- * the signing key of that device, for `letIn`.
+ * Tells the user which device's place the asking device takes, because only the service says that the two are one
+ * device, which has lost its keys. Returns the signing key that is replaced, for `letIn`.
  */
 export async function notePlace(
   { output, signal }: Context,

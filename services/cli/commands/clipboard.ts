@@ -141,7 +141,7 @@ export async function clipboard(context: Context, { watch }: { watch?: boolean }
     over.catch(() => {});
     let isNew = false;
     baton.on('clipboard', (change) => {
-      // It begins with the next change on either side.
+      // The command begins with the next change on either side.
       if (change !== null && change.updated_at !== before) isNew = true;
     });
     baton.start();

@@ -7,7 +7,7 @@ import { deviceNameOf, plain } from '../output.ts';
 import { keyedOnly, LEFT, LOCK } from '../sealing.ts';
 
 const MESSAGE_BYTES = 4_096;
-/** The text of a sealed message of the greatest length, with line breaks of a program that wraps lines. */
+/** Enough for the sealed text of the longest message, with the line breaks of a program that wraps lines. */
 const SEALED_CHARACTERS = 8_192;
 
 /** Seals standard input as the `sealed` of a message, for a script that carries it to another device itself. */

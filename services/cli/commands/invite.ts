@@ -20,7 +20,8 @@ import { describe, givenAway, givenTo, notePlace, untilItEnds } from './approve.
 const MOST_TRIES = 3;
 
 /**
- * How long an invite lives that was just made. Its end in the response is by the service's clock, and this one may differ.
+ * How long a new invite lives. The response names its end by the service's clock, and the clock of this computer may
+ * differ.
  */
 const INVITE_MS = LIMITS.inviteSeconds * 1_000;
 
@@ -46,7 +47,9 @@ export async function scanned(baton: Pick<BatonClient, 'on'>, signal: AbortSigna
   }
 }
 
-/** Asks for the digits that the new device shows, at most three times. False: they were wrong each time. */
+/**
+ * Asks for the digits that the new device shows, at most three times. Resolves to false if they were wrong each time.
+ */
 async function hasDigits(
   { output, signal }: Context,
   isRight: (digits: string) => Promise<boolean> | boolean,

@@ -178,8 +178,9 @@ async function dropApproval(context: Context, signsOut: boolean): Promise<void> 
 }
 
 /**
- * Takes the keys of an approval, and reports that. False: there is none, or it brought none. `signsOut`: the approval may
- * have made the session of this device, which ends if the user says that the digits differ.
+ * Takes the keys of an approval, and reports that. Resolves to false if there is no approval, or it brought no keys.
+ * `signsOut`: the approval may have made the session of this device, which ends if the user says that the digits
+ * differ.
  */
 async function takeLink(context: Context, url: string, { signsOut }: { signsOut: boolean }): Promise<boolean> {
   const { output } = context;

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import { CliError, EXIT } from '../failure.ts';
 import { keyedOnly, LOCK, sealingAt } from '../sealing.ts';
 
-/** More than 24 words of the list can have. */
+/** More bytes than 24 words of the list can take. */
 const WORDS_BYTES = 1_024;
 
 /** The words in lines of four, with the number of the first. */

@@ -51,7 +51,7 @@ export async function sayLeft(context: Context, baton: BatonClient, records: Rec
         continue;
       }
       const missing = transfer?.state === 'DONE' ? [] : await missingOf(left, claim);
-      // Reported first: a program that is killed in between reports it again.
+      // The report comes first, so that a program that is killed in between reports the transfer again.
       if (missing.length > 0) say(context, left, transfer, missing);
       for (const { folder } of left.begun) if (folder !== '-') dropParts(folder, left.transferId);
       claim.remove();

@@ -11,7 +11,7 @@ export interface Notifier {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Reads its words from variables, so that they are no part of a script. */
+/** Reads title and text from variables, so that they are not part of the script. */
 const TOAST = `
 $types = 'Windows.UI.Notifications.ToastNotificationManager', 'Windows.Data.Xml.Dom.XmlDocument'
 foreach ($type in $types) { [void][Type]::GetType("$type, $($type.Substring(0, $type.LastIndexOf('.'))), ContentType=WindowsRuntime") }

@@ -76,7 +76,7 @@ export function makeOpener(parts: Parts): Opener {
 
   async function tryToOpen(offer: IncomingTransfer): Promise<IncomingTransfer | null> {
     const keyed = await keyedAt(context, url);
-    // A service of the version before leaves it out.
+    // A service of an earlier version leaves `sealed` out.
     if ((offer.transfer.sealed ?? null) === null) return takePlain(offer, await isExpected(keyed));
     const { files } = keyed?.sealing ?? (await sealingAt(context, url));
     const found = await files.open(baton.transfers, keyed?.keyring ?? null, offer, { signal });
@@ -92,7 +92,7 @@ export function makeOpener(parts: Parts): Opener {
   function mayPass(offer: IncomingTransfer, error: unknown): boolean {
     if (error instanceof BatonClientError && error.action === 'retry') return true;
     const { code, message } = failureOf(error);
-    // It was withdrawn meanwhile.
+    // The offer was withdrawn meanwhile.
     if (code === 'not_found') return false;
     keep(offer);
     tell(parts, offer, code, message);

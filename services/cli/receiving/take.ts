@@ -32,14 +32,14 @@ export interface ReceiveOptions {
 /** The space that a file system may need beside the bytes themselves. */
 const SPARE_BYTES = 16 * 1024 * 1024;
 
-/** The errors that end this program, or leave the transfer to another one, but do not end the transfer. */
+/** The errors that end this program, or leave the transfer to another program, but do not end the transfer. */
 export const GOES_ON = ['aborted', 'signed_out', 'superseded', 'taken'];
 
 /** Tells whether the disk has space, with the space that other running transfers still need. */
 async function hasSpace(folder: string, transfer: Transfer, reservedBytes: number): Promise<boolean> {
   await mkdir(folder, { recursive: true });
   const { bavail, bsize } = await statfs(folder);
-  // The last block of a file takes a whole block.
+  // The last part of a file takes a whole block.
   return bavail * bsize >= transfer.total_bytes + fileCountOf(transfer) * bsize + SPARE_BYTES + reservedBytes;
 }
 
@@ -73,7 +73,9 @@ export interface Taking {
   fail: (id: string) => Promise<void>;
 }
 
-/** Decides whether to take an offer. False: the sender was told. Throws an error with the reason. */
+/**
+ * Decides whether to take an offer. False: the user refused it, and the sender was told. Throws if it cannot be taken.
+ */
 async function isWanted(offer: IncomingTransfer, taking: Taking): Promise<boolean> {
   const { options, context, signal, ended, line, reservedBytes, opener } = taking;
   const { transfer } = offer;
@@ -186,7 +188,10 @@ function notStored(failure: CliError, { sender }: Transfer, names: readonly stri
   return new CliError(names.length === 0 ? failure.message : said, { status, code, notReceived: names });
 }
 
-/** Prepares the taking. The sender hears at once of an error here. Null: another program has the transfer. */
+/**
+ * Prepares the taking. The sender hears at once of an error here. Null: the user refused the offer. Throws `taken` if
+ * another program has the transfer.
+ */
 async function prepare(offer: IncomingTransfer, taking: Taking): Promise<ReceiveClaim | null> {
   const { records, options, signal } = taking;
   const { transfer, id } = offer;

@@ -2,8 +2,8 @@ import picomatch from 'picomatch';
 
 /**
  * Returns a test for the entries that `--exclude` leaves out of folders. A pattern without a slash matches a name at any
- * depth. One with a slash matches a path below the folder that is sent. `*`, `?`, `[a-z]`, `{a,b}` and `**` mean what they
- * mean in a shell, and match leading dots.
+ * depth. A pattern with a slash matches a path below the folder that is sent. `*`, `?`, `[a-z]`, `{a,b}` and `**` mean
+ * what they mean in a shell, and match leading dots.
  */
 export function excludedBy(patterns: readonly string[]): (path: string) => boolean {
   const matchers = patterns.map((given) => {

@@ -13,7 +13,7 @@ const PARTIAL = /(?:\.part|\.partial|\.crdownload|\.download|\.opdownload|\.aria
 /** The endings of files that lie beside an unfinished one of the same name. */
 const BESIDE = ['.part', '.partial', '.crdownload', '.aria2', '.tmp'];
 
-/** Tells whether a name is hidden, or that of an unfinished file. Office programs begin lock files with `~$`. */
+/** Tells whether a name is hidden, or belongs to an unfinished file. Office programs begin lock files with `~$`. */
 const isPassedOver = (name: string): boolean => name.startsWith('.') || name.startsWith('~$') || PARTIAL.test(name);
 
 export interface FinishedFiles {
@@ -30,8 +30,9 @@ interface Seen {
 }
 
 /**
- * Finds the finished files that lie directly in a folder. Passed over are links, hidden names, names of unfinished files,
- * files beside an unfinished one of the same name, and empty files, because browsers reserve a name with one.
+ * Finds the finished files that lie directly in a folder. It passes over links, hidden names, names of unfinished
+ * files, files beside an unfinished one of the same name, and empty files, because browsers reserve a name with an
+ * empty file.
  */
 export function watchFiles(
   dir: string,
@@ -61,7 +62,7 @@ export function watchFiles(
       const { name } = entry;
       if (!entry.isFile() || isPassedOver(name) || isExcluded(name)) continue;
       if (BESIDE.some((ending) => names.has(name + ending))) continue;
-      // It may be gone by now, or have a name that is not UTF-8.
+      // The file may be gone by now, or have a name that is not UTF-8.
       const stats = await lstat(join(dir, name)).catch(() => null);
       if (stats?.isFile() && stats.size > 0) files.push({ name, stamp: `${stats.size} ${stats.mtimeMs}` });
     }

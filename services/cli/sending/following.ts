@@ -82,7 +82,8 @@ export async function follow(
     }
     const done = await Promise.race([transfer.done, over]);
     hide();
-    // Reported first: a program that is killed in between reports it again, but does not send again.
+    // The report comes first: a program that is killed in between reports the transfer again, but does not send it
+    // again.
     line.aside(() => sayDone(context, done, { sent, odd, isSealed }));
     await sends.remove(transfer.id);
     claim.remove();

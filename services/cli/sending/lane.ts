@@ -119,8 +119,8 @@ async function waitAfter({ context, online }: LaneParts, name: string, error: un
 }
 
 /**
- * Goes on with a send of an earlier program, or waits until another program is done with it. It ends with the transfer: as long
- * as that is there, the file must not be offered again.
+ * Goes on with a send of an earlier program, or waits until another program is done with it. It ends only when the
+ * transfer ends, because the file must not be offered again before that.
  */
 async function goOnWithEarlier(parts: LaneParts, entry: Unfinished, { name }: WatchedFile): Promise<void> {
   const { context, online, watched } = parts;
@@ -165,7 +165,7 @@ async function onFailure(lane: LaneState, file: WatchedFile, error: unknown): Pr
     dealtWith(lane, file);
     return say(context, online, error);
   }
-  // It changed or went while it was read. If it is still there, it is found again.
+  // The file changed or was removed while it was read. If it is still there, it is found again.
   if (!(await isSame(watched.dir, file))) return void known.delete(file.name);
   if (!mayHelp(error)) throw error;
   await waitAfter(lane, file.name, error);

@@ -2,7 +2,7 @@ import type { BatonClient } from '../../../shared/client/index.ts';
 import { type Context, untilOver } from '../context.ts';
 import { makeProgressLine, type ProgressLine } from '../progress.ts';
 
-/** What all transfers of one command share. */
+/** The parts that all transfers of one command share. */
 export interface Online {
   readonly baton: BatonClient;
   readonly url: string;
@@ -13,14 +13,14 @@ export interface Online {
   readonly concurrency: number | undefined;
   /** Says once that the same command goes on with what was stopped. */
   sayStopped(): void;
-  /** Runs one piece of work after the other: each reads its files whole, and has a bar of its own. */
+  /** Runs one piece of work after the other, because each reads whole files and draws a bar of its own. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** Makes the shared parts of a command. `isSlow`: its rate is limited, so that fewer pieces are under way. */
 export function makeOnline(context: Context, baton: BatonClient, url: string, isSlow: boolean): Online {
   const over = untilOver(context, baton);
-  // Between two transfers nobody listens to it.
+  // Between two transfers nobody waits for this promise.
   over.catch(() => {});
   let saidStopped = false;
   let last: Promise<unknown> = Promise.resolve();

@@ -33,10 +33,10 @@ function say({ output }: Context, transferId: string | null, code: string, names
   output.result({ transfer_id: transferId, error: { code, message }, not_sent: names }, null);
 }
 
-/** The states of an offer without a record, which got no further: a sender records an offer before it sends any of it. */
+/** The states that an offer without a record can have, because a sender records an offer before it sends any of it. */
 const OFFERED = ['PENDING', 'ACCEPTED'] as const;
 
-/** Cancels the offer of a program that was killed meanwhile: it may have arrived, and nobody would send the files. */
+/** Cancels the offer of a program that was killed. The offer may have arrived, and nobody would send its files. */
 async function withdraw({ context, baton, sends }: Parts, { to, offering }: BegunSend): Promise<void> {
   if (offering === null) return;
   const { signal } = context;
@@ -52,7 +52,7 @@ async function withdraw({ context, baton, sends }: Parts, { to, offering }: Begu
     known.every(({ transferId }) => transferId !== one.transfer_id);
   const found = pages.flatMap(({ transfers }) => transfers).find(isIt);
   const claim = found && sends.claim(found.transfer_id);
-  // A running program is about to record it.
+  // If another program has the claim, it is about to record this offer.
   if (found === undefined || !claim) return;
   try {
     await baton.transfers.cancel(found.transfer_id, 'source_failed', { signal });
@@ -69,7 +69,7 @@ async function lookAtBegun(parts: Parts, begun: BegunSend, claim: Claim): Promis
   const known = await sends.list();
   const isNoted = offering !== null && known.some(({ key }) => key === offering.key);
   if (!isNoted) await withdraw(parts, begun);
-  // Reported first: a program that is killed after it reports it again.
+  // The report comes first, so that a program that is killed before the end reports the same again.
   if (!isNoted || !offering.isLast) {
     say(context, null, 'interrupted', namesOfAsked(begun), `Not all of it was offered to ${oneLine(begun.toName)}.`);
   }

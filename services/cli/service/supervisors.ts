@@ -12,7 +12,7 @@ import { taskOf } from './windows.ts';
 
 export type ServiceState = 'running' | 'stopped' | 'not_installed';
 
-/** What starts programs in the background for the user of this computer. */
+/** The system's own way to run programs in the background for the user of this computer. */
 export interface Supervisor {
   /** The file that describes the service. */
   readonly path: string;
@@ -70,7 +70,7 @@ function launchd(): Supervisor {
     describe,
     async install(task) {
       await write(path, describe(task));
-      // There may be none to end.
+      // There may be no agent to end.
       await runProgram('launchctl', ['bootout', `${domain}/${LABEL}`]);
       await mustRun('launchctl', ['bootstrap', domain, path]);
     },

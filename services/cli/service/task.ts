@@ -1,4 +1,4 @@
-/** What a service of this computer runs for its user. */
+/** The program that a service of this computer runs for its user. */
 export interface ServiceTask {
   /** The program and its arguments. */
   readonly command: readonly string[];
@@ -9,5 +9,5 @@ export interface ServiceTask {
 /** The name of the service, by which its computer knows it. */
 export const SERVICE_NAME = 'baton-receive';
 
-/** What a user reads about the service. */
+/** The description of the service, for its user. */
 export const DESCRIPTION = 'Baton: receives files in the background';

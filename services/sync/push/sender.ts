@@ -26,9 +26,9 @@ export interface PushNotice {
 }
 
 /**
- * What to do next. `failed` ends this push and leaves the registration. `gone` ends both, unless the registration was
- * renewed after `asOfMs`, the time of the provider's knowledge, if the provider gives one. `not_here`: the settings of
- * this replica do not allow the push. During a rollout of new settings those of another replica may.
+ * What to do next. `failed` ends this push and keeps the registration. `gone` ends both. `asOfMs` is when the provider
+ * found that the target is gone, if it tells; a registration that was renewed after that time stays. `not_here`: the
+ * settings of this replica do not allow the push. During a rollout, another replica may have settings that allow it.
  */
 export type PushOutcome =
   | { readonly outcome: 'delivered' }

@@ -1,7 +1,8 @@
 /**
- * The commands that the replica sends to Redis outside of scripts. With the commands inside the scripts they are the
- * ACL of its user. The first rows are for the connections themselves: hello, name, ready check, subscription; then what
- * a cluster also needs: its map, and the ways to a node that is taking over.
+ * The commands that the replica sends to Redis outside of scripts. Together with the commands inside the scripts they
+ * are the ACL of the replica's user at Redis. The first row is for the connections themselves: hello, name, ready
+ * check, subscription. The second row is for a cluster: its map, the ways to a node that is taking over, and its
+ * channels.
  */
 export const CLIENT_COMMANDS = [
   ...['hello', 'auth', 'client|setname', 'info', 'ping', 'subscribe', 'unsubscribe', 'quit'],

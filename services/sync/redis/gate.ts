@@ -31,7 +31,8 @@ interface GateParts {
 }
 
 /**
- * Function that `enter` returns, to be called when the command is over with whether the store answered anything at all.
+ * The function that `enter` returns. Its caller calls it when the command is over, and says whether the store answered
+ * anything at all.
  */
 export type Leave = (answered: boolean) => void;
 

@@ -238,7 +238,7 @@ export function makeKeys(prefix: string) {
   const ofAccount = Object.fromEntries(
     Object.entries(OF_ACCOUNT).map(([name, part]) => [name, (account: string) => `${prefix}:{${account}}:${part}`]),
   ) as Record<OfAccount, (account: string) => string>;
-  /** A caller without a device shares one space per account. */
+  /** All callers of an account without a device share the same operations. */
   const operation = (account: string, deviceId: string | null, id: string) =>
     `${prefix}:{${account}}:op:${deviceId ?? ''}:${id}`;
   return {

@@ -8,7 +8,7 @@ import type { Quota } from './quota.ts';
 import type { Asked, FileRef, RelayRequest } from './requests/relay-request.ts';
 import type { Entry, Extent, RelayStore } from './store.ts';
 
-/** How often a request tries when it finds one generation after the other gone. */
+/** How often a request tries when each generation that it finds is lost or replaced already. */
 const MAX_TRIES = 10;
 
 /** The methods that the relay needs from the module that owns transfers. */
@@ -31,7 +31,7 @@ interface GenerationsParts {
 
 /**
  * How a request begins, and the generation that a sender names. The request changes nothing if the file is in another
- * one.
+ * generation.
  */
 type Entrance = Entry & { generation?: number };
 
@@ -98,8 +98,8 @@ export class Generations {
 
   /**
    * Makes the generation after `from`, which begins at `offset`; resolves to it, or to a later one that another request
-   * has made. Makes the stream for the bytes before the record, so that a request that reads the record finds the
-   * stream and does not take it for lost.
+   * has made. First makes the stream for the bytes, then writes the record, so that a request that reads the record
+   * finds the stream and does not take it for lost.
    */
   async rewind(
     file: FileRef,
@@ -117,7 +117,7 @@ export class Generations {
     return Math.max(now, next);
   }
 
-  /** Begins a file for a receiver that has some of it already. For one that it has whole, only the record is made. */
+  /** Begins a file for a receiver that has some of it already. If it has the whole file, only the record is written. */
   async beginFor(file: FileRef, { isWhole }: { isWhole: boolean }): Promise<number> {
     if (!isWhole) return this.#begin(file);
     return (await this.#parts.transfers.beginGeneration(file.account, file)).now;
@@ -140,15 +140,15 @@ export class Generations {
   }
 
   /**
-   * Returns whether a later generation ends so far before this offset that its sender will not reach it soon, or that its
-   * window ends before it.
+   * Returns whether a generation after the first is of no use to a reader at this offset. Either the window of its
+   * sender ends before the offset, or the generation begins before the offset and has no bytes yet.
    */
   isFarBehind({ generation, end, base, taken }: Extent, offset: number): boolean {
     const { windowBytes } = this.#parts;
     return generation > 0 && (Math.min(end, taken) + windowBytes < offset || (end === base && end < offset));
   }
 
-  /** Asks the store for the extent, and returns the same. */
+  /** Returns the same for the extent that the store has now. */
   async isNowFarBehind(request: RelayRequest, generation: number, offset: number): Promise<boolean> {
     const opened = await this.#parts.store.open(request, generation, { side: '-', from: 0 });
     return opened.found === 'here' && this.isFarBehind(opened.extent, offset);
@@ -162,7 +162,10 @@ export class Generations {
     return now;
   }
 
-  /** Removes what was made for a generation if the transfer has ended meanwhile, because the end did not know of it. */
+  /**
+   * Removes what was made for a generation if the transfer has ended meanwhile, because the cleanup of the transfer did
+   * not know of the generation.
+   */
   async #recorded(file: FileRef, generation: number, recording: Promise<Recorded>): Promise<Recorded> {
     const { store, notifier } = this.#parts;
     try {
@@ -184,7 +187,7 @@ export class Generations {
     for (const { file, channel } of readers) notifier.notify(channel, file);
   }
 
-  /** Records a generation whose maker may have died before it recorded it and notified the sender. */
+  /** Records a generation. The replica that made it may have died before it recorded it and notified the sender. */
   async #recordMissing(file: FileRef, { generation: from }: RelayedFile, { generation: to, base }: Extent) {
     if (from === null || to <= from) return;
     const { transfers, metrics } = this.#parts;

@@ -17,7 +17,7 @@ interface RelayOptions extends RelaySettings, Omit<NotifierParts, 'onNotified'> 
   memoryPercent: number;
 }
 
-/** Bytes between two devices of an account, when no path between them opens. Either side may be on any replica. */
+/** Passes bytes between two devices of an account that find no direct path. Either side may be on any replica. */
 export class Relay {
   readonly #parts: RelayParts;
   readonly #downloads: Downloads;
@@ -57,7 +57,7 @@ export class Relay {
   }
 
   /**
-   * Records that the receiver has stored the file up to here. It got bytes that were never sent here on another path.
+   * Records that the receiver has stored the file up to here. Bytes that were never sent here came on another path.
    */
   async ack(asked: Asked, received: number): Promise<void> {
     const { store, transfers, generations, notifier } = this.#parts;

@@ -128,7 +128,10 @@ export const relayCommit = defineScript('relay-commit', {
   },
   settings: ['IDLE_MS'],
   reply: t.record({
-    /** Offset up to which the receiver took bytes; null if the chunk was refused: another sends, or the one before is missing. */
+    /**
+     * Offset up to which the receiver took bytes. Null: the chunk was refused, because another request sends now, or
+     * the chunk before it is missing.
+     */
     taken: t.maybeNumber,
     /** The channel of a reader to notify, or ''. */
     notify: t.text,

@@ -181,8 +181,8 @@ function makeByteStore({ bulk, keys, idleMs, idle }: RelayScriptParts) {
     link: (file: FileId): Promise<BulkLink> => bulk.take(stateOf(file)),
 
     /**
-     * Adds a chunk where the bytes end, and finds out whom to notify. One transaction, so that nobody sees a chunk that
-     * may not stay, and that costs one trip. Rejects with the store's own errors.
+     * Adds a chunk where the bytes end, and finds out whom to notify. Both are one transaction, which costs one trip,
+     * and nobody sees a chunk that may not stay. Rejects with the store's own errors.
      */
     async append(link: BulkLink, { file, holder }: Claim, chunk: Chunk): Promise<Committed> {
       const { generation, start, end, parts, urgent } = chunk;
@@ -284,8 +284,8 @@ function makeListStore({ scripts, keys, idle }: RelayScriptParts) {
     },
 
     /**
-     * Keeps the bytes of a file without a reservation; with `gives` its reservation is released. Only the newest of an
-     * account are kept: resolves to the others, which the caller evicts.
+     * Keeps the bytes of a file without a reservation; with `gives` its reservation is released. Only the newest files
+     * of an account are kept. Resolves to the others, which the caller evicts.
      */
     async keep(file: FileRef, generation: number, gives: boolean): Promise<{ file: FileId; generation: number }[]> {
       const { gone } = await keep(listsOf(file.account), { file: nameOf(file), generation, gives });

@@ -45,7 +45,7 @@ export function makeAccountSets({ redis, scripts, keys }: Db) {
     add,
 
     /**
-     * Adds an account that is not known to be in the set; null when it is. A stream that opens saves the trip if
+     * Adds an account, unless it is known to be in the set; then returns null. So a stream that opens saves the trip if
      * another stream of its account has made it.
      */
     ensure(replicaId: string, account: string): Promise<void> | null {

@@ -1,6 +1,6 @@
 import type { Argument } from '../../../shared/service-kit/redis/scripts/script-values.ts';
 
-/** What `Replica` knows of the other replicas, and of its own past; lists are joined by line ends. */
+/** The knowledge of `Replica` about the other replicas, and about its own past. Lists are joined by line ends. */
 export interface LeaseView {
   /** Channels of dead replicas; the routes that lead to them count as gone. */
   deadChannels: () => string;

@@ -190,7 +190,7 @@ export class Replica {
   #leaveUnreachableChannel(): void {
     if (!this.#check.isChannelUnreachable || this.#isLeavingChannel) return;
     this.#isLeavingChannel = true;
-    // It waits for a beat that may be taking another id.
+    // The beat under way may be taking another id.
     Promise.resolve(this.#beating)
       .then(() => this.#takeNewId('unreachable channel'))
       // The next nonce that is not taken tries again. If only the lease could not be taken, the next renewal finds that

@@ -34,8 +34,9 @@ interface SettingsWatchParts {
 }
 
 /**
- * Warns when a living replica on the same Redis has different settings that all must share, because one then forgets after a
- * minute what the other keeps for an hour. It only warns: during a rollout of settings both replicas are right.
+ * Warns when a living replica on the same Redis differs in settings that all must share, because one replica then
+ * forgets after a minute what the other keeps for an hour. It only warns: during a rollout of settings both replicas
+ * are right.
  */
 export function makeSettingsWatch({ own, others, read, logger, onFailure }: SettingsWatchParts) {
   /** How each living replica differs. */

@@ -43,7 +43,9 @@ interface SessionsModuleParts {
   eraseTransfers: (account: string) => Promise<void>;
   /** The steps of other modules for an erased account. Each may be repeated. */
   onErased: ((account: string) => Promise<unknown>)[];
-  /** Resolves to null if the account may be erased. Else a member of its ring must sign that, and it is announced. */
+  /**
+   * Resolves to null if the account may be erased now. Else announces the erasure, and resolves to the announcement.
+   */
   allowErase: (caller: Caller, asked: MaybeProof) => Promise<Deletion | null>;
   /** Called when a device has renewed its session. */
   onShown: SessionsParts['onShown'];

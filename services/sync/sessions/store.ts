@@ -53,7 +53,7 @@ export function makeSessionStore({ redis, scripts, keys, scheduleDue }: SessionS
         { tombstones: tombstones.flatMap((tombstone) => [memberOf(tombstone), tombstone.atMs]) },
       ),
 
-    /** Resolves to whether it has a tombstone since `overMs`. The list is trimmed only when a device is signed out. */
+    /** Resolves to whether the device has a tombstone since `overMs`. Only a sign-out trims the list. */
     async isTombstoned(account: string, deviceId: string, overMs: number): Promise<boolean> {
       const atMs = await orFault(redis, () => redis.zscore(keys.revoked, memberOf({ account, deviceId })));
       return atMs !== null && Number(atMs) >= overMs;

@@ -60,7 +60,7 @@ export function makeInvites({ redis, scripts, keys, requestSeconds }: InvitesPar
       return events;
     },
 
-    /** Removes a request with an invite of the account that was decided, so that no device is asked about it any more. */
+    /** Removes a decided request that was made with an invite of the account. No device is asked about it any more. */
     async settle(account: string, requestId: string): Promise<void> {
       await orFault(redis, () => redis.hdel(keys.invites(account), `request:${requestId}`));
     },

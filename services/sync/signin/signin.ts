@@ -112,7 +112,10 @@ function makeWriting({ store, publicUrl, requestSeconds, onOutcome }: SigninPart
   };
 }
 
-/** Makes the start of a login request. `invite` asks its device. Throws `invalid_device_name`, `not_found` (the invite). */
+/**
+ * Makes the start of a login request. With `invite`, the device that invited is asked. Throws `invalid_device_name`,
+ * and `not_found` for the invite.
+ */
 function makeStart({ invites }: SigninParts, write: ReturnType<typeof makeWriting>) {
   return async function start(
     wanted: { device_name: string; device_type: DeviceType; invite?: string; keys?: DeviceKeys },
@@ -193,7 +196,9 @@ export function makeSignin(parts: SigninParts) {
 
     poll: makePolling({ ...parts, notify }),
 
-    /** Throws `not_found` (or a wrong code), `login_expired`, `login_consumed`, `already_decided`, `rate_limited`. */
+    /**
+     * Throws `not_found` (also for a wrong code), `login_expired`, `login_consumed`, `already_decided`, `rate_limited`.
+     */
     async read(caller: Caller, requestId: string, code: string): Promise<LoginRequestView> {
       const read = await store.read(known(requestId), digest(code), caller.account);
       const offered = await grants.offered(approverOf(caller));

@@ -11,7 +11,7 @@ export interface AccountStreams {
   reading: Promise<unknown> | null;
 }
 
-/** The streams that this replica holds. They are its only state: sockets. */
+/** The streams that this replica holds, by id and by account. */
 export class LocalStreams {
   /** Open streams by id, in the order of their last sweep, the oldest first. */
   readonly all = new Map<string, Stream>();
@@ -51,7 +51,6 @@ export class LocalStreams {
     return this.#leaving.has(account);
   }
 
-  /** Adds an open stream. */
   add(stream: Stream): void {
     const { account } = stream;
     this.all.set(stream.id, stream);

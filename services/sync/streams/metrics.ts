@@ -1,9 +1,10 @@
 import { counter, gauge, histogram } from '../../../shared/service-kit/telemetry/metrics.ts';
 
-/** Buckets in seconds. One is the 2 s of the objective for streams. */
+/** Buckets in seconds. The objective for streams, 2 s, is one of them. */
 const OPEN_BUCKETS = [0.025, 0.1, 0.25, 0.5, 1, 2, 5, 15];
 /**
- * Buckets in seconds. One is the 1 s of the delivery objective; a failed announcement is repeated for half a minute.
+ * Buckets in seconds. The objective for delivery, 1 s, is one of them. A failed announcement is repeated for half a
+ * minute.
  */
 const DELIVERY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 

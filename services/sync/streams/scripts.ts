@@ -46,8 +46,8 @@ const attached = {
   states: t.textList,
   transitions,
   /**
-   * Ms until a route to this replica whose stream it does not hold can be told from the route of a new stream; 0
-   * without one.
+   * A route to this replica may lead to no stream that it holds. Ms until such a route can be told from the route of a
+   * new stream; 0 if there is none.
    */
   orphanInMs: t.number,
   /** Number of routes that led to no stream and were dropped. */
@@ -64,7 +64,7 @@ export const streamOpen = defineScript('stream-open', {
     ...late,
     /** The account is at its limit of streams. */
     busy: {},
-    /** The account seems to be at its limit, but these channels of its other streams may be silent. */
+    /** The account or the device seems to be at its limit, but these channels of other streams may be silent. */
     full: { channels: t.textList },
     attached: {
       ...attached,

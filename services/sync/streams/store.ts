@@ -28,8 +28,8 @@ export interface Attached {
   nextDueInMs: number | null;
   transitions: Transitions;
   /**
-   * Ms until a route to this replica whose stream it does not hold can be told from the route of a new stream; 0
-   * without one.
+   * A route to this replica may lead to no stream that it holds. Ms until such a route can be told from the route of a
+   * new stream; 0 if there is none.
    */
   orphanInMs: number;
   opened: Opened | null;

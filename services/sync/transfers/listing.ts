@@ -56,8 +56,8 @@ export function makeListing(store: Pick<TransferStore, 'list' | 'glance' | 'pend
     },
 
     /**
-     * Yields, page by page as JSON, the offers that a stream of this device that starts at `position` does not get from
-     * the log.
+     * Yields, page by page as JSON, the offers that the log does not bring to a stream of this device that starts at
+     * `position`.
      */
     async *pending(actor: DeviceCaller, position: string): AsyncGenerator<string[]> {
       const ids = await store.pending(actor.account, actor.deviceId, position);

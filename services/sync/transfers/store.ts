@@ -220,7 +220,8 @@ export function makeTransferStore(parts: TransferStoreParts) {
 
     /**
      * Records that the relay's first generation of a file has begun. This method and the next three resolve to the file's
-     * generation, and throw `not_found`. This and the next also throw `invalid_transition` if the transfer has ended.
+     * generation, and throw `not_found`. This and the next two also throw `invalid_transition` if the transfer has
+     * ended.
      */
     beginGeneration: (u: string, file: FileOf) => moveTo(u, file, { from: null, to: 0, offset: 0, tells: false }),
 
@@ -249,7 +250,7 @@ export function makeTransferStore(parts: TransferStoreParts) {
       await orFault(redis, () => redis.zrem(keys.due(u), JOB_PREFIX + transferId));
     },
 
-    /** Ends a transfer whose time is over. Resolves to its files that had begun in the relay; null when it is not over. */
+    /** Ends a transfer whose time is over. Resolves to its files that had begun in the relay; null before that time. */
     async expire(u: string, transferId: string) {
       const { expired, relay, wasLive } = await expire(keysOf(u, transferId), { transferId });
       return expired ? { generations: generationsOf(relay), wasLive } : null;

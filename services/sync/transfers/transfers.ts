@@ -93,8 +93,8 @@ export function makeTransfers(parts: TransfersParts) {
   }
 
   /**
-   * Returns the view of a transfer with the offset of each file in the relay, or without offsets when the relay's store
-   * is away.
+   * Returns the view of a transfer with the offset of each upload in the relay. When the relay's store is away, that is
+   * the offset at which the generation began.
    */
   async function shownTo(deviceId: string, transferId: string, stored: StoredTransfer): Promise<string> {
     const { state, sender } = headOf(stored);

@@ -7,8 +7,8 @@ export const headOf = ({ openJson }: Pick<StoredTransfer, 'openJson'>): Transfer
   JSON.parse(`${openJson}}`) as Transfer;
 
 /**
- * Returns the transfer as JSON, as one of its parties sees it: with the files that were read, and for them its own side
- * of the relay. Does not parse the files, which are JSON already, up to a megabyte.
+ * Returns the transfer as JSON, as one of its parties sees it: with the files that were read, and with their addresses
+ * in the relay for that party. Does not parse the files, which are JSON already, up to a megabyte.
  */
 export function viewFor(deviceId: string, stored: StoredTransfer, offsets?: ReadonlyMap<number, number>): string {
   const { openJson, files, relayInUse, generations } = stored;

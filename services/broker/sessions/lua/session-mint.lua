@@ -1,7 +1,8 @@
 -- Mints the session of a meta: a new one, or the present one rotated in place. A rotation ends all earlier secrets at once,
 -- because somebody else may hold them. A change of the scope also ends its access tokens, by their epoch. A repeated
 -- idempotency key gets its first result while that is still the present state. There is at most one live session per
--- account, app and meta: the caller looks the meta up for its key, and this script compares it again.
+-- account, app and meta: the caller looks up the session of the meta, because its key is named in the call, and this
+-- script compares it again.
 -- Keys and arguments: sessionMint in scripts.ts.
 -- uses: clock space sessions/session sessions/secrets
 -- RETURNS OK, now, session.., user.., '1' created | '0', key of the secret | OK, moved, id | already_decided |
@@ -27,7 +28,7 @@ if first[1] then
   if not live or first[2] ~= known or s.secret ~= first[3] then return { 'already_decided' } end
   return answer(first[5], first[4])
 end
--- This is an expired key used again: its secret was issued once, and must not become valid again.
+-- The idempotency key is used again after it has expired. Its secret was issued once, and must not become valid again.
 if live and was_secret(s, digest) then return { 'already_decided' } end
 
 trim(keys.index, keys.metas, now)

@@ -10,8 +10,8 @@ if digest ~= '' then
   local place = show(keys.session, s, digest, now, GRACE_MS)
   if place ~= 'current' and place ~= 'retired' then return { place } end
 end
--- Users see it as "minutes ago", so a write for every request would be useless. The first use is written, because it shows
--- that the session has reached its device.
+-- Users see the last use as "minutes ago", so a write for every request would be useless. The first use is written,
+-- because it shows that the session has reached its device.
 if s.active == s.created or now - tonumber(s.active) >= 60000 then
   s.active = int(now)
   where_there_is_space(redis.call, 'HSET', keys.session, 'active', s.active)

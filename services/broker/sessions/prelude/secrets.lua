@@ -1,6 +1,7 @@
 -- Handles the secrets of a session, as SHA-256 digests. `secret` is the present one. `retired` holds earlier ones, oldest
 -- first, as `<digest>:<until>`. `until` is empty while no newer one was used, and 0 if a mint ended the secret at once.
--- `unused` is 1 until the present one is used. (After `space`: a full store does not record a use, and accepts both.)
+-- `unused` is 1 until the present one is used. (After `space`: a full store does not record the use of a secret, and
+-- accepts both the present and the earlier secret.)
 local ENDED = '0'
 
 -- The number of retired secrets that are kept. Older ones are unknown, so their reuse is not recognised.
@@ -28,7 +29,7 @@ local function show(key, s, digest, now, grace_ms)
   for i, entry in ipairs(list) do if entry[1] == digest then place = i end end
   if not place then return 'session_expired' end
   local entry = list[place]
-  -- Its holder may not be the one that minted, and must not be able to end the other's session by using it.
+  -- The holder of this secret may not be the one that minted, and must not be able to end the session by using it.
   if entry and entry[2] == ENDED then return 'session_expired' end
   if entry and entry[2] ~= '' and tonumber(entry[2]) <= now then
     revoke(key, s, 'reuse_detected', now)

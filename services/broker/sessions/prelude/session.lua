@@ -37,7 +37,7 @@ local function keep(k, id, s)
   end
 end
 
--- Removes up to 20 ended sessions of the account from the index. Called with every new session.
+-- Removes up to 20 ended sessions of the account from the index. Called with every mint and every login.
 local function trim(index_key, metas_key, now)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', index_key, '-inf', int(now), 'LIMIT', 0, 20)) do
     local id, meta = string.match(member, '^(%S+) (.*)$')

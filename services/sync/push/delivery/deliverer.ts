@@ -9,12 +9,15 @@ import type { PushStore, Taken } from '../store.ts';
 import { type Verdict, verdictOn, verdictOnLate } from './verdict.ts';
 
 /**
- * How many pushes may wait for one push service, as a multiple of those under way there. The first is what is sent in the
- * ten seconds until the account is checked again, at 50 ms each; further pushes stay due. The second, for pushes that
- * other replicas accepted, is lower, because those replicas send them.
+ * The most pushes that may wait for one push service, for each that may be under way there. At 50 ms each, 200 are sent
+ * in the ten seconds until the account is checked again; further pushes stay due. The second limit is for pushes that
+ * other replicas accepted. It is lower, because those replicas send them.
  */
 const [MOST_WAITING, MOST_TAKEN_OVER] = [200, 100];
-/** Pushes in this replica. Above it a push service may have no more waiting than under way, so none crowds out others. */
+/**
+ * With this many pushes in the replica, a push service may have no more pushes waiting than under way. So no push
+ * service crowds out the others.
+ */
 const MANY_WAITING = 10_000;
 /** The lookups of targets at once, and the pause after each, so that thousands of queued pushes do not come in a burst. */
 const [LOOKUPS, LOOKUP_PAUSE_MS] = [2, 1];
@@ -33,8 +36,8 @@ const COUNTED_AS = {
 } as const satisfies Record<Verdict['outcome'], string>;
 
 /**
- * Returns when the push was first due. A push that is tried again, or whose replica died, was postponed since. The time of
- * its newest item is known, and nothing waits longer for a stream than `pushSilenceMs`.
+ * Returns when the push was first due. Another try, or the death of its replica, has postponed the stored time since.
+ * So the time of its newest item limits the result: no push waits longer for a stream than `pushSilenceMs`.
  */
 const firstDueAtMs = ({ attempts, dueAtMs, sinceMs }: Taken): number =>
   attempts > 0 ? sinceMs : Math.min(dueAtMs, sinceMs + LIMITS.pushSilenceMs);

@@ -15,8 +15,8 @@ const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [5_000, 900_000];
 /** After this many tries in a row, in some fifteen minutes, any rollout is over. */
 const MOST_NOT_HERE = 8;
 /**
- * This many in a row are enough when the time of the push is over. The test lasts five minutes, which is time for six
- * tries. If half of the replicas have the settings, one push in 32 meets only the other half in five tries.
+ * This many in a row are enough when the time of the push is over. A test lasts five minutes, which is time for six or
+ * seven tries. If half of the replicas have the settings, one push in 32 meets only the other half in five tries.
  */
 const ENOUGH_NOT_HERE = 5;
 
@@ -31,7 +31,10 @@ export type Verdict =
   | { readonly outcome: 'retry' | 'not_here'; readonly inMs: number; readonly reason: string }
   | { readonly outcome: 'suspend' | 'dropped'; readonly reason: string };
 
-/** Returns whether no replica can send the push. One can if another push to the registration was delivered meanwhile. */
+/**
+ * Returns whether no replica can send the push. Some replica can if another push to the registration was delivered
+ * meanwhile.
+ */
 const isHopeless = ({ registration, sinceMs }: Taken, notHere: number, enough: number): boolean =>
   notHere >= enough && (registration.lastOkAtMs ?? 0) < sinceMs;
 
@@ -69,7 +72,7 @@ export function verdictOn(answer: PushOutcome, taken: Taken, leftMs: number): Ve
     case 'failed':
       return { outcome: answer.reason === TOO_BIG ? 'dropped' : 'suspend', reason: answer.reason };
     case 'gone':
-      // From before the registration: it is about an older one.
+      // An answer from before the registration is about an older registration.
       return isStale(answer.asOfMs) ? retried(null, 'renewed_since', taken, leftMs) : answer;
     case 'delivered':
       return answer;

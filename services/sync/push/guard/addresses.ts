@@ -2,8 +2,8 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /*
- * The addresses of the public internet, by the IANA special-purpose registries (RFC 6890) as of 2025-10. The IPv4 list
- * names networks that are not public; the IPv6 list names networks that are.
+ * The addresses of the public internet, by the IANA special-purpose registries (RFC 6890) as of 2025-10. IPv4 addresses
+ * are public except for a list of networks. IPv6 addresses are public only in one block, except for networks inside it.
  */
 
 const NOT_PUBLIC_IPV4 = [

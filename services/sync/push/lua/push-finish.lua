@@ -24,7 +24,7 @@ elseif retry_ms then
   local next_at = now + retry_ms
   local now_left = outcome == 'not_here' and int((tonumber(left) or 0) + 1) or ''
   write_job(keys, job, newest, since, int(attempts + 1), now_left, int(next_at))
-  -- Another push of the same peer may have brought it forward meanwhile.
+  -- Another item of the same peer may have brought the job forward meanwhile.
   redis.call('ZADD', keys.due, next_at, job)
 elseif newest == taken_newest then
   drop_job(keys, job)

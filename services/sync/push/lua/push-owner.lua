@@ -2,7 +2,7 @@
 -- fence is given twice while the owner is stored, even if the clock is set back.
 -- Keys and arguments: pushOwner in scripts.ts.
 -- uses: clock
--- RETURNS OK, fence of the owner, account and device of the owner before (claiming) or of the owner (asking)
+-- RETURNS OK, fence of the owner, account and device (claiming: of the previous owner; asking: of the owner)
 local fence, account, device = string.match(redis.call('GET', keys.owner) or '', '^(.-)\n(.-)\n(.*)$')
 local mine = tonumber(own_fence) or math.max(tonumber(fence or '0') + 1, now_ms())
 if fence and tonumber(fence) > mine then return { 'OK', fence, account, device } end

@@ -21,7 +21,7 @@ for _, job in ipairs(jobs_of(keys, platform, device)) do
     begin_anew(keys, now, job, newest, since)
     jobs[#jobs + 1] = job
   elseif newest then
-    -- It is due, or under way to the old target.
+    -- The job is due, or under way to the old target.
     reset_attempts(keys, job, newest, since)
   end
 end

@@ -1,8 +1,8 @@
 -- Reads and writes pushes. `{u}:push` holds the registrations and the jobs:
 --   r:<platform>:<device> -> id \n hash of the target \n fence \n created \n last ok \n suspended (0: active) \n preview \n target
 --   j:<job> -> newest item \n since \n attempts[.left] \n not before
--- `left`: how many attempts in a row, up to the last, were left to other replicas. It stands behind a point, because
--- replicas of older versions read the attempts as a number, and drop the fraction.
+-- `left`: how many attempts in a row, up to the last, were left to other replicas. It is the fraction of the attempts,
+-- because replicas of older versions read the attempts as a number, and drop the fraction.
 -- A job is push:<platform>:<kind>:<device>:<peer>, so that everything of one kind from one peer becomes one push.
 local PUSH_PLATFORMS = { 'web', 'fcm', 'apns' }
 -- How long nothing is sent to a registration that its push service refused. The registration stays.
@@ -61,8 +61,8 @@ local function begin_anew(keys, now, job, newest, since)
   redis.call('ZADD', keys.due, now, job)
 end
 
--- Drops a device's registrations, of `platform` or of all for '', with their jobs. With `fence` it drops only a
--- registration of the target `hash` whose fence is not higher.
+-- Drops the registrations of a device on `platform` ('': on all platforms), with their jobs. With `fence` it drops only
+-- a registration of the target `hash` that has no higher fence.
 -- RETURNS (hash, fence) of each dropped target.
 local function drop_registrations(keys, device, platform, fence, hash)
   local dropped = {}

@@ -3,15 +3,16 @@
 -- The most offers that are read: more than a device may offer in the hour for which an offer is worth a push.
 local OFFERS_READ = 4000
 
--- RETURNS the message's JSON without its end where this peer ('': a sender without a device) sent it; else nil.
+-- RETURNS the JSON of a message, without its end, if this peer ('': a sender without a device) sent it; else nil.
 local function message_of(keys, id, peer)
   local row = redis.call('HGET', keys.mail, id) or ''
   local sender, json_at = string.match(row, '^.-\n(.-)\n.-\n.-\n()')
   return sender == peer and string.sub(row, json_at) or nil
 end
 
--- Counts this peer's messages among the newest `most` of the mailbox. A read costs the store up to 10 us, so the rest is
--- read only if none was found, and then a find counts as one. `latest` is the peer's last message that the job knows.
+-- Counts this peer's messages among the newest `most` of the mailbox. A read costs the store up to 10 us. So older
+-- messages are read only if none was found, and the first find then counts as the only one. `latest` is the last
+-- message of the peer that the job knows.
 -- RETURNS the number, id of the newest, ms of the oldest, the newest as JSON without its end.
 local function pending_messages(keys, device, peer, latest, most)
   local function members(from, count)

@@ -20,7 +20,8 @@ local function has_registration(keys, now, device)
   return false
 end
 
--- Enqueues a push in `delay` ms for each of the device's registrations. RETURNS whether it has one.
+-- Enqueues a push, due in `delay` ms, for each registration of the device that is not suspended. RETURNS whether there
+-- is such a registration.
 local function enqueue_push(keys, now, delay, kind, device, peer, id)
   local enqueued = false
   for _, platform in ipairs(PUSH_PLATFORMS) do

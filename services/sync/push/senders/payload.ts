@@ -1,6 +1,9 @@
 import type { PushNotice } from '../sender.ts';
 
-/** Push services accept 4,096 bytes, those that relay to others as little as 2,744; the difference is left for headers. */
+/**
+ * Push services accept 4,096 bytes. Those that relay to others accept as little as 2,744. The difference between that
+ * and this limit is left for headers.
+ */
 const MOST_PREVIEW_BYTES = 2_048;
 
 /** Returns all that a provider may see: the kind, the count, and the id to ask for (contract, Push). */

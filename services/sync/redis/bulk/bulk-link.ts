@@ -139,8 +139,8 @@ export class BulkLink {
 
   /**
    * Sends two commands in one transaction and one write. Resolves to their replies, which may be errors, or rejects
-   * with the error that kept the store from running it. The parts are the last word of the first command, and must not
-   * change until then.
+   * with the error that kept the store from running the transaction. The parts are the last word of the first command.
+   * They must not change before this call has settled.
    */
   transaction(
     first: readonly (string | number)[],

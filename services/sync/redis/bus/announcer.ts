@@ -4,7 +4,8 @@ import { hashTag } from '../slots.ts';
 
 /**
  * Times between the repetitions of an announcement. A failed announcement of an event in the log is repeated for as
- * long as the store may be out of reach. One of a passing state is not, because a newer one could come before it.
+ * long as the store may be out of reach. An announcement of a passing state is not, because a newer state could be
+ * announced before it.
  */
 const REPEAT_AFTER_MS = [50, 250, 1_000];
 const REPEAT_FAILED_AFTER_MS = [...REPEAT_AFTER_MS, 4_000, 8_000, 16_000];
@@ -20,7 +21,7 @@ const NOTIFY_AGAIN_AFTER_MS = [250, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
 /**
  * A command that was given up may still take effect, because it may be on its way to the store. So the account is notified
- * after the first time, and once more after the second.
+ * after the first of these times, and once more when the second has passed too.
  */
 const [LATE_MS, VERY_LATE_MS] = [1_000, 4_000];
 
@@ -86,7 +87,7 @@ export class Announcer {
     this.#later(delayMs, async () => {
       this.#repeating -= 1;
       const again = await this.#publish(announcement);
-      // Once the store has taken it, it counts as unheard, whatever the result of later tries.
+      // Once the store has taken the announcement, it counts as unheard, whatever the result of later tries.
       const isTaken = outcome === 'failed' && again === 'unheard';
       if (again !== 'heard') return this.repeat(announcement, isTaken ? again : outcome, isTaken ? 0 : attempt + 1);
       metrics.announcements_repeated_total.inc({ outcome: 'heard' });

@@ -1,8 +1,8 @@
 -- Operations make a script change something only once, however often its request comes. (Comes after `routes`, because
 -- it sets RECALLED.)
 -- A request with a client's key may come again minutes later, on any replica. The answer is kept under that key.
--- Without a key only the script loader sends it again, when the connection was lost (`resent_after_ms`: since the first
--- call).
+-- Without a key only the script loader sends the call again, when the connection was lost (`resent_after_ms`: since the
+-- first call).
 -- The first copy took effect if the log has an entry with the random bits of this very call. The first copy may also
 -- come last, from a connection that was given up. So a second copy that takes effect keeps its answer, and each copy
 -- looks for one.

@@ -125,7 +125,7 @@ export class Download {
   }
 
   /**
-   * Takes a connection for bytes. If none is free, a response that has begun waits and one that has not is refused.
+   * Takes a connection for bytes. If none is free, a response that has begun waits, and any other request is refused.
    */
   async #connect(): Promise<void> {
     const { store, request, receiver } = this.#parts;

@@ -14,7 +14,9 @@ const REWIND_MS = 30_000;
 /** How long a receiver waits before it asks for a rewind again after a request without effect. */
 const REWIND_AGAIN_SECONDS = 5;
 
-/** The requests that read. Only the account knows a request that waits for an upload to begin; it costs a socket. */
+/**
+ * The requests that read. A request that waits for an upload to begin is known only to the account, and costs a socket.
+ */
 export class Downloads {
   readonly #parts: RelayParts;
 
@@ -91,8 +93,8 @@ export class Downloads {
   }
 
   /**
-   * Cuts a response that has begun: the receiver goes on from what it has. Returns the error; throws it before the
-   * headers.
+   * Cuts a response that has begun: the receiver goes on from what it has. Returns the error. If the response has not
+   * begun and the receiver is still there, throws the error instead.
    */
   #fail(error: unknown, { hasBegun }: Receiver, res: Answer['res']): unknown {
     const isGone = error instanceof ReceiverGone;

@@ -67,7 +67,7 @@ export class Source {
     const replaced = await store.read(request, this.#isNew);
     if (replaced === null) throw new ReceiverGone();
     notifier.notify(replaced, request.file);
-    // The read comes before the record, so that a sender that begins after this finds the request among those to
+    // The request is registered before the record is read, so that a sender that begins later finds it among those to
     // notify.
     if (!this.#isNew || this.#known.generation === null) await this.#readRecord();
     this.#isNew = false;

@@ -46,8 +46,8 @@ export class Waiting {
   }
 
   /**
-   * Returns how long to wait before the next check, at most `mostMs`. With `notifies` not beyond the time to notify the
-   * sender.
+   * Returns how long to wait before the next check, at most `mostMs`. With `notifies`, the wait ends at the latest when
+   * it is time to notify the sender.
    */
   nextCheckMs(mostMs: number, notifies: boolean): number {
     const ms = Math.min(this.#checkAfterMs, mostMs, notifies ? this.#untilNotifyMs : mostMs);

@@ -12,7 +12,7 @@ if s[1] ~= token or s[5] ~= start then
 end
 redis.call('HSET', keys.state, 'end', chunk_end)
 renew(KEYS, IDLE_MS)
--- The receiver is already beyond this chunk. Those before it go; it goes with the next one.
+-- The receiver is already beyond this chunk. Earlier chunks are removed now, and this chunk with the next one.
 if tonumber(chunk_end) <= tonumber(s[2]) then redis.call('XTRIM', keys.bytes, 'MINID', chunk_end) end
 if not s[3] then return { 'OK', s[2], '', '' } end
 if not urgent and tonumber(chunk_end) < tonumber(s[3]) then return { 'OK', s[2], '', s[4] } end

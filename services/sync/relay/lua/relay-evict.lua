@@ -1,5 +1,5 @@
--- Removes the bytes of a generation, because newer files are kept. Keeps the state of a file that is in another one by
--- now.
+-- Removes the bytes of a generation, because newer files are kept. Keeps the state of a file that is in another
+-- generation by now.
 -- Keys and arguments: relayEvict in scripts.ts.
 -- RETURNS OK, channel of the sender or '', of the reader or ''
 local s = redis.call('HMGET', keys.state, 'g', 'wc', 'rc')

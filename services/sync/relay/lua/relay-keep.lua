@@ -1,5 +1,5 @@
 -- Keeps the bytes of a file without a reservation: its receiver has it, or its sender has to come back. Only the newest
--- of an account are kept; the caller evicts the others.
+-- files of an account are kept; the caller evicts the others.
 -- Keys and arguments: relayKeep in scripts.ts.
 -- RETURNS OK, then the files to evict
 -- This write comes first, because a full store refuses a script whose first write may need memory.

@@ -2,7 +2,7 @@
 -- registers the reader to be notified when there is.
 -- Keys and arguments: relayWaitRead in scripts.ts.
 -- uses: relay/relay
--- RETURNS OK, lost | newer | replaced | go | wait, generation; of wait also '1': a sender was there | '0': not yet
+-- RETURNS OK, lost | newer | replaced | go | wait, generation; after wait also '1': a sender has begun | '0': not yet
 local s = redis.call('HMGET', keys.state, 'g', 'r', 'got', 'w')
 if not s[1] then return { 'OK', 'lost', generation } end
 if s[2] and s[2] ~= token then return { 'OK', 'replaced', s[1] } end

@@ -1,15 +1,15 @@
 -- The state of a file in the relay is a hash:
 --   g = generation, base = offset where it began, end = offset where its bytes end
 --   w, wc = token and channel of the request that sends; r, rc = of the one that reads; '' as a token: the request has left
---   ww = the sender is notified when `taken` is here; rw = the reader is notified when `end` is here
+--   ww = offset that `taken` must reach to notify the sender; rw = offset that `end` must reach to notify the reader
 --   taken = offset up to which the receiver's connection has taken bytes; got = offset up to which it has taken everything
---   skips = '1' when the one that reads began behind `got`
+--   skips = '1' when the request that reads began beyond `got`
 -- The bytes of each generation are a stream of their own, so that a chunk from a replaced sender finds no stream. The
 -- id of a chunk is the offset of its END: a read from N returns the chunks after N, and a trim to N keeps a chunk that
 -- lies across it.
 
--- The first write of each script: a full store refuses a script whose first write may need memory, even one that would
--- free memory.
+-- Renews the lifetime of keys. A script can begin with this write, because it needs no memory: a full store refuses a
+-- script whose first write may need memory, even a script that would free memory.
 local function renew(keys, ttl)
   for _, key in ipairs(keys) do redis.call('PEXPIRE', key, ttl) end
 end

@@ -59,7 +59,7 @@ export interface ByteRange {
 
 /**
  * Returns the one range that was asked for. Returns null when there is none, more than one, or one in other units: then
- * all is sent (RFC 9110, 14.2). @throws range_not_available when it begins at or behind the end
+ * the whole file is sent (RFC 9110, 14.2). @throws range_not_available when the range begins at or behind the end
  */
 export function readRange(req: IncomingMessage, size: number): ByteRange | null {
   const match = /^bytes=(\d*)-(\d*)$/.exec(req.headers.range?.trim() ?? '');

@@ -104,8 +104,8 @@ export class Requests {
   }
 
   /**
-   * Runs a request and counts it by its outcome. `act` may resolve to an error of which its client can no longer be
-   * told.
+   * Runs a request and counts it by its outcome. `act` may resolve to an error, if the client can no longer be told of
+   * it.
    */
   async during(direction: Direction, running: Running, act: () => Promise<unknown>): Promise<void> {
     const { relay_active: active, relay_outcomes_total: outcomes } = this.#metrics;

@@ -20,8 +20,8 @@ export interface SendWindowParts {
 }
 
 /**
- * How far a sender may be ahead of its receiver. The receiver's position that it knows only rises, so that it never
- * sends more than the window holds.
+ * Decides how far a sender may be ahead of its receiver. The position of the receiver that it knows is never beyond the
+ * real one, so the sender never sends more than the window holds.
  */
 export class SendWindow {
   readonly #parts: SendWindowParts;

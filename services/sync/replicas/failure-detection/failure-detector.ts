@@ -1,7 +1,7 @@
 import { BEAT_MS, type LeaseTable, READ_GAP_MS } from '../lease-store.ts';
 import { LostReplicas } from './lost-replicas.ts';
 
-/** How long a counter may stay unchanged: three beats, and a little less, because a timer may fire early. */
+/** How long a counter may stay unchanged: a little less than three beats, because a timer may fire early. */
 const DEAD_AFTER_MS = 3 * BEAT_MS - 100;
 
 /** A reading that took longer than this proves nothing about the others. */

@@ -4,7 +4,7 @@ const LOST_AFTER_MS = 12_000;
 /** After this time no row of a lost id can count as open, and another replica has reconciled its accounts. */
 const FORGOTTEN_AFTER_MS = 210_000;
 
-/** Number of checks in a row without a listener, which a subscriber that is just being replaced does not explain. */
+/** After this many checks in a row without a listener, nobody listens: a subscriber is replaced in less time. */
 const UNHEARD_CHECKS = 3;
 
 interface Missing {

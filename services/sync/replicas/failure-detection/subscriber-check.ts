@@ -1,9 +1,9 @@
 /**
- * Number of unheard nonces in a row, the last of which the store took (6 to 8 s), after which the subscriber is silent.
+ * The subscriber counts as silent after this many unheard nonces in a row (6 to 8 s), if the store took the last one.
  */
 const SILENT_AFTER_NONCES = 3;
 
-/** Number of nonces in a row that the store did not take, after which the channel is unreachable (Redis Cluster). */
+/** The channel counts as unreachable after this many nonces in a row that the store did not take (Redis Cluster). */
 const UNREACHABLE_AFTER_NONCES = 3;
 
 interface SubscriberCheckParts {

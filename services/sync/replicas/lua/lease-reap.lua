@@ -1,6 +1,7 @@
--- Claims a dead replica for a reaper, which ends its lease. With `counter`, claims it only while its counter is the one
--- that stood still. Without, claims it only while it has no lease and its reaper is still the one that was found dead
--- ('': it has none, because the store lost both). A replica that stops leaves itself to the reapers in the same way.
+-- Claims a dead replica for a reaper, and ends the lease of the dead replica. With `counter`, it claims only while that
+-- replica still has the counter that stood still. Without `counter`, it claims only while the replica has no lease and
+-- its reaper is still the one that was found dead ('': no reaper, because the store lost both). A replica that stops
+-- leaves itself to the reapers in the same way.
 -- Keys and arguments: leaseReap in scripts.ts.
 -- RETURNS OK, claimed ('1' | '0')
 if counter ~= '' then

@@ -31,7 +31,7 @@ interface BrokerCallParts {
   url: string;
   token: string;
   app: string;
-  /** Gets the `Date` of each response, and when its request was sent and it was read. */
+  /** Gets the `Date` of each response, when it was asked for and read, and whether a cache kept it (`isKept`). */
   onAnswered: (answer: { date: string | null; isKept: boolean; sentMs: number; readMs: number }) => void;
 }
 

@@ -65,7 +65,7 @@ function refusalOf(operation: Operation, { status, body }: BrokerReply): BatonEr
 /** Returns whether the session is one of this service: without a device, or of a device that could show it here. */
 const isOwn = ({ meta }: Pick<BrokerSession, 'meta'>): boolean => meta === '' || isDeviceId(meta);
 
-/** Returns the sessions that this service can name. One other session must not make the whole list unreadable. */
+/** Returns the sessions that this service can name. Any other session must not make the whole list unreadable. */
 const namedOf = (sessions: BrokerSession[]): BrokerSession[] =>
   sessions.filter(isOwn).map((session) => ({ ...session, label: cutText(session.label) }));
 
@@ -212,7 +212,7 @@ export function makeBrokerClient(parts: BrokerClientParts) {
       });
     },
 
-    /** Resolves to all sessions of a user at this app, also those without a device, but not those of no valid device. */
+    /** Resolves to all sessions of a user at this app, also those without a device. Leaves out invalid device ids. */
     async list(subject: string): Promise<BrokerSession[]> {
       const sessions: BrokerSession[] = [];
       let cursor: string | null = null;

@@ -106,8 +106,9 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     restore: restoring.restore,
 
     /**
-     * Ends a session that the auth broker ended, because an old secret was used again or another service asked for it. Its
-     * streams end on every replica, and cached answers are forgotten. A newer session of the same device goes on.
+     * Ends a device's session that the auth broker ended, because an old secret was used again or another service asked
+     * for it. Its streams end on every replica, and cached answers are forgotten. A newer session of the same device
+     * goes on. Does nothing for a session without a device.
      */
     async end({ session_id: id, subject, meta: deviceId }: EndedSession): Promise<void> {
       const account = encodeURIComponent(subject);

@@ -55,7 +55,9 @@ export function makeGrants({ broker, isRevoked, isForeign, believesCallers }: Gr
     return deviceId === '' ? EVERYTHING : { persist: own.persist, endsAtMs: own.expires_at };
   }
 
-  /** Resolves to the grant; null if it may approve nothing. Throws `broker_unavailable`, `broker_contract`. */
+  /**
+   * Resolves to the grant; null if the approver may approve nothing. Throws `broker_unavailable`, `broker_contract`.
+   */
   async function find(approver: Approver): Promise<Grant | null> {
     const { user, account, deviceId } = approver;
     if (deviceId !== '' && (await isRevoked(account, deviceId))) return null;
@@ -84,7 +86,10 @@ export function makeGrants({ broker, isRevoked, isForeign, believesCallers }: Gr
       throw new BatonError('tier_exceeded', 'A session that is not renewed can only approve others like it');
     },
 
-    /** Resolves to the approver's choices. While the auth broker is unreachable they are those of every approver. */
+    /**
+     * Resolves to the approver's choices. While the auth broker is unreachable, only the choice that all approvers
+     * have.
+     */
     async offered(approver: Approver): Promise<Persist[]> {
       const grant = await find(approver).catch((error: unknown) => {
         if (isBrokerFault(error)) return ONCE;

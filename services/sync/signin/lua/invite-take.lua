@@ -1,4 +1,4 @@
--- Uses an invite, once. The account keeps the login request that was made with it in its place, and the inviting device
+-- Uses an invite, once. In its place the account keeps the login request that was made with it. The inviting device
 -- gets an event.
 -- Keys and arguments: inviteTake in scripts.ts.
 -- uses: clock routes

@@ -18,7 +18,7 @@ for i = 1, #fields, 2 do given[fields[i]] = fields[i + 1] end
 -- A signed-in device keeps the scope that it has, so its type does not matter.
 local native = not login.owner and login.type ~= 'browser' and login.type ~= 'shortcut'
 if decision == 'approved' and native and given.scope ~= 'full' then return { 'scope_not_allowed' } end
--- Nobody could open it: the device sent no keys.
+-- Nobody could open `sealed`, because the device sent no keys.
 if given.sealed and not login.keys then return { 'invalid_request' } end
 redis.call('HSET', keys.login, 'decision', operation)
 if decision == 'denied' then

@@ -48,7 +48,10 @@ export function makeSessionOf({ grants, kept, isRevoked, ownDevice, nowMs, lifet
     };
   }
 
-  /** Resolves to the session of a device that has one, with new secrets only; null as `ofNew`, or if it was signed out. */
+  /**
+   * Resolves to the session of a signed-in device, of which only the secrets are new. Null as for `ofNew`, and if the
+   * device was signed out or has no row.
+   */
   async function ofKnown({ account = '', user = '', approver = '', session = '', device = '' }: LoginFields) {
     const approves = await grants.find({ user, account, deviceId: approver, sessionId: session });
     if (approves === null || (await isRevoked(account, device))) return null;

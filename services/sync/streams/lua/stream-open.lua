@@ -4,7 +4,8 @@
 -- uses: clock routes devices/names route-rows replicas/liveness streams/own-routes streams/stream-quota log space streams/position presence/version presence/ended-routes presence/presence messages/mail transfers/offers
 -- RETURNS as stream-attach.lua
 --         | OK, busy: the account has as many streams as it may
---         | OK, full, channels of the account's other streams: the same, and silent channels were not asked for
+--         | OK, full, channels of the account's other streams: the account or the device is at its limit, and the
+--         |           caller has not asked yet which of these channels are silent
 --         | name_taken
 local now = now_ms()
 local has_device = string.sub(device, 1, 1) ~= '~'
@@ -31,7 +32,7 @@ local reason = not is_at_end and lost_reason(keys.log, position, now) or nil
 local top = last and last[1] or append(keys.log, now, random, '', '', '')
 redis.call('EXPIRE', keys.log, LOG_SECONDS)
 
--- A connect is announced to the other streams even if it changes nothing, because one may be waiting for this device.
+-- A connect is announced to the other streams even if it changes nothing, because one of them may wait for this device.
 local arrived = #others > 0 and device or nil
 local version, _, on, off, states = reconcile(keys, rows, closed, devices, now, GRACE_MS, liveness.dead, arrived, mine)
 -- Most accounts have nothing pending, and one command finds that out.

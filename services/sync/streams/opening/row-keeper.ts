@@ -25,8 +25,8 @@ export function makeRowKeeper({ restoreRow, sweeper, onFailure }: RowKeeperParts
   const failed = new WeakSet<Stream>();
   return {
     /**
-     * Returns whether the row is missing. It remembers failures, because presence comes only when it is newer than that
-     * of the stream.
+     * Returns whether the row is missing. Failures are remembered, because an attach returns the presence only if it is
+     * newer than that of the stream.
      */
     isMissing(stream: Stream, { presence }: Attached): boolean {
       const { deviceId } = stream.caller;

@@ -10,8 +10,8 @@ local function route_of(rows, stream)
   end
 end
 
--- Closes routes to the caller that lead to no stream: the store lost a tail that held their end, or ran an attach of
--- them after their end was lost. They count as closed, and `reconcile` drops them.
+-- Closes routes to the caller that lead to no stream. The store lost the write that closed such a route, or ran a late
+-- attach after that write was lost. These routes count as closed, and `reconcile` drops them.
 -- RETURNS ms until a recent row can be told from the row of a new stream (0: none is recent), number of closed rows.
 local function close_orphans(rows, channel, liveness, now)
   local wait, dropped = 0, 0

@@ -27,7 +27,7 @@ interface SocketListener {
 }
 
 /**
- * The bytes of one stream: writes them, and knows when a client does not take them. It does not know what they mean.
+ * Writes the bytes of one stream, and knows when a client does not take them. It does not know what the bytes mean.
  * After `farewell` or `release` nothing more is written.
  */
 export class StreamSocket {
@@ -46,7 +46,6 @@ export class StreamSocket {
     res.on('drain', this.#onDrain).on('close', this.#onClose);
   }
 
-  /** Sets the listener. */
   listen(listener: SocketListener): void {
     this.#listener = listener;
   }
@@ -113,8 +112,8 @@ export class StreamSocket {
   }
 
   /**
-   * Resolves to true when the socket takes more, to false when it is over. With a sleeping laptop neither happens for
-   * long.
+   * Resolves to true when the socket takes more, to false when it is over. While the client's laptop sleeps, neither
+   * may happen for a long time.
    */
   async whenWritable(): Promise<boolean> {
     if (this.isOver || !this.#blocked) return !this.isOver;

@@ -9,8 +9,8 @@ interface HeartbeatParts {
 
 /**
  * While the store is away no stream is rotated, because its client could not come back; the rotation is tried again after
- * once to twice this time. It does not wait for ever, because this replica may be the only one that does not reach the
- * store.
+ * once to twice this time. A rotation does not wait for ever, because this replica may be the only one that does not
+ * reach the store.
  */
 const ROTATE_AGAIN_MS = 30_000;
 const ROTATE_AT_LAST_MS = 15 * 60_000;
@@ -19,7 +19,7 @@ const ROTATE_AT_LAST_MS = 15 * 60_000;
 export const spreadRetryMs = (fromMs: number, toMs: number): number =>
   Math.round(fromMs + Math.random() * (toMs - fromMs));
 
-/** One timer for all streams: pings the quiet, ends the slow, and rotates the old. */
+/** One timer for all streams: pings quiet streams, ends slow ones, and rotates old ones. */
 export class Heartbeat {
   readonly #parts: HeartbeatParts;
   #timer: NodeJS.Timeout | null = null;

@@ -198,8 +198,8 @@ export class Sweeper {
   }
 
   /**
-   * Detaches beyond the limit of a tick: the next one with each answer. It stops while the store is away; a tick begins
-   * again.
+   * Detaches more streams than the limit of a tick: each answer starts the next detach. This stops while the store is
+   * away, and a later tick starts it again.
    */
   #detachNext(): void {
     if (!this.#parts.isUp()) return;

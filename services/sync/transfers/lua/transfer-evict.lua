@@ -4,7 +4,7 @@
 -- RETURNS OK
 local t = read_transfer(keys.record)
 if not t then
-  -- Lists still name the transfer; its expiry finds them.
+  -- The record has expired. The job of its expiry removes the transfer from the other lists.
   redis.call('ZREM', keys.transfers, transfer_id)
 elseif is_over(t) then
   unlist_transfer(keys, t)

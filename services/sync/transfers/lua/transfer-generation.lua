@@ -1,11 +1,12 @@
 -- Sets the generation of a file in the relay by compare-and-set. It is in the account's record, which survives when the
--- relay's own store loses its state. Any generation but the first causes an event to the sender. The generation that
--- the file already has causes the event again if the event differs from the last one or that is half a minute old; the
--- record stays. Without an event the offset moves: a file that the receiver has whole has its offset at its end.
+-- relay's own store loses its state. Any generation but the first causes an event to the sender. A call with the
+-- generation that the file already has causes an event if it differs from the last event, or if the last event is half
+-- a minute old; the record stays as it is. Such a call without an event changes the offset in the record: once the
+-- receiver has the whole file, the offset is the end of the file.
 -- Keys and arguments: transferGeneration in scripts.ts.
 -- uses: clock routes log transfers/transfer
--- RETURNS OK, generation, '' or the state that refuses (an ended transfer begins nothing), whether it has this one
---         since now ('1' | '0') | not_found
+-- RETURNS OK, generation, '' or the state that refuses (an ended transfer begins nothing), whether this call changed
+--         the generation ('1' | '0') | not_found
 local now, found = now_ms(), redis.call('HMGET', keys.record, 'id', 'sender', 'state', 'r' .. file, 'w' .. file)
 local t, known = { id = found[1], sender = found[2], state = found[3] }, found[4]
 local begun_at = generation .. ':' .. offset

@@ -82,7 +82,7 @@ export function makeFcm({ fcm: { serviceAccount, url = FCM_URL }, texts, ca, now
       try {
         const access = await tokens.get();
         const answer = await attempt(access.text, body, signal);
-        // The same status with this code means that Apple refused FCM itself, which no token of ours changes.
+        // With this code, a 401 means that Apple refused FCM itself. No token of ours changes that.
         const isOurs = answer.status === 401 && errorCode(answer.body) !== 'THIRD_PARTY_AUTH_ERROR';
         const next = isOurs ? await tokens.after(access) : null;
         return outcomeOfAnswer(next === null ? answer : await attempt(next.text, body, signal), now());

@@ -34,8 +34,8 @@ function sealed({ endpoint, p256dh, auth }: WebTarget, notice: PushNotice, withP
 
 /**
  * Makes the sender to the push services of browsers, with the VAPID key of each subscription. Endpoints are judged again
- * before each push, because the rules may have become stricter since they were stored. Throws at once for keys or a
- * contact that no push service would accept.
+ * before each push, because the rules may have become stricter since the endpoint was stored. Throws at once for keys
+ * or a contact that no push service would accept.
  */
 export function makeWebPush({ vapid, rules, ca, resolve, now }: WebPushParts) {
   const wrongKey = vapid.keys.find((key) => !checkVapidKey(key));
