@@ -1,6 +1,7 @@
 import type { ReplicaProcess } from '../support/replicas.ts';
 import { closeRawStreams, openRawStream } from '../support/raw-stream.ts';
 import { type SignedIn, type SignInSite, startSignInSite } from '../support/sign-in/sign-in.ts';
+import { serviceOf } from '../broker/support/service.ts';
 import { recordStream } from '../support/stream-recorder.ts';
 import { expectProblem, request } from '../support/wire.ts';
 import { approval, ask, poll } from '../signin/parties.ts';
@@ -72,6 +73,27 @@ test('a device that signs out the others ends them with their streams, also thos
   expect((await stream.next('session:revoked')).data).toEqual({ reason: 'revoked' });
   for (const replica of [site.one, site.two]) expectProblem(await login.ask(replica, ME), 'session_revoked');
   await stream.stop();
+});
+
+test('a session that another service ended ends everywhere with its streams as soon as it is shown', async () => {
+  const login = await site.logIn();
+  const service = serviceOf(site.broker);
+  const [session] = await service.list(login.user);
+  const other = await site.logIn(login.user);
+  const [here, there] = [listen(login, site.one, 'Here'), listen(login, site.two, 'There')];
+  const others = listen(other, site.two, 'Other');
+  await Promise.all([here, there, others].map((stream) => stream.next('ready')));
+  const ending = { subject: login.user, session_id: session?.session_id ?? '', reason: 'stolen' };
+  expect((await service.tryRevoke(ending)).status).toBe(204);
+  expect((await login.ask(site.one, { method: 'POST', path: '/api/auth/refresh' })).status).toBe(401);
+
+  for (const stream of [here, there]) {
+    expect((await stream.next('session:revoked')).data).toEqual({ reason: 'expired' });
+  }
+  for (const replica of [site.one, site.two]) expectProblem(await login.ask(replica, ME), 'session_revoked');
+  expect((await other.ask(site.two, ME)).status).toBe(200);
+  expect(others.events.map(({ name }) => name)).not.toContain('session:revoked');
+  await Promise.all([here, there, others].map((stream) => stream.stop()));
 });
 
 describe('behind an edge, which does not say which session it is', () => {

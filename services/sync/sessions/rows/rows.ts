@@ -106,14 +106,14 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     restore: restoring.restore,
 
     /**
-     * Ends a device's session that the auth broker ended, because an old secret was used again or another service asked
-     * for it. Its streams end on every replica, and cached answers are forgotten. A newer session of the same device
-     * goes on. Does nothing for a session without a device.
+     * Ends a session that the auth broker ended, because an old secret was used again or another service asked for it. Its
+     * streams end on every replica, and cached answers are forgotten. A newer session of the same device goes on.
      */
     async end({ session_id: id, subject, meta: deviceId }: EndedSession): Promise<void> {
       const account = encodeURIComponent(subject);
-      if (deviceId === '' || revocations.isRevoked(account, deviceId)) return;
+      if (deviceId !== '' && revocations.isRevoked(account, deviceId)) return;
       if (isReported(id)) return;
+      if (deviceId === '') return revocations.tellSession(account, id, 'expired');
       const row = await findRow(devices, account, deviceId);
       // The device was not signed out: it may sign in again under the same id, and keeps its mailbox.
       if (row?.sessionId === id) await revocations.tell(account, deviceId, 'expired');
