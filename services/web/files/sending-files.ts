@@ -33,10 +33,6 @@ const sourcesOf = (
     sealedPieces: (parts) => sealedPieces(file, parts),
   }));
 
-const sent = (item: FilesItem): void => {
-  Object.assign(item, { state: 'done' } satisfies Partial<FilesItem>);
-};
-
 /** Ends an item without sending it, unless it was offered meanwhile. */
 const end = (queue: Queue, id: string, state: 'failed' | 'cancelled', error: string): Promise<void> =>
   queue.settle(id, (item) => {
@@ -83,8 +79,8 @@ function makeFailures({ queue, readiness }: Parts) {
   return { patience, failed };
 }
 
-/** Offers the waiting files, one attempt at a time. */
-function makeOffers(parts: Parts, running: RunningFiles) {
+/** Offers the waiting files, one attempt at a time. `sent` is called when the receiver has them. */
+function makeOffers(parts: Parts, running: RunningFiles, sent: (item: FilesItem) => void) {
   const { client, entry, history, queue, readiness } = parts;
   /** Aborts the making of digests, which happens before there is a transfer to cancel. */
   const preparing = new Map<string, AbortController>();
@@ -148,9 +144,13 @@ function makeOffers(parts: Parts, running: RunningFiles) {
 /** Sends the waiting files, and resumes what another page of this browser was sending. */
 export function makeSendingFiles(parts: Parts, running: RunningFiles) {
   const { entry, history, queue } = parts;
-  const offers = makeOffers(parts, running);
-  /** The chosen files, as long as this page is open. */
+  /** The chosen files until the receiver has them, as long as this page is open. */
   const inHand = new Map<string, readonly ChosenFile[]>();
+  const sent = (item: FilesItem): void => {
+    inHand.delete(item.id);
+    Object.assign(item, { state: 'done' } satisfies Partial<FilesItem>);
+  };
+  const offers = makeOffers(parts, running, sent);
 
   async function step(waiting: Waiting, item: FilesItem): Promise<number | null> {
     if (isTooOld(waiting, entry.deviceId)) {
