@@ -172,6 +172,9 @@ export class Store {
       ? Number(await this.#connection.spublish(channel, payload))
       : await this.#connection.publish(channel, payload);
 
+  /** Publishes again what nobody heard. */
+  repeat: Announcer['repeat'] = (...repeated) => this.#announcer.repeat(...repeated);
+
   subscriber = (parts: Pick<SubscriberParts, 'channel' | 'onMessage' | 'onLoss'>): Subscriber =>
     openSubscriber({
       ...parts,
