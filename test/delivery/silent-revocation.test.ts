@@ -29,3 +29,22 @@ test('a replica that missed the announcement ends the streams of the device with
   await cutOff.kill();
   await proxy.stop();
 });
+
+test('streams that old secrets opened end on a replica whose subscriber was away when a log-in took the session over', async () => {
+  const proxy = await startTcpProxy(sharedRedisUrl());
+  const cutOff = await site.startReplica({ APP_REDIS_URL: proxy.url });
+  const old = await site.signIn(undefined, { scope: 'guest' });
+  const login = await site.logIn(old.user);
+  const stream = old.listen(cutOff);
+  await stream.next('ready');
+  const cutting = setInterval(() => proxy.cut('subscribe'), 1);
+  const body = { device_id: old.deviceId, device_name: 'Laptop', device_type: 'browser', scope: 'full' };
+  const taken = await login.ask(site.one, { method: 'POST', path: '/api/auth/device-session', body });
+  clearInterval(cutting);
+
+  expect(taken.status).toBe(200);
+  expect((await stream.next('reconnect')).data).toMatchObject({ reason: 'rotate' });
+  await stream.stop();
+  await cutOff.stop();
+  await proxy.stop();
+});

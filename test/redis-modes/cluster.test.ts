@@ -296,6 +296,33 @@ describe('on a cluster, as the Redis user that is shipped', () => {
     await onPhone.stop();
   });
 
+  // Proves G6.
+  test('a device is shown offline although the replica that noted it was killed before it could tell the others', async () => {
+    const third = await start();
+    const user = randomUser();
+    const [laptop, phone] = ['Laptop', 'Phone'].map((name) => makeDevice({ user, name })) as [TestDevice, TestDevice];
+    const onLaptop = laptop.listen(replicas.one);
+    await onLaptop.next('ready');
+    const onPhone = phone.listen(third);
+    await onPhone.next('ready');
+    const isOnline = (devices: readonly { device_id: string | null; online: boolean }[]) =>
+      devices.some(({ device_id: id, online }) => id === phone.id && online);
+    await onLaptop.next('presence', ({ data }) => isOnline(data.devices));
+    await onPhone.stop();
+    const [routes, presence] = ['routes', 'presence'].map((name) => `baton:{${user}}:${name}`) as [string, string];
+    const primary = await cluster.primaryOf(routes);
+    const closed = new RegExp(`^${phone.id}\n\\d+\n\\d+\n\\d+\n[1-9]`, 'm');
+    await until(async () => closed.test(await primary.cli('hvals', routes)));
+    await third.kill();
+    // This is the last that it did, and it has announced nothing of it.
+    const version = Number(await primary.cli('hget', presence, 'v')) + 1;
+    await primary.cli('hset', presence, phone.id, `0${Date.now()}`, 'v', version);
+    const { data: after } = await onLaptop.next('presence', ({ data }) => data.version >= version, 15_000);
+
+    expect(isOnline(after.devices)).toBe(false);
+    await onLaptop.stop();
+  });
+
   test('every script has run on it by now', async () => {
     const all = readdirSync(SERVICE, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.lua') && !path.includes('prelude'))

@@ -40,7 +40,7 @@ export function makeAccounts(
     broker,
     devices,
     settings,
-    bus: { channels: () => replica.detector.channels(), publish: store.publish },
+    bus: { channels: () => replica.detector.channels(), publish: store.publish, repeat: store.repeat },
     onRevoked: (...revoked) => sessionListener.get().onRevoked(...revoked),
     onReplaced: (...replaced) => sessionListener.get().onReplaced(...replaced),
     onRemoved: [transfers.cancelAllOf, push.dropDevice],

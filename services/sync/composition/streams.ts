@@ -41,6 +41,7 @@ export function makeStreams(
     leases,
     accounts: accountSets,
     reconcile: presence.reconcile,
+    compare: store.compare,
     onReaped: (cause) => metrics.nodes_reaped_total.inc({ cause }),
     onFailure: (error) => onFailure('reap', error),
   });

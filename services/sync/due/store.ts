@@ -9,6 +9,9 @@ import { dueClaim, dueJobs, dueSchedule, dueSettle, LEASE_MS } from './scripts.t
 /** How much later than its first job an account may be in the index: as long as a claim lasts, and a reserve. */
 const LATE_MS = 2 * LEASE_MS;
 
+/** Most accounts of a shard that are remembered because they could not be written into the index. */
+const MOST_MISSED = 1_000;
+
 export interface ClaimedAccount {
   account: string;
   /** Stamp of the last schedule, as read with the claim. */
@@ -27,6 +30,25 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   const settleScript = scripts.define(dueSettle);
   const indexOf = (shard: number) => ({ index: keys.dueIndex(shard), stamps: keys.dueStamps(shard) });
 
+  /**
+   * Accounts that could not be written into the index. A message is accepted all the same, and has written its push. In a
+   * cluster the primary of the index may be away while that of the account answers.
+   */
+  const missed = Array.from({ length: DUE_SHARDS }, () => new Set<string>());
+
+  const write = (account: string, delayMs: number): Promise<unknown> => {
+    const nonce = randomBytes(6).toString('base64url');
+    return scheduleScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce });
+  };
+
+  /** Writes the accounts of a shard that could not be written before. They are due now, because nobody knows when. */
+  async function writeMissed(shard: number): Promise<void> {
+    for (const account of missed[shard] ?? []) {
+      await write(account, 0);
+      missed[shard]?.delete(account);
+    }
+  }
+
   /** Returns whether the index lacks the account, or has it too late. Only a late one needs the second command. */
   async function isMisplaced(account: string, now: number): Promise<boolean> {
     const score = await orFault(redis, () => redis.zscore(keys.dueIndex(keys.dueShard(account)), account));
@@ -39,10 +61,18 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
   return {
     shards: DUE_SHARDS,
 
-    /** Puts the account into the index. Called BEFORE the account's script writes the job. */
+    /**
+     * Puts the account into the index. Called BEFORE the account's script writes the job. If that fails, the next claim of
+     * its shard by this replica does it.
+     */
     async schedule(account: string, delayMs: number): Promise<void> {
-      const nonce = randomBytes(6).toString('base64url');
-      await scheduleScript(indexOf(keys.dueShard(account)), { account, delayMs, nonce });
+      try {
+        await write(account, delayMs);
+      } catch (error) {
+        const accounts = missed[keys.dueShard(account)];
+        if (accounts && accounts.size < MOST_MISSED) accounts.add(account);
+        throw error;
+      }
     },
 
     /**
@@ -55,6 +85,7 @@ export function makeDueStore({ redis, scripts, keys }: DueStoreParts) {
 
     /** Claims at most `count` accounts whose time has come. No other replica gets them while the claim lasts. */
     async claim(shard: number, count: number): Promise<ClaimedAccount[]> {
+      await writeMissed(shard);
       const { claimed } = await claimScript(indexOf(shard), { count });
       return claimed;
     },

@@ -49,7 +49,8 @@ export function makePushQueue({ isEnabled, accountOf, scheduleDue, pushNow, onFa
 
   /**
    * Writes the account into the index. A failure is only reported, because a message must not fail when another part of the
-   * store is unreachable. Then only this replica knows the push, until the account's next stream attaches and schedules it.
+   * store is unreachable. This replica writes the account later. If it is killed before, the push waits until the account's
+   * next stream attaches and schedules it.
    */
   const schedule = (account: string): Promise<void> =>
     scheduleDue(account, CHECK_AFTER_MS).catch((error: unknown) => onFailure('schedule push', error));

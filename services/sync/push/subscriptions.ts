@@ -12,7 +12,7 @@ import type { Caller } from '../identity/caller.ts';
 import { checkEndpoint, checkKeys } from './guard/endpoint.ts';
 import type { EndpointRules } from './guard/endpoint-rules.ts';
 import type { PushTarget } from './sender.ts';
-import { hashOf, type PushStore, viewOf } from './store.ts';
+import { type Claim, hashOf, type PushStore, viewOf } from './store.ts';
 import type { VapidKeyStore } from './senders/web-push/vapid-key-store.ts';
 
 interface SubscriptionsParts {
@@ -53,6 +53,16 @@ function makeWriting({ store, onFailure }: Pick<SubscriptionsParts, 'store' | 'o
     }
     return { subscription_id: id, platform: target.kind };
   };
+}
+
+/**
+ * Drops registrations of an account. Only they say which targets they own, so the owners go first: a repetition after a crash
+ * finds the rest. A push that was under way may have claimed a target again, so the owners go once more.
+ */
+async function dropAll(store: PushStore, owners: Claim[], drop: () => Promise<Claim[] | void>): Promise<void> {
+  for (const owner of owners) await store.release(owner);
+  const dropped = (await drop()) ?? [];
+  for (const owner of [...owners, ...dropped]) await store.release(owner);
 }
 
 /** Makes the rules of subscriptions. A device has one subscription for each platform. */
@@ -120,14 +130,13 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
 
     /** Drops the registrations of a device that was signed out. May be repeated. */
     async dropDevice(account: string, deviceId: string): Promise<void> {
-      for (const dropped of await store.drop(account, deviceId)) await store.release(dropped);
+      const own = (await store.list(account)).filter((each) => each.deviceId === deviceId);
+      await dropAll(store, own, () => store.drop(account, deviceId));
     },
 
     /** Drops the registrations of an account. May be repeated. */
     async dropAccount(account: string): Promise<void> {
-      const all = await store.list(account);
-      await store.erase(account);
-      for (const each of all) await store.release(each);
+      await dropAll(store, await store.list(account), () => store.erase(account));
     },
   };
 }

@@ -62,6 +62,11 @@ export class Store {
   readonly probes: ScriptLoader;
   /** Asks replicas of Redis for a confirmation; null when none is asked. */
   readonly confirm: Confirm | null;
+  /**
+   * Makes every replica of an account compare the positions of its streams, and the presence. Null if scripts announce
+   * in the step in which they take effect, so that a killed replica leaves nothing unannounced.
+   */
+  readonly compare: ((account: string) => Promise<unknown>) | null;
   /** Why the store cannot be used, for the operator. */
   readonly reachability: Reachability;
   readonly #parts: StoreParts;
@@ -112,10 +117,12 @@ export class Store {
     };
     this.scripts = makeScriptLoader({ ...shared, gate });
     this.probes = makeScriptLoader({ ...shared, gate: makeGate({ partOf, isUp: () => true }) });
-    const notify = this.scripts.define(accountNotify);
+    const notifyScript = this.scripts.define(accountNotify);
+    const notify = (account: string) => notifyScript(this.keys.inAccount(account), {});
+    this.compare = address.mode === 'cluster' ? notify : null;
     this.#announcer = new Announcer({
       publish: this.publish,
-      notify: (account) => notify(this.keys.inAccount(account), {}),
+      notify,
       isDeadChannel: (channel) => this.#listener.isDeadChannel(channel),
       metrics,
     });
@@ -164,6 +171,9 @@ export class Store {
     this.#connection instanceof Cluster
       ? Number(await this.#connection.spublish(channel, payload))
       : await this.#connection.publish(channel, payload);
+
+  /** Publishes again what nobody heard. */
+  repeat: Announcer['repeat'] = (...repeated) => this.#announcer.repeat(...repeated);
 
   subscriber = (parts: Pick<SubscriberParts, 'channel' | 'onMessage' | 'onLoss'>): Subscriber =>
     openSubscriber({

@@ -14,6 +14,8 @@ interface ReaperParts {
   leases: LeaseStore;
   accounts: AccountSets;
   reconcile: Reconcile;
+  /** Makes the others compare what they know of an account; null if a dead replica leaves nothing unannounced. */
+  compare: ((account: string) => Promise<unknown>) | null;
   onReaped: (cause: ReapCause) => void;
   onFailure: (error: unknown) => void;
 }
@@ -125,9 +127,11 @@ export class Reaper {
    * not hold up the others.
    */
   async #reconcile(deadId: string, account: string): Promise<boolean> {
-    const { accounts, reconcile, onFailure } = this.#parts;
+    const { accounts, reconcile, compare, onFailure } = this.#parts;
     try {
       if ((await reconcile(account)) > 0) return false;
+      // In a cluster the dead replica may have changed the account and not announced it. Then nothing differs here.
+      await compare?.(account);
       await accounts.drop(deadId, account);
       return true;
     } catch (error) {

@@ -15,6 +15,8 @@ import { makeSessionCookie } from './session-answer.ts';
 import { makeSessions, type SessionsParts } from './sessions.ts';
 import { makeSessionStore } from './store.ts';
 
+type RevocationsParts = ConstructorParameters<typeof Revocations>[0];
+
 /** The most rounds: the second is for transfers that were offered during the first, and the third is a reserve. */
 const ERASE_ROUNDS = 3;
 
@@ -31,8 +33,8 @@ interface SessionsModuleParts {
     /** Whether callers are believed (identity `dev`). */
     believesCallers: boolean;
   };
-  /** Returns the channels of all replicas, and publishes there. */
-  bus: { channels: () => string[]; publish: (channel: string, payload: string) => Promise<number> };
+  /** Returns the channels of all replicas, and publishes there, also again. */
+  bus: Pick<RevocationsParts, 'channels' | 'publish' | 'repeat'>;
   /** Ends the streams of a signed-out device (or of a session without one), and forgets the cached answers about it. */
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
   /** Called when a mint ended the earlier secrets of a device's session: see `Revocations.tellReplaced`. */

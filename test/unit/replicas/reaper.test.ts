@@ -6,7 +6,10 @@ import type { Replica } from '../../../services/sync/replicas/replica.ts';
 /** Makes what the store holds of a replica `old` with one account, and the reaper of another replica. */
 function makeScene() {
   const held = { counters: new Set(['old']), reaping: new Map<string, string>(), accounts: new Set(['ann']) };
-  const scene = { held, graceMs: 0, reconciled: [] as string[], unreachable: '', failures: [] as unknown[] };
+  const scene = {
+    ...{ held, graceMs: 0, reconciled: [] as string[], compared: [] as string[] },
+    ...{ isSilent: false, unreachable: '', failures: [] as unknown[] },
+  };
   let table = { counters: new Set(held.counters), reaping: new Map(held.reaping) };
   let before = held.counters;
   const beat = () => {
@@ -53,6 +56,10 @@ function makeScene() {
     leases: leases as unknown as LeaseStore,
     accounts: accounts as unknown as AccountSets,
     reconcile,
+    compare: (account) => {
+      scene.compared.push(account);
+      return scene.isSilent ? Promise.reject(new Error('away')) : Promise.resolve();
+    },
     onReaped: () => undefined,
     onFailure: (error) => void scene.failures.push(error),
   });
@@ -93,6 +100,19 @@ test.each([
   expect(scene.failures).toEqual([]);
   expect(scene.reconciled).not.toContain('alive');
   expect(held).toEqual({ counters: new Set(), reaping: new Map(), accounts: new Set() });
+});
+
+test('an account is forgotten only when the others were made to compare it, as the dead replica may not have told them', async () => {
+  const { scene, held, run } = makeScene();
+  scene.isSilent = true;
+  await run();
+  expect(scene.compared).toEqual(['ann']);
+  expect([...held.accounts]).toEqual(['ann']);
+  scene.isSilent = false;
+  await run();
+
+  expect(scene.compared).toEqual(['ann', 'ann']);
+  expect([...held.accounts]).toEqual([]);
 });
 
 test('a dead replica whose accounts cannot be read holds up no other', async () => {

@@ -52,16 +52,19 @@ function makeFakeStore() {
   };
 }
 
-function makeReplica(store: SessionStore, onFailure?: (task: string) => void) {
+function makeReplica(store: SessionStore, onFailure?: (task: string) => void, heard = 1) {
   const ended: string[] = [];
   const published: string[] = [];
+  const repeated: string[] = [];
   const revocations = new Revocations({
     store,
     channels: () => ['one'],
     async publish(_channel, payload) {
       published.push(payload);
-      return 1;
+      if (heard < 0) throw new Error('away');
+      return heard;
     },
+    repeat: ({ channel, payload }, outcome) => repeated.push(`${channel} ${payload.split('\n')[0]} ${outcome}`),
     onRevoked: (_account, deviceId) => ended.push(String(deviceId)),
     onReplaced: (_account, deviceId) => ended.push(deviceId),
     onFailure(task, error) {
@@ -69,7 +72,7 @@ function makeReplica(store: SessionStore, onFailure?: (task: string) => void) {
       onFailure(task);
     },
   });
-  return { revocations, ended, published };
+  return { revocations, ended, published, repeated };
 }
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -247,3 +250,21 @@ test('an ended session that may be renewed ends its streams and leaves no tombst
   expect(one.ended).toEqual(['phone']);
   expect(knows(one, ['phone'])).toEqual([]);
 });
+
+test.each([
+  [1, []],
+  [0, ['unheard']],
+  [-1, ['failed']],
+])(
+  'what only an announcement tells is announced again if %d replicas heard it, but no expiry',
+  async (heard, outcomes) => {
+    const { revocations, repeated } = makeReplica(makeFakeStore().store, () => undefined, heard);
+    await revocations.tell('ann', 'phone', 'expired');
+    expect(repeated).toEqual([]);
+    await revocations.tellReplaced('ann', 'phone', true);
+    await revocations.tellSession('ann', 'session', 'logout');
+    await revocations.revoke('ann', 'phone', 'revoked');
+
+    expect(repeated).toEqual(['m', 'r', 'r'].flatMap((word) => outcomes.map((outcome) => `one ${word} ${outcome}`)));
+  },
+);

@@ -1,4 +1,5 @@
 import { REVOKED_REASONS, type RevokedReason } from '../../../../shared/contract/modules/sessions.ts';
+import type { Announcement } from '../../redis/bus/announcer.ts';
 import { payloadOf } from '../../redis/bus/payloads.ts';
 import { TOMBSTONE_MS } from '../scripts.ts';
 import type { SessionStore, Tombstone } from '../store.ts';
@@ -11,6 +12,8 @@ interface RevocationsParts {
   /** Returns the channels of the replicas that were alive at the last lease renewal, for when the store is unreachable. */
   channels: () => string[];
   publish: (channel: string, payload: string) => Promise<number>;
+  /** Publishes again a few times, until somebody hears it. */
+  repeat: (announcement: Announcement, outcome: 'unheard' | 'failed') => void;
   /** Called when a device, or a session without one, is first known here as signed out, so that its streams end. */
   onRevoked: (account: string, deviceId: string | null, reason: RevokedReason, sessionId: string | null) => void;
   /** Called when a mint ended the earlier secrets of a device's session, on this replica or another. */
@@ -65,7 +68,8 @@ export class Revocations {
   /** Ends the streams of a device on every replica. */
   async tell(account: string, deviceId: string, reason: RevokedReason, atMs = 0): Promise<void> {
     this.#parts.onRevoked(account, deviceId, reason, null);
-    await this.#announce(account, payloadOf('revoked', account, deviceId, reason, atMs));
+    // Repeated a moment later, the end of an expired session could end a stream of the session that came after it.
+    await this.#announce(account, payloadOf('revoked', account, deviceId, reason, atMs), reason !== 'expired');
   }
 
   /** Ends the streams of a session without a device on every replica. It has no device id for a tombstone. */
@@ -83,16 +87,24 @@ export class Revocations {
     await this.#announce(account, payloadOf('replaced', account, deviceId, endsStreams ? '1' : '0'));
   }
 
-  /** Publishes to all replicas. It asks the store, because a replica that just started may have accepted callers already. */
-  async #announce(account: string, payload: string): Promise<void> {
-    const { store, channels, publish, onFailure } = this.#parts;
+  /**
+   * Publishes to all replicas. It asks the store, because a replica that just started may have accepted callers already.
+   * `isRepeated`: it is published again on a channel on which nobody heard it, as only a tombstone is found otherwise.
+   */
+  async #announce(account: string, payload: string, isRepeated = true): Promise<void> {
+    const { store, channels, publish, repeat, onFailure } = this.#parts;
     const failed = (error: unknown) => onFailure('announce revocation', error);
     const asked = await store.channelsOf(account).catch((error: unknown): string[] => {
       failed(error);
       return [];
     });
     const all = new Set([...channels(), ...asked]);
-    await Promise.all([...all].map((channel) => publish(channel, payload).catch(failed)));
+    const tell = async (channel: string): Promise<void> => {
+      const heard = await publish(channel, payload).catch(failed);
+      const outcome = heard === undefined ? 'failed' : 'unheard';
+      if (isRepeated && !heard) repeat({ channel, label: 'revoked', payload }, outcome);
+    };
+    await Promise.all([...all].map(tell));
   }
 
   /** Takes an announcement with its store time. An expired session gets no tombstone, because it may be renewed. */
