@@ -79,8 +79,12 @@ function makeFailures({ queue, readiness }: Parts) {
   return { patience, failed };
 }
 
-/** Offers the waiting files, one attempt at a time. `sent` is called when the receiver has them. */
-function makeOffers(parts: Parts, running: RunningFiles, sent: (item: FilesItem) => void) {
+const sent = (item: FilesItem): void => {
+  Object.assign(item, { state: 'done' } satisfies Partial<FilesItem>);
+};
+
+/** Offers the waiting files, one attempt at a time. `letGo` is called with the id of an item that the receiver has. */
+function makeOffers(parts: Parts, running: RunningFiles, letGo: (itemId: string) => void) {
   const { client, entry, history, queue, readiness } = parts;
   /** Aborts the making of digests, which happens before there is a transfer to cancel. */
   const preparing = new Map<string, AbortController>();
@@ -111,7 +115,10 @@ function makeOffers(parts: Parts, running: RunningFiles, sent: (item: FilesItem)
     } finally {
       told.end();
     }
-    running.follow(item.id, transfer, sent);
+    running.follow(item.id, transfer, (one) => {
+      letGo(one.id);
+      sent(one);
+    });
     if (await noteOffer(queue, item.id, transfer, about)) {
       // If the browser has no space for them, the user chooses them again.
       if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
@@ -146,11 +153,7 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
   const { entry, history, queue } = parts;
   /** The chosen files until the receiver has them, as long as this page is open. */
   const inHand = new Map<string, readonly ChosenFile[]>();
-  const sent = (item: FilesItem): void => {
-    inHand.delete(item.id);
-    Object.assign(item, { state: 'done' } satisfies Partial<FilesItem>);
-  };
-  const offers = makeOffers(parts, running, sent);
+  const offers = makeOffers(parts, running, (itemId) => inHand.delete(itemId));
 
   async function step(waiting: Waiting, item: FilesItem): Promise<number | null> {
     if (isTooOld(waiting, entry.deviceId)) {
