@@ -47,8 +47,8 @@ export function makeOpeningFiles(
   const change = makeChange({ history });
   /** The offers that cannot be opened now. */
   const waiting = new Map<string, IncomingTransfer>();
-  /** The offers that are being opened, and how they ended meanwhile. */
-  const opening = new Map<string, { ended: Transfer | null }>();
+  /** The offers that are being opened, some of them twice at once, and how they ended meanwhile. */
+  const opening = new Set<{ id: string; ended: Transfer | null }>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Takes an offer that can never be opened: its user sees why, and its sender is told. */
@@ -74,9 +74,9 @@ export function makeOpeningFiles(
   }
 
   async function open(offer: IncomingTransfer): Promise<void> {
-    const one = opening.get(offer.id) ?? { ended: null };
-    opening.set(offer.id, one);
-    await openOnce(offer).finally(() => opening.delete(offer.id));
+    const one: { id: string; ended: Transfer | null } = { id: offer.id, ended: null };
+    opening.add(one);
+    await openOnce(offer).finally(() => opening.delete(one));
     if (one.ended === null) return;
     // The history now has the offer as it was before its end.
     waiting.delete(offer.id);
@@ -100,8 +100,7 @@ export function makeOpeningFiles(
     /** Forgets an offer that has ended. */
     forget(transfer: Transfer): void {
       waiting.delete(transfer.transfer_id);
-      const one = opening.get(transfer.transfer_id);
-      if (one !== undefined) one.ended = transfer;
+      for (const one of opening) if (one.id === transfer.transfer_id) one.ended = transfer;
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Parts } from '../../../services/web/engine/parts.ts';
 import { makeHistory, makeTurns } from '../../../services/web/history/history.ts';
 import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
-import type { IncomingTransfer, Transfer } from '../../../shared/client/index.ts';
+import { BatonClientError, type IncomingTransfer, type Transfer } from '../../../shared/client/index.ts';
 
 // What a browser has, and nothing here uses.
 Object.assign(globalThis, { window: {}, addEventListener: () => {}, indexedDB: {} });
@@ -37,4 +37,26 @@ test('an offer that ends while it is opened is not kept as one that can be accep
   learn(null);
   await offered;
   expect(await history.byRef(transfer.transfer_id)).toMatchObject({ state: 'cancelled' });
+});
+
+test('an offer that ends while it is opened twice at once is not kept as one that can be accepted', async () => {
+  const history = makeHistory(memoryDatabase(), () => {}, makeTurns());
+  const answers: ((sealing: unknown) => void)[] = [];
+  const keys = { ifKeyed: () => new Promise((resolve) => answers.push(resolve)) };
+  const commands = makeFileCommands({
+    ...{ history, client: {}, entry: { userId: 'user-1', deviceId: 'laptop' }, keys },
+    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {} } },
+    queue: { all: () => Promise.resolve([]) },
+  } as unknown as Parts);
+  const sealed = { ...transfer, sealed: 'AQ' } as Transfer;
+  const offer = { id: sealed.transfer_id, transfer: sealed, isAccepted: false } as IncomingTransfer;
+  const problem = new BatonClientError('unknown_key', 'Another key', { action: 'tell-user' });
+  const opens = [commands.onOffer(offer), commands.onOffer(offer)];
+  // The first one finds no key for the offer, the second one does.
+  answers[0]?.({ openOffer: () => Promise.resolve({ kind: 'waits', problem }) });
+  await opens[0];
+  await commands.onTransfer({ ...sealed, state: 'CANCELLED', updated_at: 2 });
+  answers[1]?.({ openOffer: () => Promise.resolve({ kind: 'opened', offer }) });
+  await opens[1];
+  expect(await history.byRef(sealed.transfer_id)).toMatchObject({ state: 'cancelled' });
 });
