@@ -22,12 +22,16 @@ export async function removeDrafts(path: string): Promise<void> {
   await Promise.all(drafts.map((name) => rm(join(dirname(path), name), { force: true })));
 }
 
-/** Makes sure that the file has its name also after a loss of power. */
+/** The codes of a system that syncs no folder: Windows opens a folder and says `EPERM`, some file systems say the others. */
+const UNSYNCED: readonly unknown[] = ['EPERM', 'EINVAL', 'ENOTSUP', 'EBADF', 'EACCES'];
+
+/** Makes sure that the file has its name also after a loss of power, as far as the system can. */
 export async function syncFolder(path: string): Promise<void> {
-  // Windows cannot open a folder, and does not need this.
   const folder = await open(dirname(path)).catch(() => null);
   try {
     await folder?.sync();
+  } catch (error) {
+    if (!UNSYNCED.includes(codeOf(error))) throw error;
   } finally {
     await folder?.close();
   }

@@ -11,6 +11,8 @@ const { jest } = import.meta as unknown as {
 };
 
 let isFull = false;
+/** The code with which the system refuses to sync a folder. */
+let refusal: string | null = null;
 const synced: string[] = [];
 
 const noSpace = () => Object.assign(new Error('no space'), { code: 'ENOSPC' });
@@ -24,6 +26,7 @@ async function open(path: string, ...settings: never[]) {
   const own = { writeFile: async (text: string) => full().then(() => file.writeFile(text)) };
   const sync = async () => {
     synced.push(path);
+    if (refusal !== null) throw Object.assign(new Error('not synced'), { code: refusal });
     await file.sync();
   };
   return Object.assign(Object.create(file), { ...own, sync, close: () => file.close() });
@@ -45,6 +48,7 @@ let folder = '';
 beforeEach(() => {
   folder = fs.mkdtempSync(join(tmpdir(), 'baton-disk-'));
   isFull = false;
+  refusal = null;
   synced.length = 0;
 });
 
@@ -63,6 +67,18 @@ test('a saved session is on the disk with its name', async () => {
   const path = join(folder, 'account', 'session.json');
   await fileSession(path).save({ credential: 'new' } as Session);
   expect(synced).toEqual([dirname(path)]);
+});
+
+test.each(['EPERM', 'EINVAL', 'ENOTSUP'])('a session is saved where the system syncs no folder: %s', async (code) => {
+  const path = join(folder, 'session.json');
+  refusal = code;
+  await fileSession(path).save({ credential: 'new' } as Session);
+  expect(fs.readdirSync(folder)).toEqual(['session.json']);
+});
+
+test('a disk that fails while a folder is synced is reported', async () => {
+  refusal = 'EIO';
+  await expect(fileSession(join(folder, 'session.json')).save({} as Session)).rejects.toThrow('not synced');
 });
 
 test('a claim is released on a full disk too', () => {
