@@ -15,3 +15,11 @@ export const unlessTaken = <T>(take: () => T): T | null => unless('EEXIST', take
 
 /** Returns null if nothing has that name. */
 export const unlessGone = <T>(work: () => T): T | null => unless('ENOENT', work);
+
+const UNSYNCED: readonly unknown[] = ['EPERM', 'EINVAL', 'ENOTSUP', 'EBADF', 'EACCES'];
+
+/**
+ * Returns whether the error says that the system cannot sync a folder: Windows opens one and says `EPERM`, some file
+ * systems say the others.
+ */
+export const isUnsynced = (error: unknown): boolean => UNSYNCED.includes(codeOf(error));

@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import thisProcess from 'node:process';
 import { type Claim, makeClaim } from './claim.ts';
 import { idOf, idOfHandle, OPEN } from './disk.ts';
-import { codeOf, unlessGone, unlessTaken } from './file-errors.ts';
+import { codeOf, isUnsynced, unlessGone, unlessTaken } from './file-errors.ts';
 import { PARTS_NAME } from '../files/names.ts';
 import { type Folder, folderIn, type Place, within } from './places.ts';
 import { OLD_MS } from './record.ts';
@@ -219,7 +219,7 @@ export function syncNames(folder: Folder): void {
     try {
       fdatasyncSync(fd);
     } catch (error) {
-      if (!['EINVAL', 'EPERM', 'EBADF', 'EACCES', 'ENOTSUP'].includes(String(codeOf(error)))) throw error;
+      if (!isUnsynced(error)) throw error;
     }
   });
 }

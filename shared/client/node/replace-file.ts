@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { codeOf } from './file-errors.ts';
+import { codeOf, isUnsynced } from './file-errors.ts';
 
 const DRAFT = /^[0-9a-f-]{36}$/;
 const OWNER_ALONE = 0o600;
@@ -22,16 +22,13 @@ export async function removeDrafts(path: string): Promise<void> {
   await Promise.all(drafts.map((name) => rm(join(dirname(path), name), { force: true })));
 }
 
-/** The codes of a system that syncs no folder: Windows opens a folder and says `EPERM`, some file systems say the others. */
-const UNSYNCED: readonly unknown[] = ['EPERM', 'EINVAL', 'ENOTSUP', 'ENOSYS', 'EBADF'];
-
 /** Makes sure that the file has its name also after a loss of power, as far as the system can. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path)).catch(() => null);
   try {
     await folder?.sync();
   } catch (error) {
-    if (!UNSYNCED.includes(codeOf(error))) throw error;
+    if (!isUnsynced(error)) throw error;
   } finally {
     await folder?.close();
   }

@@ -186,15 +186,21 @@ export async function fileSink(path: string): Promise<FileSink> {
   const id = createHash('sha256').update(basename(path)).digest('hex');
   const claim = parts.claim(id);
   if (claim === null) throw taken();
-  return makePartSink({
-    ...{ parts, key: `${id}.part`, resumes: true, announced: null },
-    finish: async () => parts.replace(`${id}.part`, basename(path)),
-    onEnd(isKept) {
-      if (isKept) claim.release();
-      else claim.remove();
-      parts.leave();
-    },
-  });
+  const onEnd = (isKept: boolean): void => {
+    if (isKept) claim.release();
+    else claim.remove();
+    parts.leave();
+  };
+  try {
+    return makePartSink({
+      ...{ parts, key: `${id}.part`, resumes: true, announced: null, onEnd },
+      finish: async () => parts.replace(`${id}.part`, basename(path)),
+    });
+  } catch (error) {
+    // The caller gets no sink that it could end, and may try again.
+    onEnd(false);
+    throw error;
+  }
 }
 
 /** Writes a file to a Node stream, from its beginning. `end: false` leaves the stream open, as for standard output. */

@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -259,6 +260,19 @@ test('a file under a path of its own is written by one at a time, and replaces a
   expect(lstatSync(path).isFile()).toBe(true);
   expect([readFileSync(path), readFileSync(elsewhere, 'utf8')]).toEqual([BYTES, 'of somebody else']);
   expect(readdirSync(into).sort()).toEqual(['mine', 'mine.part']);
+});
+
+test('a file that cannot be written now can be written later', async () => {
+  const into = newFolder();
+  const path = join(into, 'mine');
+  const part = `${createHash('sha256').update('mine').digest('hex')}.part`;
+  mkdirSync(join(into, '.baton-parts', part), { recursive: true, mode: 0o700 });
+  await expect(fileSink(path)).rejects.toThrow();
+  rmSync(join(into, '.baton-parts', part), { recursive: true });
+  const sink = await fileSink(path);
+  await sink.write(BYTES);
+  await sink.close();
+  expect(readdirSync(into)).toEqual(['mine']);
 });
 
 test('what lies beside the records and is none does not keep anybody from receiving', async () => {
