@@ -50,19 +50,26 @@ export async function devices(context: Context, { watch, names }: { watch?: bool
   };
   await context.withClient(async (baton) => {
     if (!watch) return show(await baton.devices.list({ signal }));
-    baton.on('devices', show);
-    let asked = 0;
-    let shown = 0;
-    // The list is read again, because a device that came or went has a new time. Answers may come out of order.
-    baton.on('presence', () => {
-      const own = (asked += 1);
-      const showNewer = (list: readonly Device[]) => {
-        if (own < shown) return;
-        shown = own;
-        show(list);
-      };
-      void baton.devices.list({ signal }).then(showNewer, () => undefined);
+    let isStale = false;
+    let isAsking = false;
+    // An answer may be older than what was heard meanwhile. Then it is not shown, and the list is read once more.
+    const readAgain = async () => {
+      isStale = true;
+      if (isAsking) return;
+      isAsking = true;
+      while (isStale) {
+        isStale = false;
+        const list = await baton.devices.list({ signal }).catch(() => null);
+        if (list !== null && !isStale) show(list);
+      }
+      isAsking = false;
+    };
+    baton.on('devices', (list) => {
+      isStale = true;
+      show(list);
     });
+    // A device that came or went has a new time.
+    baton.on('presence', () => void readAgain());
     baton.start();
     return await untilOver(context, baton);
   });
