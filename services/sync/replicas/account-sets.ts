@@ -22,9 +22,9 @@ export function makeAccountSets({ redis, scripts, keys }: Db) {
   };
 
   /**
-   * Adds an account. Never rejects, because the set is in another slot than the account, and an account whose primary
-   * answers must not depend on the primary of the set. An account that could not be added is added with a later beat;
-   * until then a reaper would not find it.
+   * Adds an account. Never rejects: the set is in another slot than the account, and a stream opens without it if its
+   * primary does not answer in the time of a command. Then the account is added with a later beat, and until then a reaper
+   * would not find it.
    */
   function add(replicaId: string, account: string): Promise<void> {
     const accounts = addedOf(replicaId);
