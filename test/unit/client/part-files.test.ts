@@ -267,7 +267,7 @@ test('a file that cannot be written now can be written later', async () => {
   const path = join(into, 'mine');
   const part = `${createHash('sha256').update('mine').digest('hex')}.part`;
   mkdirSync(join(into, '.baton-parts', part), { recursive: true, mode: 0o700 });
-  await expect(fileSink(path)).rejects.toThrow();
+  await expect(fileSink(path)).rejects.toThrow(/EISDIR|ELOOP|EPERM|EEXIST/);
   rmSync(join(into, '.baton-parts', part), { recursive: true });
   const sink = await fileSink(path);
   await sink.write(BYTES);
