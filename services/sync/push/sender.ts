@@ -26,7 +26,7 @@ export interface PushNotice {
 }
 
 /**
- * What to do next. `failed` ends this push and keeps the registration. `gone` ends both. `asOfMs` is when the provider
+ * The next step. `failed` ends this push and keeps the registration. `gone` ends both. `asOfMs` is when the provider
  * found that the target is gone, if it tells; a registration that was renewed after that time stays. `not_here`: the
  * settings of this replica do not allow the push. During a rollout, another replica may have settings that allow it.
  */

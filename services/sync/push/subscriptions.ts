@@ -56,8 +56,9 @@ function makeWriting({ store, onFailure }: Pick<SubscriptionsParts, 'store' | 'o
 }
 
 /**
- * Drops registrations of an account. Only they say which targets they own, so the owners go first: a repetition after a crash
- * finds the rest. A push that was under way may have claimed a target again, so the owners go once more.
+ * Drops registrations of an account. Only a registration says which target it owns. So the owners are released first, and
+ * a repetition after a crash still finds the registrations. A push under way may claim a target again meanwhile, so the
+ * owners are released once more.
  */
 async function dropAll(store: PushStore, owners: Claim[], drop: () => Promise<Claim[] | void>): Promise<void> {
   for (const owner of owners) await store.release(owner);

@@ -130,7 +130,8 @@ export class Reaper {
     const { accounts, reconcile, compare, onFailure } = this.#parts;
     try {
       if ((await reconcile(account)) > 0) return false;
-      // In a cluster the dead replica may have changed the account and not announced it. Then nothing differs here.
+      // In a cluster the dead replica may have changed the account and not announced that. `reconcile` then finds no
+      // difference.
       await compare?.(account);
       await accounts.drop(deadId, account);
       return true;

@@ -35,6 +35,12 @@ async function find(keys: Parts['keys'], offer: IncomingTransfer): Promise<Found
   return { ...found, kind: 'opened', lock: 'open' };
 }
 
+/** One opening of an offer, and the end of the offer if it came meanwhile. */
+interface Opening {
+  readonly id: string;
+  ended: Transfer | null;
+}
+
 /**
  * Opens the offers to this browser before its user sees them. `onOpened` gets each one that can be taken, and its
  * protection, which is missing if this browser has no keys. `onEnded` gets each one that ended while it was opened.
@@ -47,8 +53,8 @@ export function makeOpeningFiles(
   const change = makeChange({ history });
   /** The offers that cannot be opened now. */
   const waiting = new Map<string, IncomingTransfer>();
-  /** The offers that are being opened, some of them twice at once, and how they ended meanwhile. */
-  const opening = new Set<{ id: string; ended: Transfer | null }>();
+  /** The openings under way: an offer may be opened twice at once. */
+  const opening = new Set<Opening>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Takes an offer that can never be opened: its user sees why, and its sender is told. */
@@ -74,7 +80,7 @@ export function makeOpeningFiles(
   }
 
   async function open(offer: IncomingTransfer): Promise<void> {
-    const one: { id: string; ended: Transfer | null } = { id: offer.id, ended: null };
+    const one: Opening = { id: offer.id, ended: null };
     opening.add(one);
     await openOnce(offer).finally(() => opening.delete(one));
     if (one.ended === null) return;

@@ -68,7 +68,7 @@ export class Revocations {
   /** Ends the streams of a device on every replica. */
   async tell(account: string, deviceId: string, reason: RevokedReason, atMs = 0): Promise<void> {
     this.#parts.onRevoked(account, deviceId, reason, null);
-    // Repeated a moment later, the end of an expired session could end a stream of the session that came after it.
+    // A late repetition of the end of an expired session could end a stream of the session that came after it.
     await this.#announce(account, payloadOf('revoked', account, deviceId, reason, atMs), reason !== 'expired');
   }
 
@@ -89,7 +89,8 @@ export class Revocations {
 
   /**
    * Publishes to all replicas. It asks the store, because a replica that just started may have accepted callers already.
-   * `isRepeated`: it is published again on a channel on which nobody heard it, as only a tombstone is found otherwise.
+   * `isRepeated`: the payload is published again on each channel on which nobody heard it. Without a tombstone nothing
+   * else would show the end.
    */
   async #announce(account: string, payload: string, isRepeated = true): Promise<void> {
     const { store, channels, publish, repeat, onFailure } = this.#parts;

@@ -139,8 +139,8 @@ export class Opening {
     const { store, accounts, replica, streams } = this.#parts;
     return this.#asking.run('', async () => {
       if (stream.isOver) return null;
-      // A reaper finds the accounts of a dead replica in its set. So this comes before the attach, after which the others
-      // see the device online.
+      // A reaper finds the accounts of a dead replica in its set. So the account is added before the attach, which shows
+      // the device online to the others.
       await accounts.ensure(replica.id, stream.account);
       if (stream.isOver) return null;
       return store.attach(stream, true, streams.idsOf(stream.account));

@@ -40,7 +40,7 @@ export class Repair {
     const [first] = streams.find(stream.account)?.streams ?? [];
     // Only one stream of an account does what concerns the account.
     const speaksForAccount = first === stream;
-    // As in `Opening`, a reaper can find the account before the stream has a route.
+    // As in `Opening`, the account is in the set, where a reaper looks for it, before the stream has a route.
     await (speaksForAccount ? accounts.add(replica.id, stream.account) : accounts.ensure(replica.id, stream.account));
     const isOpen = !stream.state.isOpening;
     if (!isOpen) stream.attaches.postpone(cause);

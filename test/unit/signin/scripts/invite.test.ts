@@ -91,7 +91,7 @@ describe('an invite', () => {
     await account.add('i1');
     const { announced } = await account.take('i1');
     expect(announced).toHaveLength(1);
-    // What the first call left to be announced was lost with its answer.
+    // The caller of the first call got no answer, and so did not announce the event.
     expect(await account.take('i1')).toEqual({ announced });
     expect(await account.pending()).toHaveLength(1);
   });
