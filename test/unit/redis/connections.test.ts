@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
 import { type RedisAddress, redisAddress } from '../../../shared/service-kit/config/redis.ts';
 import {
   close,
@@ -7,6 +9,9 @@ import {
   connectSubscriber,
 } from '../../../shared/service-kit/redis/connections.ts';
 import { startOwnRedis } from '../../support/redis/own-redis.ts';
+import { startRedisProcess, until } from '../../support/redis/redis-processes.ts';
+
+const addressOf = (url: string): RedisAddress => (redisAddress(url) as { value: RedisAddress }).value;
 
 const KINDS = { commands: connectCommands, subscriber: connectSubscriber };
 
@@ -14,9 +19,7 @@ test.each(Object.entries(KINDS))(
   'a %s connection that the client library has ended for good is connected again, until it is closed',
   async (name, connect) => {
     const redis = await startOwnRedis();
-    const parsed = redisAddress(redis.url);
-    const address = (parsed as { value: RedisAddress }).value;
-    const connection: Connection = connect({ address, name, onError: () => undefined });
+    const connection: Connection = connect({ address: addressOf(redis.url), name, onError: () => undefined });
     await connection.connect();
     // The library's own watch for another primary does this when it fires at the wrong moment.
     connection.disconnect(false);
@@ -35,3 +38,35 @@ test.each(Object.entries(KINDS))(
     expect(revived).toBe(false);
   },
 );
+
+test('a connection that is closed while its socket connects leaves no watch at the sentinels', async () => {
+  const redis = await startOwnRedis();
+  const file = [`sentinel monitor main 127.0.0.1 ${new URL(redis.url).port} 1`];
+  const sentinel = await startRedisProcess({ isSentinel: true, file, readyWhen: '+monitor' });
+  const address = addressOf(`redis+sentinel://127.0.0.1:${sentinel.port}/main`);
+  const open = () => connectSubscriber({ address, name: 'subscriber', onError: () => undefined });
+  const isWatched = (is: boolean) =>
+    until(
+      () => sentinel.cli('client', 'list', 'type', 'pubsub'),
+      (list) => list.includes('cmd=subscribe') === is,
+      is ? 'a watch' : 'no watch',
+    );
+  const socketOf = ({ stream }: { stream?: Redis['stream'] }) => stream;
+  for (let times = 0; times < 10; times++) {
+    const connection = open();
+    connection.connect().catch(() => undefined);
+    while (socketOf(connection)?.connecting !== true) await nextTurn();
+    close(connection);
+    await once(connection, 'end');
+  }
+  // A watch that was left is there before that of a connection which is made later.
+  const last = open();
+  await last.connect();
+  await isWatched(true);
+  close(last);
+  await once(last, 'end');
+  const list = await isWatched(false);
+  await sentinel.stop();
+  await redis.stop();
+  expect(list).not.toContain('cmd=subscribe');
+});

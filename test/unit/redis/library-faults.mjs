@@ -48,6 +48,30 @@ const FAULTS = {
     setTimeout(mended, 1_000);
   },
 
+  /** A connection is closed while its socket connects, and the watch at its sentinel keeps the process alive. */
+  async watch() {
+    const primary = createServer((socket) => socket.on('error', ignore).resume());
+    const port = await listen(primary);
+    const address = `*2\r\n$9\r\n${HOST}\r\n$${String(port).length}\r\n${port}\r\n`;
+    const replies = { SENTINEL: address, SUBSCRIBE: '*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n' };
+    const sentinel = createServer((socket) => {
+      socket.on('error', ignore).on('data', (data) => {
+        for (const [, command] of String(data).matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+          socket.write(replies[command.toUpperCase()] ?? '+OK\r\n');
+        }
+      });
+    });
+    const sentinels = [{ host: HOST, port: await listen(sentinel) }];
+    for (const server of [primary, sentinel]) server.unref().on('connection', (socket) => socket.unref());
+    process.once('exit', () => process.stdout.write('mended\n'));
+    const options = { sentinels, name: 'main', updateSentinels: false };
+    const redis = new Redis({ ...options, failoverDetector: true, sentinelReconnectStrategy: () => 100 });
+    redis.on('error', ignore);
+    while (!redis.stream?.connecting) await new Promise((resolve) => setImmediate(resolve));
+    redis.disconnect();
+    setTimeout(() => process.stdout.write('still there\n', () => process.kill(process.pid, 'SIGKILL')), 3_000).unref();
+  },
+
   /** A cluster is closed while it asks for its slots, and its timer keeps the process alive. */
   async refresh() {
     let asked = 0;

@@ -141,6 +141,10 @@ describe('the library as it is', () => {
     expect(await meet('refresh')).toEqual({ code: null, said: 'still there\n' });
   });
 
+  test('keeps the process with a watch for a new primary when a connection is closed while its socket connects', async () => {
+    expect(await meet('watch')).toEqual({ code: null, said: 'still there\n' });
+  });
+
   test('writes each command of a turn by itself', async () => {
     const redis = await startRedisProcess();
     const client = connectTo(`redis://127.0.0.1:${redis.port}`);
