@@ -48,6 +48,7 @@ import { makeMetrics, type Metrics } from './telemetry/metrics.ts';
 const KEY_SET_SECONDS = 300;
 
 export interface BrokerApp {
+  readonly logger: Logger;
   readonly port: number;
   readonly adminPort: number;
   /** Goes on for the notice, finishes what is running and stops. Resolves when all has ended. Calls share one stop. */
@@ -232,6 +233,7 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     logger.info('stopped');
   };
   return {
+    logger,
     port: ports.port,
     adminPort: ports.adminPort,
     stop: () => {

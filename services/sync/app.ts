@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import { parseTrustedRoots } from '../../shared/service-kit/trusted-roots.ts';
 import { makeAccounts } from './composition/accounts.ts';
 import { connectEvents } from './composition/events.ts';
@@ -10,6 +11,7 @@ import type { Config } from './config/config.ts';
 import { makeShutdown } from './shutdown.ts';
 
 export interface App {
+  readonly logger: Logger;
   readonly port: number;
   readonly adminPort: number;
   /** Drains and stops the replica. Resolves when nothing is left. Repeated calls share one stop. */
@@ -49,6 +51,7 @@ export async function startApp(config: Config): Promise<App> {
   for (const part of [identity, hub, dueSweeper]) part.start();
   broker?.start();
   return {
+    logger: host.logger,
     port: ports.publicServer.port,
     adminPort: ports.adminServer.port,
     stop: () =>

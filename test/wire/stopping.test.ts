@@ -54,3 +54,20 @@ test('a replica that stops tells its streams so, and when to come back', async (
   expect(data.retry_ms).toBeGreaterThan(0);
   await stream.stop();
 });
+
+test('a replica ends although something is still open after its stop, and names that', async () => {
+  await replica.stop();
+  const left = 'data:text/javascript,setInterval(() => undefined, 1_000)';
+  replica = await startReplica({
+    redisUrl: sharedRedisUrl(),
+    keyPrefix: randomPrefix(),
+    nodeFlags: [`--import=${left}`],
+  });
+  expect(await replica.stop()).toBe(0);
+  const line =
+    replica
+      .log()
+      .split('\n')
+      .find((text) => text.includes('still open')) ?? '{}';
+  expect(JSON.parse(line)).toMatchObject({ level: 40, open: expect.arrayContaining(['Timeout']) });
+});
