@@ -11,18 +11,22 @@ const LEFT_OUT = new Set(['.git', 'node_modules', 'dist', 'coverage']);
 export interface PlantedTree {
   /** Runs a Node script of the copy. The output has both streams together, in the order in which they came. */
   run(args: string[], env?: Record<string, string>): Promise<{ code: number; output: string }>;
+  /** Writes a file of the copy. */
+  write(file: string, text: string): Promise<void>;
   remove(): Promise<void>;
 }
 
-export async function makePlantedTree(files: readonly { file: string; text: string }[]): Promise<PlantedTree> {
+export async function makePlantedTree(files: readonly { file: string; text: string }[] = []): Promise<PlantedTree> {
   const root = await mkdtemp(join(tmpdir(), 'baton-planted-'));
   await cp(ROOT, root, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) });
   await symlink(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-  for (const { file, text } of files) {
+  const write = async (file: string, text: string): Promise<void> => {
     await mkdir(dirname(join(root, file)), { recursive: true });
     await writeFile(join(root, file), text);
-  }
+  };
+  for (const { file, text } of files) await write(file, text);
   return {
+    write,
     run: (args, env = {}) =>
       new Promise((resolve) => {
         const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 16 * 1024 * 1024 };

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { makePlantedTree } from '../gates/planted-tree.ts';
+import { makePlantedTree, type PlantedTree } from '../gates/planted-tree.ts';
 import { type Mutant, MUTANTS } from './mutants.ts';
 
 const ROOT = new URL('../../', import.meta.url);
@@ -14,10 +14,14 @@ interface Finding {
   seconds: number;
 }
 
-async function find({ file, from, to, breaks, firstSeed = 1 }: Mutant, minutes: number): Promise<Finding> {
+async function find(tree: PlantedTree, mutant: Mutant, minutes: number): Promise<Finding> {
+  const { file, from, to, breaks, firstSeed = 1 } = mutant;
   const text = await readFile(new URL(file, ROOT), 'utf8');
   if (text.split(from).length !== 2) throw new Error(`${file} has not once: ${from}`);
-  const tree = await makePlantedTree([{ file, text: text.replace(from, () => to) }]);
+  await tree.write(
+    file,
+    text.replace(from, () => to),
+  );
   const began = performance.now();
   const seconds = (): number => Math.round((performance.now() - began) / 1_000);
   try {
@@ -33,7 +37,7 @@ async function find({ file, from, to, breaks, firstSeed = 1 }: Mutant, minutes: 
     }
     return { seed: '', seconds: seconds() };
   } finally {
-    await tree.remove();
+    await tree.write(file, text);
   }
 }
 
@@ -45,15 +49,17 @@ export async function findMutants(argv: string[]): Promise<number> {
     positionals.length === 0 || positionals.some((words) => title.includes(words));
   const say = (text: string): void => void process.stdout.write(`${text}\n`);
   say('| fault | file | model | seed | s |\n| --- | --- | --- | --- | --- |');
+  const tree = await makePlantedTree();
   let missed = 0;
   for (const mutant of MUTANTS.filter(isWanted)) {
-    const { seed, seconds } = await find(mutant, Number(values.minutes));
+    const { seed, seconds } = await find(tree, mutant, Number(values.minutes));
     if (seed === '') missed += 1;
     const model = mutant.model === undefined ? '-' : `\`${mutant.model.name}\``;
     say(
       `| ${mutant.title} | \`${mutant.file.replace('services/sync/', '')}\` | ${model} | ${seed || 'none'} | ${seconds} |`,
     );
   }
+  await tree.remove();
   say(`${missed} were not found`);
   return missed === 0 ? 0 : 1;
 }

@@ -88,7 +88,7 @@ export const MUTANTS: readonly Mutant[] = [
     from: "if (!table.renewed) await this.#takeNewId('lease lost');",
     to: '',
     breaks: 'presence is right after quiet, and never calls the present absent',
-    firstSeed: 32,
+    firstSeed: 34,
     model: { name: 'lease', title: 'a renewal makes a lost lease anew' },
   },
   {
