@@ -2,16 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
+import { keepPicture } from './keep-picture.ts';
 
 /** The file is larger than what is kept for a reload, and than the relay's window. */
 const MIDDLE_BYTES = 40_000_000;
 const ONE_PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 /** The limit is for a busy machine. */
 const TAKES_MS = 150_000;
 
@@ -89,9 +88,7 @@ withChromium.describe('files between two browsers with the app', () => {
       await inThread(page).locator('.picture').nth(1).waitFor({ state: 'detached' });
       await inThread(page).locator('.picture').waitFor();
       expect(await inThread(page).locator('.picture').count()).toBe(1);
-      await page.screenshot({
-        path: join(PICTURES, `broken-picture-${page === phone.page ? 'mine-390' : '1440'}.png`),
-      });
+      await keepPicture(page, `broken-picture-${page === phone.page ? 'mine-390' : '1440'}`);
     }
     await chooseFiles(desktop.page, { name: 'alone.png', mimeType, buffer: broken });
     await accept(phone.page);
@@ -138,7 +135,7 @@ withChromium.describe('files between two browsers with the app', () => {
       await moves(waiting);
       await pausing.page.getByRole('button', { name: 'Pause' }).click();
       await inThread(waiting.page).getByText(`Waiting for ${name}`).waitFor();
-      await waiting.page.screenshot({ path: join(PICTURES, `waits-for-${name}.png`) });
+      await keepPicture(waiting.page, `waits-for-${name}`);
       await pausing.page.getByRole('button', { name: 'Resume' }).click();
       await inThread(waiting.page).getByText(`Waiting for ${name}`).waitFor({ state: 'detached' });
     }

@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { makeDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
@@ -11,11 +8,10 @@ import { keepMessages, randomUser } from './app-two.ts';
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { isTooWide, LANGUAGES, useLanguage } from './too-wide.ts';
+import { keepPicture } from './keep-picture.ts';
 
 /* axe-core checks every state of the app, and pictures of each state are kept for people in dist/screenshots. */
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const PICTURES = join(ROOT, 'dist/screenshots');
 const SIZES = { 390: PHONE, 1440: DESKTOP, 320: { width: 320, height: 568 } };
 
 const WORDS = [
@@ -35,7 +31,6 @@ withChromium.describe('how the app looks', () => {
   let browser: Browser;
   const flaws: string[] = [];
   beforeAll(async () => {
-    mkdirSync(PICTURES, { recursive: true });
     [site, browser] = await Promise.all([startSite(), launchChromium()]);
   }, 120_000);
   beforeEach(() => flaws.splice(0));
@@ -46,7 +41,7 @@ withChromium.describe('how the app looks', () => {
   async function look(page: Page, width: number, state: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      await page.screenshot({ path: join(PICTURES, `${state}-${width}-${colorScheme}.png`), animations: 'disabled' });
+      await keepPicture(page, `${state}-${width}-${colorScheme}`, { animations: 'disabled' });
       const found = await violations(page, colorScheme === 'light' ? 'all' : 'colours');
       for (const flaw of found) flaws.push(`${state} ${width} ${colorScheme}: ${flaw}`);
     }

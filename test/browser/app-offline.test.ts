@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { makeDevice, randomUser, type TestDevice } from '../support/device.ts';
 import { type Site, startSite } from '../support/site.ts';
@@ -21,9 +20,9 @@ import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { startFaultyWay } from './faulty-way.ts';
 import { untilWorker } from './service-worker.ts';
+import { keepPicture } from './keep-picture.ts';
 
 /** These pictures lie beside those of the states. */
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const WITHIN = { timeout: 60_000 };
 const OFFLINE = 'Waits until you are online.';
 /** The file is larger than what is copied for a reload. */
@@ -289,7 +288,7 @@ withChromium.describe('the app without network', () => {
     await page.keyboard.press('Enter');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Move up: three.txt');
     await page.setViewportSize(PHONE);
-    await page.screenshot({ path: join(PICTURES, 'order-390.png') });
+    await keepPicture(page, 'order-390');
     expect(await violations(page)).toEqual([]);
     const { width, height } = (await page.getByRole('button', { name: 'Move down: one.txt' }).boundingBox()) ?? {};
     expect(Math.min(width ?? 0, height ?? 0)).toBeGreaterThanOrEqual(44);

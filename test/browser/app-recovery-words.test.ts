@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { keysOfWords, makeWords } from '../../shared/client/sealed.ts';
 import { connectTo, sharedRedisUrl } from '../support/redis/redis.ts';
@@ -11,10 +9,10 @@ import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import type { KeyedDevice } from './keyed-device.ts';
 import { type KeyedSite, startKeyedSite } from './keyed-site.ts';
+import { keepPicture } from './keep-picture.ts';
 
 /* Recovery words in the app. A device with the key of the account makes them, and one that has lost it uses them. */
 
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const LANGUAGES = ['en', 'de', 'es', 'fr', 'it', 'nl', 'pl', 'pt-BR', 'ja', 'zh-Hans'];
 const GET = { name: 'Get the key' };
 const MAKE = { name: 'Make recovery words' };
@@ -24,7 +22,6 @@ withChromium.describe('recovery words in the app', () => {
   let browser: Browser;
   let redis: ReturnType<typeof connectTo>;
   beforeAll(async () => {
-    mkdirSync(PICTURES, { recursive: true });
     redis = connectTo(sharedRedisUrl());
     [site, browser] = await Promise.all([startKeyedSite(), launchChromium()]);
   }, 120_000);
@@ -48,9 +45,8 @@ withChromium.describe('recovery words in the app', () => {
       await page.setViewportSize(viewport);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-        expect(await violations(page)).toEqual([]);
-        const path = `${PICTURES}words-${name}-${viewport.width}-${colorScheme}.png`;
-        await page.screenshot({ path, animations: 'disabled' });
+        expect(await violations(page, colorScheme === 'light' ? 'all' : 'colours')).toEqual([]);
+        await keepPicture(page, `words-${name}-${viewport.width}-${colorScheme}`, { animations: 'disabled' });
       }
       expect(await isTooWide(page)).toBe(false);
     }
@@ -164,7 +160,7 @@ withChromium.describe('recovery words in the app', () => {
     expect(holds(await everything(one.page), words)).toBe(true);
     await look(one.page, 'shown');
     await one.page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-    await one.page.screenshot({ path: `${PICTURES}words-printed.png` });
+    await keepPicture(one.page, 'words-printed');
     expect(await one.page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false);
     expect(await one.page.locator('.word-list').isVisible()).toBe(true);
     await one.page.emulateMedia({ media: 'screen', colorScheme: 'light' });
@@ -344,7 +340,7 @@ withChromium.describe('recovery words in the app', () => {
       await page.locator('.card .button.primary').click();
       await page.locator('.word-list').waitFor();
       expect([language, await isTooWide(page)]).toEqual([language, false]);
-      await page.screenshot({ path: `${PICTURES}words-language-${language}.png`, fullPage: true });
+      await keepPicture(page, `words-language-${language}`, { fullPage: true });
     }
     await page.evaluate(() => {
       document.documentElement.dir = 'rtl';

@@ -2,7 +2,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { blobSource } from '../../shared/client/index.ts';
 import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis/redis.ts';
@@ -24,12 +23,12 @@ import { launchChromium, withChromium } from './chromium.ts';
 import { openFirefoxPage } from './firefox-page.ts';
 import { moved as movedIn } from './found.ts';
 import { type KeyedSite, showCode, startKeyedSite } from './keyed-site.ts';
+import { keepPicture } from './keep-picture.ts';
 
 /*
  * Files between browsers with keys: what the service sees of them, and what becomes of a file whose way is interrupted.
  */
 
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const RECORD = 256 * 1024;
 
 const word = (name: string): string => `${name}-${randomBytes(6).toString('hex')}`;
@@ -38,7 +37,7 @@ const file = (name: string, buffer: Buffer, mimeType = 'application/octet-stream
 
 async function look(page: Page, name: string): Promise<void> {
   expect(await violations(page)).toEqual([]);
-  await page.screenshot({ path: `${PICTURES}${name}.png` });
+  await keepPicture(page, name);
 }
 
 const state = (page: Page, text: string) => inThread(page).locator('.state', { hasText: text });

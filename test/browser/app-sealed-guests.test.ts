@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { readSignInLink } from '../../shared/client/index.ts';
 import { keysOf } from '../../shared/client/sealed.ts';
@@ -23,12 +22,12 @@ import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import type { KeyedDevice } from './keyed-device.ts';
 import { type KeyedSite, showCode, startKeyedSite } from './keyed-site.ts';
+import { keepPicture } from './keep-picture.ts';
 
 /*
  * A browser that is let in as a guest, or for an hour, has keys of its own. What is sent to it is sealed for it alone.
  */
 
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const NO_KEY = 'Encrypted. This browser has no key for it.';
 
 withChromium.describe('guests with keys in the app', () => {
@@ -56,7 +55,7 @@ withChromium.describe('guests with keys in the app', () => {
 
   async function look(page: Page, name: string): Promise<void> {
     expect(await violations(page)).toEqual([]);
-    await page.screenshot({ path: `${PICTURES}${name}.png` });
+    await keepPicture(page, name);
   }
 
   async function at(page: Page, place: string): Promise<void> {

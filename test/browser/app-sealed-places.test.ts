@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { fingerprintOfKeys, type Member, memberOf, type Ring } from '../../shared/client/sealed.ts';
 import { PHONE } from './app-page.ts';
@@ -6,8 +5,7 @@ import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { type KeyedSite, startKeyedSite } from './keyed-site.ts';
 import { isTooWide, LANGUAGES, useLanguage } from './too-wide.ts';
-
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
+import { keepPicture } from './keep-picture.ts';
 
 withChromium.describe('a device that asks for keys again', () => {
   let site: KeyedSite;
@@ -47,7 +45,7 @@ withChromium.describe('a device that asks for keys again', () => {
       expect(await page.locator('.card.asking').textContent()).not.toMatch(/ · An? /);
       expect(said).toContain((hex.match(/.{4}/g) ?? []).join(' '));
       expect([language, await isTooWide(page)]).toEqual([language, false]);
-      await page.screenshot({ path: `${PICTURES}takes-place-${language}-390.png`, fullPage: true });
+      await keepPicture(page, `takes-place-${language}-390`, { fullPage: true });
     }
 
     const asked = await ask();
@@ -87,7 +85,7 @@ withChromium.describe('a device that asks for keys again', () => {
       expect(await row.textContent()).toContain('Lost tablet');
       expect([language, await isTooWide(page)]).toEqual([language, false]);
       await row.scrollIntoViewIfNeeded();
-      await page.screenshot({ path: `${PICTURES}keys-disagree-${language}-390.png` });
+      await keepPicture(page, `keys-disagree-${language}-390`);
     }
     expect(await violations(page)).toEqual([]);
     await page

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { serviceOf } from '../broker/support/service.ts';
@@ -12,10 +11,10 @@ import { violations } from './axe.ts';
 import { launchChromium, launchWholeChromium, withChromium } from './chromium.ts';
 import { deliverPush, shownNotification, untilWorker } from './service-worker.ts';
 import { type KeyedDevice, makeKeyedDevice } from './keyed-device.ts';
+import { keepPicture } from './keep-picture.ts';
 
 /* What the app does when its keys, or those of the account, are not as they should be. */
 
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const GONE = 'The keys of this browser are gone. What you write waits.';
 
 withChromium.describe('keys of the app that are gone, old or refused', () => {
@@ -51,7 +50,7 @@ withChromium.describe('keys of the app that are gone, old or refused', () => {
 
   async function look(page: Page, name: string): Promise<void> {
     expect(await violations(page)).toEqual([]);
-    await page.screenshot({ path: `${PICTURES}${name}.png` });
+    await keepPicture(page, name);
   }
 
   /** Makes a laptop with the key, and a browser that got it from the laptop. */

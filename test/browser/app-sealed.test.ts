@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { makeClient } from '../../shared/client/http/client.ts';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
@@ -23,8 +22,8 @@ import {
 import { violations } from './axe.ts';
 import { type KeyedDevice, makeKeyedDevice } from './keyed-device.ts';
 import { launchChromium, withChromium } from './chromium.ts';
+import { keepPicture } from './keep-picture.ts';
 
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 const NO_KEY = 'Encrypted. This browser has no key for it.';
 
 /** Makes something sealed, as far as the service and a browser without a key can tell. */
@@ -32,7 +31,7 @@ const envelope = (): string => Buffer.concat([Buffer.of(1, 0, 0, 0, 1), randomBy
 
 async function look(page: Page, name: string): Promise<void> {
   expect(await violations(page)).toEqual([]);
-  await page.screenshot({ path: `${PICTURES}${name}.png` });
+  await keepPicture(page, name);
 }
 
 withChromium.describe('encrypted content in the app', () => {

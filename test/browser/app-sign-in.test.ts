@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { type AppSite, startAppSite } from './app-site.ts';
 import {
@@ -21,9 +19,9 @@ import {
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { isTooWide, LANGUAGES, useLanguage } from './too-wide.ts';
+import { keepPicture } from './keep-picture.ts';
 
 /** These pictures lie beside those of the states that need no broker. */
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
 
 /** Returns everything that this browser keeps in a database with one store. */
 const recordsOf = (page: Page, name: string, store: string): Promise<unknown[]> =>
@@ -83,7 +81,7 @@ withChromium.describe('signing in with the app', () => {
         await page.locator('.qr-frame svg').waitFor();
         codes.push(await page.locator('.qr-frame path').getAttribute('d'));
         if (await isTooWide(page)) wide.push(`${language} ${width}`);
-        await page.screenshot({ path: join(PICTURES, `add-${language}-${width}.png`), fullPage: true });
+        await keepPicture(page, `add-${language}-${width}`, { fullPage: true });
         await page.evaluate(() => {
           location.hash = '#/settings';
         });
@@ -122,7 +120,7 @@ withChromium.describe('signing in with the app', () => {
     await say(phone, 'it is me');
     await desktop.getByRole('link', { name: 'Open the thread' }).click();
     await inThread(desktop).getByText('it is me').waitFor();
-    await phone.screenshot({ path: join(PICTURES, 'landed-390.png') });
+    await keepPicture(phone, 'landed-390');
     await phone.getByRole('link', { name: 'Back' }).click();
     await deviceRow(phone, 'Desktop').getByText('Online').waitFor();
 
@@ -189,20 +187,20 @@ withChromium.describe('signing in with the app', () => {
     await signInAnew(desktop, 'Desktop');
     const link = await inviteOf(one);
     expect(link).toMatch(/^https?:\/\/[^/]+\/join\?i=[\w-]{22}#s=[\w-]{22}$/);
-    await desktop.screenshot({ path: join(PICTURES, 'invite-1440-light.png') });
+    await keepPicture(desktop, 'invite-1440-light');
     await desktop.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
     await desktop.setViewportSize(PHONE);
-    await desktop.screenshot({ path: join(PICTURES, 'invite-390-dark.png') });
+    await keepPicture(desktop, 'invite-390-dark');
     expect(await violations(desktop)).toEqual([]);
     await phone.goto(link);
     await phone.getByLabel('Device name').fill('Käthes Pixel');
     await phone.getByText('It will be called “Kathes Pixel”.').waitFor();
     expect(phone.url()).toBe(`${new URL(link).origin}/`);
-    await phone.screenshot({ path: join(PICTURES, 'join-name-390-light.png') });
+    await keepPicture(phone, 'join-name-390-light');
     await phone.keyboard.press('Enter');
     const digits = (await phone.locator('.digits').innerText()).replace(/\D/g, '');
     expect(digits).toMatch(/^\d{6}$/);
-    await phone.screenshot({ path: join(PICTURES, 'join-digits-390-light.png') });
+    await keepPicture(phone, 'join-digits-390-light');
 
     // It is too late for anybody with a picture of the code.
     await three.page.goto(link);
@@ -212,17 +210,17 @@ withChromium.describe('signing in with the app', () => {
     const field = desktop.getByLabel('Type the six digits');
     await desktop.getByText('Kathes Pixel').waitFor();
     expect(await desktop.getByRole('button', { name: 'Let it in' }).isDisabled()).toBe(true);
-    await desktop.screenshot({ path: join(PICTURES, 'digits-390-dark.png') });
+    await keepPicture(desktop, 'digits-390-dark');
     expect(await violations(desktop)).toEqual([]);
     await desktop.setViewportSize(DESKTOP);
     await desktop.emulateMedia({ colorScheme: 'light' });
-    await desktop.screenshot({ path: join(PICTURES, 'digits-1440-light.png') });
+    await keepPicture(desktop, 'digits-1440-light');
     await field.pressSequentially(String((Number(digits) + 1) % 1_000_000).padStart(6, '0'));
     await desktop.getByText('These digits are wrong. 2 tries are left.').waitFor();
     await field.pressSequentially(digits);
     expect(await desktop.getByRole('radio', { checked: true }).count()).toBe(1);
     expect(await desktop.getByRole('radio', { name: 'until you sign it out' }).isChecked()).toBe(true);
-    await desktop.screenshot({ path: join(PICTURES, 'digits-right-1440-light.png') });
+    await keepPicture(desktop, 'digits-right-1440-light');
     await desktop.getByRole('button', { name: 'Let it in' }).click();
     await desktop.getByRole('heading', { name: '“Kathes Pixel” is let in' }).waitFor();
     await phone.getByRole('heading', { name: 'Desktop' }).waitFor({ state: 'attached' });
@@ -261,7 +259,7 @@ withChromium.describe('signing in with the app', () => {
       expect(await phone.getByRole('button', { name }).count()).toBe(0);
     }
     expect(await phone.getByRole('region', { name: 'Signed-in devices' }).count()).toBe(0);
-    await phone.screenshot({ path: join(PICTURES, 'guest-settings-390-light.png') });
+    await keepPicture(phone, 'guest-settings-390-light');
     await see('add', 'Guests cannot add devices');
     await see(`approve/${encodeURIComponent('/link?r=a&c=b')}`, 'Guests cannot add devices');
     await see('clipboard', 'One text for all your devices');
@@ -270,7 +268,7 @@ withChromium.describe('signing in with the app', () => {
     }, `#/device/${about}`);
     await phone.locator('.composer textarea').waitFor();
     await see('', 'Guest until');
-    await phone.screenshot({ path: join(PICTURES, 'guest-390-light.png') });
+    await keepPicture(phone, 'guest-390-light');
     expect(refused).toEqual([]);
   }
 
@@ -279,7 +277,7 @@ withChromium.describe('signing in with the app', () => {
     await deviceRow(desktop, 'Chrome')
       .getByText(/^Guest · (1 h|\d\d min)$/)
       .waitFor();
-    await desktop.screenshot({ path: join(PICTURES, 'of-guest-row-1440.png') });
+    await keepPicture(desktop, 'of-guest-row-1440');
     await deviceRow(desktop, 'Chrome').click();
     await inThread(desktop)
       .getByText(/Online · Guest until \d/)
@@ -292,14 +290,14 @@ withChromium.describe('signing in with the app', () => {
       .waitFor();
     await desktop.setViewportSize(PHONE);
     await desktop.emulateMedia({ colorScheme: 'dark' });
-    await desktop.screenshot({ path: join(PICTURES, 'of-guest-about-390-dark.png') });
+    await keepPicture(desktop, 'of-guest-about-390-dark');
     for (const at of ['', 'settings']) {
       await desktop.evaluate((hash) => {
         location.hash = hash;
       }, `#/${at}`);
       const row = at === '' ? deviceRow(desktop, 'Chrome') : desktop.locator('.session', { hasText: 'Chrome' });
       await row.getByText(/Guest (· \d|until \d)/).waitFor();
-      await desktop.screenshot({ path: join(PICTURES, `of-guest-${at || 'list'}-390-dark.png`) });
+      await keepPicture(desktop, `of-guest-${at || 'list'}-390-dark`);
       expect(await isTooWide(desktop)).toBe(false);
     }
   }
@@ -326,7 +324,7 @@ withChromium.describe('signing in with the app', () => {
     expect(asked.filter((url) => new URL(url).search.includes('k=1'))).toEqual([]);
     for (const scheme of ['light', 'dark'] as const) {
       await desktop.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-      await desktop.screenshot({ path: join(PICTURES, `link-1440-${scheme}.png`) });
+      await keepPicture(desktop, `link-1440-${scheme}`);
       expect(await violations(desktop)).toEqual([]);
     }
     await desktop.getByRole('radio', { name: 'Guest for an hour' }).check();
@@ -347,12 +345,12 @@ withChromium.describe('signing in with the app', () => {
     await one.page.locator('.asking').waitFor();
     expect(one.page.url()).not.toContain('k=1');
     expect(new URL(one.page.url()).pathname).toBe('/');
-    await one.page.screenshot({ path: join(PICTURES, 'link-390-light.png') });
+    await keepPicture(one.page, 'link-390-light');
     await one.page.clock.fastForward(130_000);
     await one.page.getByRole('heading', { name: 'This code has expired' }).waitFor();
     await one.page.getByText('Show a new code and scan it.').waitFor();
     expect(await violations(one.page)).toEqual([]);
-    await one.page.screenshot({ path: join(PICTURES, 'link-over-390-light.png') });
+    await keepPicture(one.page, 'link-over-390-light');
     expect([...one.reports]).toEqual([]);
   }, 120_000);
 
@@ -366,7 +364,7 @@ withChromium.describe('signing in with the app', () => {
     await page.locator('input[name=user]').fill(`user-${randomBytes(4).toString('hex')}`);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Sign in ANOTHER device?' }).waitFor();
-    await page.screenshot({ path: join(PICTURES, 'link-plain-390-light.png'), fullPage: true });
+    await keepPicture(page, 'link-plain-390-light', { fullPage: true });
     expect(await page.getByRole('radio', { checked: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Not mine' }).click();
     await page.getByRole('heading', { name: 'Denied' }).waitFor();
@@ -379,7 +377,7 @@ withChromium.describe('signing in with the app', () => {
     await one.page.locator('input[name=user]').waitFor();
     await one.page.goto(site.url);
     await one.page.getByRole('heading', { name: 'Sign in to let the device in' }).waitFor();
-    await one.page.screenshot({ path: join(PICTURES, 'link-signed-out-390-light.png') });
+    await keepPicture(one.page, 'link-signed-out-390-light');
     expect(await violations(one.page)).toEqual([]);
     await one.page.getByRole('button', { name: 'Not now' }).click();
     await one.page.getByRole('button', { name: 'Use another device' }).waitFor();
@@ -418,11 +416,11 @@ withChromium.describe('signing in with the app', () => {
       .getByText('It can use messages, the clipboard and files, and sees your name and your devices.')
       .waitFor();
     await desktop.getByText(/Valid for \d+ s/).waitFor();
-    await desktop.screenshot({ path: join(PICTURES, 'approve-1440-light.png') });
+    await keepPicture(desktop, 'approve-1440-light');
     await desktop.emulateMedia({ colorScheme: 'dark' });
     await desktop.setViewportSize(PHONE);
-    await desktop.screenshot({ path: join(PICTURES, 'approve-390-dark.png') });
-    await phone.screenshot({ path: join(PICTURES, 'code-390-light.png') });
+    await keepPicture(desktop, 'approve-390-dark');
+    await keepPicture(phone, 'code-390-light');
     expect(await desktop.locator('.pane-body .button').allInnerTexts()).toEqual(['Not mine', 'Let it in']);
     // Without a choice, nothing is decided.
     await desktop.getByRole('button', { name: 'Let it in' }).click();

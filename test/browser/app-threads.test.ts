@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppPage, DESKTOP, deviceRow, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { violations } from './axe.ts';
 import { launchChromium, withChromium } from './chromium.ts';
-
-const PICTURES = fileURLToPath(new URL('../../dist/screenshots/', import.meta.url));
+import { keepPicture } from './keep-picture.ts';
 
 /** A text from a sender who means harm. */
 const HOSTILE = '<img src=x onerror=alert(1)> \u202etxt.exe javascript:alert(2) https://example.org/a?b=<c> `code`';
@@ -151,7 +148,7 @@ withChromium.describe('threads in the app', () => {
     await page.getByText('Former devices').waitFor();
     expect(await page.getByRole('button', { name: 'Send', exact: true }).count()).toBe(0);
     expect(await violations(page)).toEqual([]);
-    await page.screenshot({ path: join(PICTURES, 'alone-again-1440.png') });
+    await keepPicture(page, 'alone-again-1440');
     expect(desktop.reports).toEqual([]);
   });
 
