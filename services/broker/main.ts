@@ -8,15 +8,16 @@ const EX_CONFIG = 78;
 async function start(): Promise<void> {
   try {
     const broker = await startBroker(loadConfig());
-    const stop = () => void broker.stop();
+    const stop = () => void broker.stop().finally(() => process.connected && process.disconnect());
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
-    // A broker that a script started ends with the script, even if the script was killed.
+    // A broker that a script started ends with the script, even if the script was killed, or ended during the start.
     process.on('disconnect', stop);
+    if (process.connected === false) stop();
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = error instanceof ConfigError ? EX_CONFIG : 1;
-    process.disconnect?.();
+    if (process.connected) process.disconnect();
   }
 }
 

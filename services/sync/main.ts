@@ -11,8 +11,9 @@ async function start(): Promise<void> {
     const stop = () => void app.stop().finally(() => process.connected && process.disconnect());
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
-    // A replica started by a script ends with it, even if the script was killed.
+    // A replica started by a script ends with it, even if the script was killed, or ended during the start.
     process.on('disconnect', stop);
+    if (process.connected === false) stop();
   } catch (error) {
     if (error instanceof ConfigError) {
       process.stderr.write(`${error.message}\n`);
@@ -21,7 +22,7 @@ async function start(): Promise<void> {
       process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
       process.exitCode = 1;
     }
-    process.disconnect?.();
+    if (process.connected) process.disconnect();
   }
 }
 
