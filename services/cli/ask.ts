@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { addAbortSignal } from 'node:stream';
 import { createInterface } from 'node:readline/promises';
 import { usageError } from './failure.ts';
 import { rendered } from './output.ts';
@@ -24,19 +25,28 @@ export async function askText(question: string, signal: AbortSignal): Promise<st
   }
 }
 
-/**
- * Reads all of standard input. Throws for more than `most` bytes, and for bytes that are not text, because they could not be
- * restored.
- */
-export async function readInput(most: number, what: string): Promise<string> {
+/** Reads all of standard input, at most so many bytes. */
+async function readBytes(most: number, what: string, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > most) throw usageError(`${what} takes at most ${most} bytes.`);
-    chunks.push(chunk);
+  try {
+    for await (const chunk of addAbortSignal(signal, process.stdin) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > most) throw usageError(`${what} takes at most ${most} bytes.`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
   }
-  const whole = Buffer.concat(chunks);
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Reads all of standard input. Throws for more than `most` bytes, and for bytes that are not text, because they could not be
+ * restored. Rejects when the signal aborts it, because nobody may ever end the input.
+ */
+export async function readInput(most: number, what: string, signal: AbortSignal): Promise<string> {
+  const whole = await readBytes(most, what, signal);
   if (!isUtf8(whole)) throw usageError(`${what} takes text, and these bytes are none (UTF-8). Send them as a file.`);
   return whole.toString('utf8');
 }

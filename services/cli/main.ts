@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { EXIT, failureOf } from './failure.ts';
-import { writeFailure } from './output.ts';
+import { endWithReader, writeFailure } from './output.ts';
 import { makeProgram } from './program.ts';
 
 declare const BATON_VERSION: string | undefined;
@@ -15,6 +15,8 @@ function fail(error: unknown): number {
 
 // Node would write the error unescaped.
 process.on('uncaughtException', (error) => process.exit(fail(error)));
+
+endWithReader();
 
 try {
   await makeProgram(typeof BATON_VERSION === 'string' ? BATON_VERSION : '0.0.0').parseAsync(argv, { from: 'user' });

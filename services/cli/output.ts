@@ -195,13 +195,18 @@ export interface Output {
   bytes(): Writable;
 }
 
-/** Makes the output of the process. A reader such as `head` may close its standard output. */
-export function makeOutput({ isJson, tellsProgress }: Pick<Output, 'isJson' | 'tellsProgress'>): Output {
-  let isForBytes = false;
+let isForBytes = false;
+
+/** Ends the process when nobody reads its standard output any more. A reader such as `head` may close it. */
+export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (isForBytes) return;
     process.exit(error.code === 'EPIPE' ? 0 : 1);
   });
+}
+
+/** Makes the output of the process. */
+export function makeOutput({ isJson, tellsProgress }: Pick<Output, 'isJson' | 'tellsProgress'>): Output {
   return {
     isJson,
     tellsProgress,

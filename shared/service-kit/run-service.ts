@@ -35,9 +35,11 @@ export async function runService(start: () => Promise<Service>): Promise<void> {
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
     process.on('disconnect', stop);
+    // The script may have ended during the start.
+    if (process.connected === false) stop();
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = error instanceof ConfigError ? EX_CONFIG : 1;
-    process.disconnect?.();
+    if (process.connected) process.disconnect();
   }
 }

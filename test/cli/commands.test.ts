@@ -27,6 +27,16 @@ test('a device that was let in says who it is, and its session is for its owner 
   expect(statSync(phone.config).mode & 0o777).toBe(0o700);
 });
 
+test.each([[['manual']], [['completion', 'bash']], [['--help']], [['status']]])(
+  '%j ends without an error when nobody reads what it writes',
+  async (args) => {
+    const run = laptop.run(args);
+    run.child.stdout?.destroy();
+    expect(await run.status).toBe(0);
+    expect(run.stderr()).toBe('');
+  },
+);
+
 test('a second login is refused unless it is forced', async () => {
   const { stderr } = await phone.ok(['login'], { status: 1 });
   expect(stderr).toContain('signed in as Phone');

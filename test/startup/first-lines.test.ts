@@ -57,14 +57,38 @@ test.each([
   },
 );
 
-test('a replica that gets only one of its ports ends', async () => {
+test.each([
+  ['sync', { APP_REDIS_URL: AWAY }],
+  ['sync', { APP_REDIS_URL: `${AWAY},127.0.0.1:2` }],
+  ['broker', { BROKER_REDIS_URL: `${AWAY},127.0.0.1:2` }],
+] as const)('%s that gets only one of its ports ends, with the store at %j', async (main, env) => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
-  const replica = await start('sync', { APP_REDIS_URL: AWAY, APP_ADMIN_PORT: String(port) });
-  expect(await replica.ended).toBe(1);
-  expect(replica.log()).toContain(`127.0.0.1:${port} is taken by another process`);
+  const service = await start(main, { ...env, APP_ADMIN_PORT: String(port), BROKER_ADMIN_PORT: String(port) });
+  expect(await service.ended).toBe(1);
+  expect(service.log()).toContain(`127.0.0.1:${port} is taken by another process`);
   taken.close();
+});
+
+describe.each([
+  ['sync', { APP_REDIS_URL: AWAY }],
+  ['broker', { BROKER_REDIS_URL: AWAY, BROKER_DRAIN_NOTICE_SECONDS: '0' }],
+] as const)('%s that a script started', (main, env) => {
+  test('ends at a signal, although the script goes on', async () => {
+    const service = await start(main, env);
+    const { admin } = (await service.says(LISTENS)) as unknown as { admin: string };
+    // It takes signals before it answers.
+    await fetch(`http://${admin}/readyz`);
+    service.process.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+  });
+
+  test('ends also if the script has ended before it serves', async () => {
+    const service = await start(main, env);
+    service.process.disconnect();
+    expect(await service.ended).toBe(0);
+  });
 });
 
 test('a misspelt key is named with the one that was meant, beside what is missing by it', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ export type Line = Record<string, unknown> & { level: number; msg: string };
 export interface Started {
   readonly port: number;
   readonly adminPort: number;
+  readonly process: ChildProcess;
   readonly log: () => string;
   /** Returns the lines of the log so far that fit. */
   lines(fits: (line: Line) => boolean): Line[];
@@ -37,17 +38,21 @@ export async function start(main: 'sync' | 'broker', env: Record<string, string>
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let log = '';
-  for (const output of [child.stdout, child.stderr]) output?.setEncoding('utf8').on('data', (text) => (log += text));
+  const outputs = [child.stdout, child.stderr] as Readable[];
+  for (const output of outputs) output.setEncoding('utf8').on('data', (text) => (log += text));
   const lines = (fits: (line: Line) => boolean) =>
     log
       .split('\n')
       .filter((text) => text.startsWith('{') && text.endsWith('}'))
       .map((text) => JSON.parse(text) as Line)
       .filter(fits);
-  const ended = once(child, 'close').then(([code]) => code as number | null);
+  // The child itself emits no `close` when this side has disconnected.
+  const closed = outputs.map((output) => once(output, 'close'));
+  const ended = Promise.all([once(child, 'exit'), ...closed]).then(([[code]]) => code as number | null);
   const started: Started = {
     port,
     adminPort,
+    process: child,
     log: () => log,
     lines,
     ended,

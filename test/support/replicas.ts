@@ -5,11 +5,12 @@ import { argumentsToStart } from '../../deploy/local/setup/compiled.mjs';
 import { freePort } from '../../deploy/local/setup/redis.mjs';
 import { sharedRedisEnv } from './redis/redis.ts';
 import { until } from './redis/redis-processes.ts';
+import { makeStillOpen } from './still-open.ts';
 
 /** Less than jest gives a hook, so that the log is shown. Only a replica that cannot start takes this long. */
 const READY_WITHIN_MS = 75_000;
-/** The same for a replica that stops. */
-const ENDS_WITHIN_MS = 75_000;
+/** The same for a replica that stops, with the time in which it tells what keeps it. */
+const ENDS_WITHIN_MS = 70_000;
 
 /** One replica in its own process. */
 export interface ReplicaProcess {
@@ -51,6 +52,21 @@ async function waitUntilReady(replica: ReplicaProcess): Promise<void> {
   throw new Error(`The replica did not become ready:\n${replica.log()}`);
 }
 
+/** Waits for the end of a replica, and kills it if that takes too long. Resolves to what kept it then, otherwise to null. */
+async function tellIfLate(child: ChildProcess, exited: Promise<unknown>, { tell }: ReturnType<typeof makeStillOpen>) {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ENDS_WITHIN_MS, true);
+  });
+  const isLate = await Promise.race([exited.then(() => false), late]);
+  clearTimeout(timer);
+  if (!isLate) return null;
+  const open = await tell(child);
+  child.kill('SIGKILL');
+  await exited;
+  return open;
+}
+
 /** Starts a replica of the build and waits until it serves. It has identity `dev`, no rate limits and no drain delay. */
 export async function startReplica({
   redisUrl,
@@ -61,7 +77,9 @@ export async function startReplica({
   ...given
 }: ReplicaOptions): Promise<ReplicaProcess> {
   const [port, adminPort] = [given.port ?? (await freePort()), await freePort()];
-  const child = spawn(process.execPath, [...nodeFlags, ...(main === undefined ? argumentsToStart('sync') : [main])], {
+  const stillOpen = makeStillOpen(String(adminPort));
+  const words = [...stillOpen.flags, ...nodeFlags, ...(main === undefined ? argumentsToStart('sync') : [main])];
+  const child = spawn(process.execPath, words, {
     env: {
       PATH: process.env.PATH,
       APP_IDENTITY: 'dev',
@@ -100,16 +118,12 @@ export async function startReplica({
       // A paused process sees only SIGKILL and SIGCONT.
       child.kill('SIGCONT');
       child.kill('SIGTERM');
-      let isLate = false;
-      const late = setTimeout(() => {
-        isLate = true;
-        child.kill('SIGKILL');
-      }, ENDS_WITHIN_MS);
-      await exited;
-      clearTimeout(late);
+      const open = await tellIfLate(child, exited, stillOpen);
       started.delete(replica);
-      if (isLate) throw new Error(`A replica had not ended ${ENDS_WITHIN_MS} ms after SIGTERM. It said:\n${log}`);
-      return child.exitCode;
+      if (log.includes('still open after the stop'))
+        throw new Error(`Something kept a replica that had stopped:\n${log}`);
+      if (open === null) return child.exitCode;
+      throw new Error(`A replica had not ended ${ENDS_WITHIN_MS} ms after SIGTERM.\nOpen:\n${open}\nIt said:\n${log}`);
     },
   };
   started.add(replica);

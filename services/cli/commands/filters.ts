@@ -13,7 +13,7 @@ const SEALED_CHARACTERS = 8_192;
 /** Seals standard input as the `sealed` of a message, for a script that carries it to another device itself. */
 export async function seal(context: Context, { to }: { to?: string }): Promise<void> {
   const { output, signal } = context;
-  const text = await readInput(MESSAGE_BYTES, 'A sealed text');
+  const text = await readInput(MESSAGE_BYTES, 'A sealed text', signal);
   await context.withClient(async (baton, url) => {
     const keyed = await keyedOnly(context, url);
     const devices = await baton.devices.list({ signal });
@@ -27,7 +27,7 @@ export async function seal(context: Context, { to }: { to?: string }): Promise<v
 /** Opens the `sealed` of a message from standard input, and writes exactly the text that was sealed. */
 export async function open(context: Context, { from }: { from?: string }): Promise<void> {
   const { output, signal } = context;
-  const sealed = (await readInput(SEALED_CHARACTERS, 'What was sealed')).replaceAll(/\s/g, '');
+  const sealed = (await readInput(SEALED_CHARACTERS, 'What was sealed', signal)).replaceAll(/\s/g, '');
   await context.withClient(async (baton, url) => {
     const { sealing, keyring } = await keyedOnly(context, url);
     const sender = from === undefined ? undefined : (await deviceNamed(baton, from, signal)).device_id;

@@ -46,7 +46,7 @@ async function copySealed({ output, signal }: Context, baton: BatonClient, keyed
 /** Sets the account's clipboard from standard input, or from the clipboard of this computer. */
 export async function copy(context: Context, { system, plain: isPlain }: { system?: boolean; plain?: boolean }) {
   const { output, signal } = context;
-  const text = system ? await clipboard.read() : await readInput(CLIPBOARD_BYTES, 'The clipboard');
+  const text = system ? await clipboard.read() : await readInput(CLIPBOARD_BYTES, 'The clipboard', signal);
   if (system) checkText(text, 'The clipboard of this computer');
   await context.withClient(async (baton, url) => {
     if (isPlain) await checkCompared(context, url);
@@ -99,7 +99,7 @@ export async function message(
   const { output, signal } = context;
   const given = words.join(' ');
   const isInput = given === '-' || given === '';
-  const text = isInput ? await readInput(MESSAGE_BYTES, 'A message') : given;
+  const text = isInput ? await readInput(MESSAGE_BYTES, 'A message', signal) : given;
   if (!isInput) checkText(text, 'The message');
   await context.withClient(async (baton, url) => {
     const keyed = await (isPlain ? keyedAt : keyedToSend)(context, url);

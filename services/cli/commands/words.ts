@@ -36,7 +36,7 @@ export async function makeWords(context: Context, { yes }: { yes?: boolean }): P
 async function readWords(signal: AbortSignal): Promise<string> {
   const words = process.stdin.isTTY
     ? await askText('The 24 recovery words:', signal)
-    : await readInput(WORDS_BYTES, 'This');
+    : await readInput(WORDS_BYTES, 'This', signal);
   return words.replaceAll(/\d+/g, ' ');
 }
 

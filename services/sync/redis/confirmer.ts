@@ -61,12 +61,15 @@ interface ConfirmerParts {
 export class Confirmer {
   readonly #parts: ConfirmerParts;
   readonly #lines = new Map<string, Line>();
+  #isStopped = false;
 
   constructor(parts: ConfirmerParts) {
     this.#parts = parts;
   }
 
   confirm: Confirm = (key, seconds, enough = this.#parts.replicas) => {
+    // Nobody would close the connection that is opened for a late call.
+    if (this.#isStopped) throw new BatonError('store_unavailable');
     const node = this.#parts.nodeOf(key);
     const name = node === null ? 'the primary' : `${node.host}:${node.port}`;
     const line = this.#lines.get(name) ?? this.#open(name, node);
@@ -74,6 +77,7 @@ export class Confirmer {
   };
 
   stop(): void {
+    this.#isStopped = true;
     for (const line of [...this.#lines.values()]) line.close();
   }
 

@@ -1,6 +1,6 @@
 import { Cluster, type ClusterOptions, Redis as Server, type RedisOptions } from 'ioredis';
 import type { RedisAddress, RedisNode } from '../config/redis.ts';
-import { joinWrites, refreshSlots } from './work-arounds.ts';
+import { closeWatchAtEnd, joinWrites, refreshSlots } from './work-arounds.ts';
 
 /** The longest time a command waits for its answer, so that a client gets its 503 within 3 s. */
 export const COMMAND_TIMEOUT_MS = 2_000;
@@ -156,7 +156,10 @@ function openCluster(
   );
   cluster.on('+node', (node: Server) => renewUsers(node, parts));
   reportCluster(cluster, parts);
-  refreshes.set(cluster, refreshSlots(cluster));
+  // One that was only made keeps no process that fails to start.
+  cluster.once('ready', () => {
+    if (!closed.has(cluster)) refreshes.set(cluster, refreshSlots(cluster));
+  });
   return cluster;
 }
 
@@ -238,6 +241,7 @@ export function connectWaiting(parts: ConnectionParts, node: RedisNode | null, t
     retryStrategy: () => null,
   });
   server.on('error', parts.onError);
+  closeWatchAtEnd(server);
   return server;
 }
 

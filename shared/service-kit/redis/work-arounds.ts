@@ -48,6 +48,13 @@ Server.prototype.disconnect = function disconnectWhenThereIsASocket(...words) {
   else disconnectFully(this, words);
 };
 
+/**
+ * Closes the watch for a new primary of a connection that is not opened again. The library leaves it when the connection ends
+ * by itself, and it connects to the sentinels for ever. This is fixed upstream too, and not yet released:
+ * https://github.com/redis/ioredis/pull/2198.
+ */
+export const closeWatchAtEnd = (server: Server): void => void server.once('end', () => server.disconnect());
+
 /** The longest time until the loss of a primary is noticed without a MOVED and without a closed connection. */
 const SLOTS_REFRESH_MS = 5_000;
 

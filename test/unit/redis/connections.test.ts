@@ -7,6 +7,7 @@ import {
   type Connection,
   connectCommands,
   connectSubscriber,
+  connectWaiting,
 } from '../../../shared/service-kit/redis/connections.ts';
 import { startOwnRedis } from '../../support/redis/own-redis.ts';
 import { startRedisProcess, until } from '../../support/redis/redis-processes.ts';
@@ -39,18 +40,36 @@ test.each(Object.entries(KINDS))(
   },
 );
 
+test('a cluster that was only made keeps no process that then fails to start', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const connection = connectCommands({
+    ...{ address: addressOf('redis://127.0.0.1:1,127.0.0.1:2'), name: 'commands', onError: () => undefined },
+  });
+  expect(timers()).toBe(before);
+  close(connection);
+});
+
+/** Starts a sentinel of this Redis. `isWatched` resolves to its subscribers, once it has some or none. */
+async function startSentinel(redisUrl: string) {
+  const file = [`sentinel monitor main 127.0.0.1 ${new URL(redisUrl).port} 1`];
+  const sentinel = await startRedisProcess({ isSentinel: true, file, readyWhen: '+monitor' });
+  return {
+    address: addressOf(`redis+sentinel://127.0.0.1:${sentinel.port}/main`),
+    stop: sentinel.stop,
+    isWatched: (is: boolean) =>
+      until(
+        () => sentinel.cli('client', 'list', 'type', 'pubsub'),
+        (list) => list.includes('cmd=subscribe') === is,
+        is ? 'a watch' : 'no watch',
+      ),
+  };
+}
+
 test('a connection that is closed while its socket connects leaves no watch at the sentinels', async () => {
   const redis = await startOwnRedis();
-  const file = [`sentinel monitor main 127.0.0.1 ${new URL(redis.url).port} 1`];
-  const sentinel = await startRedisProcess({ isSentinel: true, file, readyWhen: '+monitor' });
-  const address = addressOf(`redis+sentinel://127.0.0.1:${sentinel.port}/main`);
+  const { address, isWatched, stop } = await startSentinel(redis.url);
   const open = () => connectSubscriber({ address, name: 'subscriber', onError: () => undefined });
-  const isWatched = (is: boolean) =>
-    until(
-      () => sentinel.cli('client', 'list', 'type', 'pubsub'),
-      (list) => list.includes('cmd=subscribe') === is,
-      is ? 'a watch' : 'no watch',
-    );
   const socketOf = ({ stream }: { stream?: Redis['stream'] }) => stream;
   for (let times = 0; times < 10; times++) {
     const connection = open();
@@ -66,7 +85,22 @@ test('a connection that is closed while its socket connects leaves no watch at t
   close(last);
   await once(last, 'end');
   const list = await isWatched(false);
-  await sentinel.stop();
+  await stop();
+  await redis.stop();
+  expect(list).not.toContain('cmd=subscribe');
+});
+
+test('a connection that ends with its socket leaves no watch at the sentinels', async () => {
+  const redis = await startOwnRedis();
+  const { address, isWatched, stop } = await startSentinel(redis.url);
+  const connection = connectWaiting({ address, name: 'waiting', onError: () => undefined }, null, 2_000);
+  await connection.connect();
+  await isWatched(true);
+  const ended = once(connection, 'end');
+  await connection.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no').catch(() => undefined);
+  await ended;
+  const list = await isWatched(false);
+  await stop();
   await redis.stop();
   expect(list).not.toContain('cmd=subscribe');
 });

@@ -48,9 +48,13 @@ const FAULTS = {
     setTimeout(mended, 1_000);
   },
 
-  /** A connection is closed while its socket connects, and the watch at its sentinel keeps the process alive. */
+  /**
+   * A connection is closed while its socket connects, or ended by the primary and not opened again. The watch at its sentinel
+   * keeps the process alive.
+   */
   async watch() {
-    const primary = createServer((socket) => socket.on('error', ignore).resume());
+    const isClosed = process.argv[3] === 'closed';
+    const primary = createServer((socket) => (isClosed ? socket.on('error', ignore).resume() : socket.destroy()));
     const port = await listen(primary);
     const address = `*2\r\n$9\r\n${HOST}\r\n$${String(port).length}\r\n${port}\r\n`;
     const replies = { SENTINEL: address, SUBSCRIBE: '*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n' };
@@ -65,10 +69,11 @@ const FAULTS = {
     for (const server of [primary, sentinel]) server.unref().on('connection', (socket) => socket.unref());
     process.once('exit', () => process.stdout.write('mended\n'));
     const options = { sentinels, name: 'main', updateSentinels: false };
-    const redis = new Redis({ ...options, failoverDetector: true, sentinelReconnectStrategy: () => 100 });
+    const strategies = { retryStrategy: null, sentinelReconnectStrategy: () => 100 };
+    const redis = new Redis({ ...options, ...strategies, failoverDetector: true });
     redis.on('error', ignore);
     while (!redis.stream?.connecting) await new Promise((resolve) => setImmediate(resolve));
-    redis.disconnect();
+    if (isClosed) redis.disconnect();
     setTimeout(() => process.stdout.write('still there\n', () => process.kill(process.pid, 'SIGKILL')), 3_000).unref();
   },
 

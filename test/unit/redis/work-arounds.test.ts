@@ -141,8 +141,11 @@ describe('the library as it is', () => {
     expect(await meet('refresh')).toEqual({ code: null, said: 'still there\n' });
   });
 
-  test('keeps the process with a watch for a new primary when a connection is closed while its socket connects', async () => {
-    expect(await meet('watch')).toEqual({ code: null, said: 'still there\n' });
+  test.each([
+    ['is closed while its socket connects', 'closed'],
+    ['is ended by the primary, and not opened again', 'ended'],
+  ])('keeps the process with a watch for a new primary when a connection %s', async (_, word) => {
+    expect(await meet('watch', word)).toEqual({ code: null, said: 'still there\n' });
   });
 
   test('writes each command of a turn by itself', async () => {

@@ -194,7 +194,7 @@ export class BulkStore {
       // A lost connection reports itself, and is probed when it is back.
       if (!isAnswer(error)) return;
       this.#reachability.failed('relay commands', error);
-      this.#probeTimer = setTimeout(() => void this.#probe(key), PROBE_AGAIN_MS);
+      if (!this.#isStopped) this.#probeTimer = setTimeout(() => void this.#probe(key), PROBE_AGAIN_MS);
     }
   }
 

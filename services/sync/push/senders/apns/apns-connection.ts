@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -102,6 +101,7 @@ export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConne
   let current: { session: ClientHttp2Session; ready: Promise<void>; usedAtMs: number } | null = null;
   const all = new Set<ClientHttp2Session>();
   const sockets = new Map<ClientHttp2Session, Socket>();
+  let isClosed = false;
 
   /** Retires a connection: no new request begins on it, and those under way may end. */
   const leave = (session: ClientHttp2Session) => {
@@ -127,6 +127,8 @@ export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConne
   }
 
   async function living(): Promise<ClientHttp2Session> {
+    // A push that was given up may still wait for its token. Nobody would close the connection that it opens.
+    if (isClosed) throw broken('ECONNABORTED');
     current ??= open();
     const taken = current;
     await taken.ready;
@@ -149,8 +151,10 @@ export function makeApnsConnection({ origin, ca, quietMs = QUIET_MS }: ApnsConne
     },
 
     async close(): Promise<void> {
+      isClosed = true;
       current = null;
-      const closed = [...all].map((session) => once(session, 'close'));
+      // A session may report an error before its end.
+      const closed = [...all].map((session) => new Promise((resolve) => session.once('close', resolve)));
       for (const session of all) session.destroy();
       // A session that was closed before counts as destroyed already, while its socket waits for the server to close.
       for (const socket of sockets.values()) socket.destroy();
