@@ -40,8 +40,16 @@ export const PLANTS = [
     "const told = caller.call('failTransfer'",
     "const told = caller.call('getTransfer'",
   ]),
-  plant('a signal is taken under another kind', SIGNALS, ['if (opened.kind === kind)', 'if (opened.kind !== null)']),
-  plant('a signal is taken that is not sealed', SIGNALS, ["return kind === 'bye' ?", 'return kind ?']),
+  plant(
+    'a signal is taken under another kind',
+    SIGNALS,
+    ['if (opened.kind !== kind', 'if (opened.kind === null'],
+    ['side.take(signalIn(opened))', 'side.take({ ...signalIn(opened), kind })'],
+  ),
+  plant('a signal is taken that is not sealed', SIGNALS, ["return kind === 'bye' &&", 'return kind &&']),
+  plant('a signal is taken twice', SIGNALS, ['n <= newest', 'n < newest']),
+  plant('a signal is taken after a later one', SIGNALS, ['n <= newest', 'n === newest']),
+  plant('a bye is taken that is not sealed, although others are', SIGNALS, ["'bye' && newest === 0", "'bye'"]),
   plant('a device takes its own signals', `${CLIENT}/sealed/content/signals.ts`, [
     "signal', from, transferId",
     "signal', transferId",
