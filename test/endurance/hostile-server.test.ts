@@ -70,7 +70,8 @@ async function step(world: World): Promise<void> {
   else if (does >= 90) await stepOfNews(world, by);
   else if (does < 63 || does >= 83) await stepOfGuests(world, by, does);
   else if (does < 68 && !members.includes(dan)) {
-    if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
+    const isRecovered = world.hasWords() && chance.is(0.6);
+    if (await (isRecovered ? world.recover(dan) : link(chance.pick([ann, bob]), dan))) members.push(dan);
   } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
 }
 
@@ -140,6 +141,7 @@ async function runIn(world: World): Promise<Seen> {
   await ann.sealing.rings.create({ kind: 'cli' });
   await admit(ann, 'keys');
   for (const each of [bob, mallory]) expect(await link(ann, each)).toBe(true);
+  if (world.chance.is(0.6)) await world.makeRecoveryWords(world.chance.pick([ann, bob]));
   for (let count = 0; count < STEPS; count += 1) {
     await step(world);
     for (const fault of world.faults) throw new Error(fault);

@@ -17,12 +17,15 @@ export function makeLettingIn({ chance, server, attacker, lists, seen, faults, a
       faults.push('the time of a guest is put off, and no user has said so');
   };
 
-  /** Lets a device in with its code, as two users do. The server may show other keys. `mayEnd`: the session of a guest may end. */
+  /**
+   * Lets a device in with its code, as two users do. The server may show other keys. `mayEnd`: the session of a guest may end.
+   * `earlier`: the grant that it gives instead of the one for this request.
+   */
   async function link(
     approver: Party,
     asking: Party,
     access: LetInSettings = {},
-    { mayEnd = false }: { mayEnd?: boolean } = {},
+    { mayEnd = false, earlier }: { mayEnd?: boolean; earlier?: string | undefined } = {},
   ): Promise<boolean> {
     const made = await makeAsking(asking.stores);
     if (access.persist !== 'once') await admit(asking, 'asking');
@@ -59,13 +62,25 @@ export function makeLettingIn({ chance, server, attacker, lists, seen, faults, a
     lists.note(approver, letIn.keyring);
     approver.keyring = letIn.keyring;
     if (mayEnd && chance.is(0.3)) await endSession(approver, asking.id, letIn);
-    const isSpoilt = server.isHostile && chance.is(0.3);
-    await made.keep(request_id, isSpoilt ? spoilt(server.granted ?? '', chance) : server.granted);
+    const grant = server.grants.at(-1);
+    // The server keeps a grant back, and gives it when the device asks again with the same keys.
+    if (server.isHostile && earlier === undefined && chance.is(0.15))
+      return link(approver, asking, access, { mayEnd, earlier: grant });
+    const isSpoilt = earlier !== undefined || (server.isHostile && chance.is(0.3));
+    await made.keep(request_id, isSpoilt ? (earlier ?? otherGrant()) : grant);
     const linked = await unlessRefused(asking.sealing.rings.takeGrant());
     if (linked === null) return false;
-    check(!isSpoilt, 'a spoilt grant was taken');
+    check(!isSpoilt, 'a grant was taken that is not for this request');
     check(linked.checkCode === letIn.checkCode && linked.approver === approver.id, 'the two show different digits');
     return true;
+  }
+
+  /** Returns a spoilt grant, one of another approval, or none. */
+  function otherGrant(): string | undefined {
+    const others = server.grants.slice(0, -1);
+    const how = chance.pick(['spoilt', 'other', 'other', 'none']);
+    if (how === 'none') return undefined;
+    return how === 'other' && others.length > 0 ? chance.pick(others) : spoilt(server.grants.at(-1) ?? '', chance);
   }
 
   /** Ends the time of a guest, as its approver does that learns the end of its session. */

@@ -54,6 +54,14 @@ export const PLANTS = [
     "signal', from, transferId",
     "signal', transferId",
   ]),
+  plant('words recover by rings that they have not signed', `${CLIENT}/sealing/recovery.ts`, [
+    'start !== null && (await hasStated(signature, { first: start, n }, own))',
+    'start !== null',
+  ]),
+  plant('a grant opens without the secret of its code', `${CLIENT}/sealed/link/grant.ts`, [
+    "hkdf(secret, 'baton/1 link')",
+    "hkdf(secret.slice(0, 0), 'baton/1 link')",
+  ]),
   plant('a list takes a member out at once', GONE, ['const AWAY_MS = 90 * 86_400_000', 'const AWAY_MS = -1']),
   plant('the clock of the service takes a member out', GONE, [
     'Math.min(...clocks), Math.max(...clocks)',
