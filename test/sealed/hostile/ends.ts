@@ -82,7 +82,7 @@ export function makeEnd(party: Party, server: HostileServer): End {
       for (const signal of signals) pass(signal, transferId);
       // They are opened one after the other, so all were opened when this one is read.
       await new Promise<void>((resolve) => {
-        const payload = Object.defineProperty({}, 'sealed', { get: () => void resolve() });
+        const payload = Object.defineProperty({}, 'sealed', { get: resolve });
         pass({ from: '', kind: 'candidate', payload }, transferId);
       });
       return [...taken];

@@ -58,7 +58,7 @@ function endOf(side: 'sending' | 'receiving', key: typeof KEY | null = KEY) {
 /** Resolves, with what this end has taken, when everything that it was given before has been opened. */
 async function settled({ side, taken }: ReturnType<typeof endOf>): Promise<Signal[]> {
   await new Promise<void>((resolve) => {
-    side.take({ kind: 'candidate', payload: Object.defineProperty({}, 'sealed', { get: () => void resolve() }) });
+    side.take({ kind: 'candidate', payload: Object.defineProperty({}, 'sealed', { get: resolve }) });
   });
   return taken;
 }
