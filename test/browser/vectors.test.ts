@@ -8,8 +8,10 @@ import { skipUnless } from '../support/runner/skips.ts';
 import { vectorChecks } from '../support/sealed/vector-checks.ts';
 import { rfcVectors, sealedVectors } from '../support/sealed/vector-files.ts';
 import { firefoxPath } from './bare-firefox.ts';
+import { hasWebKit } from './bare-webkit.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { openFirefoxPage } from './firefox-page.ts';
+import { openWebKitPage } from './webkit-page.ts';
 
 /*
  * The vectors of the sealed parts in the browsers, which have other cryptography than Node. `test/unit/client/sealed` has the
@@ -17,6 +19,7 @@ import { openFirefoxPage } from './firefox-page.ts';
  */
 
 const withFirefox = skipUnless(firefoxPath !== undefined, 'needs Firefox');
+const withWebKit = skipUnless(hasWebKit, 'needs WebKit');
 const TITLES = vectorChecks(sealedVectors(), rfcVectors()).map(({ title }) => title);
 const pathOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -77,5 +80,14 @@ withFirefox.test('Firefox opens and refuses what every implementation has to', a
     judge(await fox.run('checkVectors()'));
   } finally {
     await fox.stop();
+  }
+});
+
+withWebKit.test('WebKit opens and refuses what every implementation has to', async () => {
+  const kit = await openWebKitPage(url);
+  try {
+    judge(await kit.run('checkVectors()'));
+  } finally {
+    await kit.stop();
   }
 });

@@ -51,7 +51,7 @@ async function writeAfter({ chance, server, write }: World, out: { by: Party; id
 }
 
 async function step(world: World): Promise<void> {
-  const { ann, bob, dan, chance, members, server, write, look, deliver, messageFor, link, tellRemoved } = world;
+  const { dan, chance, members, server, write, look, deliver, messageFor, tellRemoved } = world;
   const { guests, parties } = world;
   const by = chance.pick([...members, ...guests.visiting]);
   const others = [...parties.map(({ id }) => id), 'attacker'].filter((id) => id !== by.id);
@@ -69,9 +69,14 @@ async function step(world: World): Promise<void> {
   else if (does >= 94) await stepOfFiles(world, by);
   else if (does >= 90) await stepOfNews(world, by);
   else if (does < 63 || does >= 83) await stepOfGuests(world, by, does);
-  else if (does < 68 && !members.includes(dan)) {
-    if (await link(chance.pick([ann, bob]), dan)) members.push(dan);
-  } else if (server.posted.length > 0) await deliver(by, await messageFor(by));
+  else if (does < 68 && !members.includes(dan)) await letDanIn(world);
+  else if (server.posted.length > 0) await deliver(by, await messageFor(by));
+}
+
+/** Lets Dan in, by a code or by recovery words. */
+async function letDanIn({ chance, ann, bob, dan, members, link, hasWords, recover }: World): Promise<void> {
+  const isIn = hasWords() && chance.is(0.6) ? await recover(dan) : await link(chance.pick([ann, bob]), dan);
+  if (isIn) members.push(dan);
 }
 
 /** A device sends files, and another one gets what the server has of them. */
@@ -140,6 +145,7 @@ async function runIn(world: World): Promise<Seen> {
   await ann.sealing.rings.create({ kind: 'cli' });
   await admit(ann, 'keys');
   for (const each of [bob, mallory]) expect(await link(ann, each)).toBe(true);
+  if (world.chance.is(0.6)) await world.makeRecoveryWords(world.chance.pick([ann, bob]));
   for (let count = 0; count < STEPS; count += 1) {
     await step(world);
     for (const fault of world.faults) throw new Error(fault);

@@ -203,10 +203,12 @@ export function makeRings(
     const others = remove.filter((id) => memberOf(ring, id) === null && !isGone(ring, id));
     // A service that hides the list now may show it later, so a device that is on no list is noted too.
     const ends = new Map(guests.map(({ device_id, until }) => [device_id, until]));
-    const removeGuests = others.map((id) => ({ device_id: id, until: ends.get(id) ?? now + UNLISTED_MS }));
+    // The same holds for a list on which the time of a guest is not over yet.
+    const until = (id: string): number => Math.max(ends.get(id) ?? 0, now + UNLISTED_MS);
+    const removeGuests = others.map((id) => ({ device_id: id, until: until(id) }));
     return {
       remove: remove.filter((id) => memberOf(ring, id) !== null),
-      removeGuests: removeGuests.filter(({ until }) => until > now),
+      removeGuests,
       // A device that is on no list may be a member of a ring that the service holds back.
       rotate: others.some((id) => !ends.has(id)),
     };

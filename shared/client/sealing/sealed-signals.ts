@@ -1,5 +1,6 @@
 import type { PeerToPeer } from '../api.ts';
 import type { Caller } from '../http/caller.ts';
+import type { Clock } from '../time/clock.ts';
 import type { PeerModule, PeerSide, Signal } from '../transfers/peer-module.ts';
 import { openSignal, sealSignal } from '../sealed/content/signals.ts';
 import { SEALED_RECORD } from '../sealed/content/records.ts';
@@ -7,6 +8,9 @@ import type { Bytes } from '../sealed/primitives/bytes.ts';
 
 /** Returns the key of a transfer that is sealed; null if it is not. */
 type KeyOf = (transferId: string) => Bytes | null;
+
+/** A signal as it is sealed. `n` rises with each signal of its sender; a sender of an earlier version names none. */
+type SealedSignal = Signal & { readonly n?: unknown };
 
 interface Ends {
   readonly key: Bytes;
@@ -21,12 +25,19 @@ type CallParts = Parameters<Caller['call']>;
 /** Returns the sealed part of a signal. It includes the kind, so that nobody can call an offer an answer. */
 const signalIn = ({ kind, payload }: Signal): Signal => ({ kind, payload });
 
-/** Returns a caller that seals the signals of this transfer. */
-function sealingCaller(caller: Caller, { key, transferId, own }: Ends): Caller {
+/**
+ * Returns a caller that seals the signals of this transfer. They are numbered by the time, in microseconds, so that those of
+ * a page that is loaded again follow the earlier ones. If its clock was set back meanwhile, the other device drops them, and
+ * the relay is used.
+ */
+function sealingCaller(caller: Caller, clock: Pick<Clock, 'now'>, { key, transferId, own }: Ends): Caller {
   const path = { transferId, from: own };
+  let last = 0;
   const call = async (name: CallParts[0], options: { body: Signal }) => {
     if (name !== 'sendSignal') return caller.call(...([name, options] as unknown as CallParts));
-    const sealed = await sealSignal(key, path, JSON.stringify(signalIn(options.body)));
+    last = Math.max(clock.now() * 1_000, last + 1);
+    const signal: SealedSignal = { ...signalIn(options.body), n: last };
+    const sealed = await sealSignal(key, path, JSON.stringify(signal));
     const body = { ...options.body, payload: { sealed } };
     return caller.call(...([name, { ...options, body }] as unknown as CallParts));
   };
@@ -39,18 +50,25 @@ const sealedIn = (payload: unknown): string | null => {
 };
 
 /**
- * Returns a side that opens what it takes. A signal that is not sealed is dropped, unless it is a `bye`: a device without
- * direct paths sends it, and an attacker who could forge it could drop all signals as well. Both lead to the relay.
+ * Returns a side that opens what it takes. It takes no signal a second time, and none after a later one: an offer that the
+ * service repeats would close the path that is open.
+ *
+ * A signal that is not sealed is dropped, unless it is a `bye`: a device without direct paths sends it, and an attacker who
+ * could forge it could drop all signals as well. Both lead to the relay. A device that has sealed a signal sends none.
  */
 function openingSide<T extends PeerSide>(side: T, { key, transferId, other }: Ends): T {
   const path = { transferId, from: other };
   /** Signals are opened one after the other, so that they stay in their order. */
   let last: Promise<void> = Promise.resolve();
+  let newest = 0;
   async function open({ kind, payload }: Signal): Promise<void> {
     const sealed = sealedIn(payload);
-    if (sealed === null) return kind === 'bye' ? side.take({ kind, payload }) : undefined;
-    const opened = JSON.parse(await openSignal(key, path, sealed)) as Signal;
-    if (opened.kind === kind) side.take(signalIn(opened));
+    if (sealed === null) return kind === 'bye' && newest === 0 ? side.take({ kind, payload }) : undefined;
+    const opened = JSON.parse(await openSignal(key, path, sealed)) as SealedSignal;
+    const n = typeof opened.n === 'number' ? opened.n : 0;
+    if (opened.kind !== kind || (newest > 0 && n <= newest)) return;
+    newest = n;
+    side.take(signalIn(opened));
   }
   const take = (signal: Signal): void => {
     // A signal that does not open is not from the other device.
@@ -72,7 +90,7 @@ export function sealedPeerToPeer(given: PeerToPeer, keyOf: KeyOf): PeerToPeer {
       const key = keyOf(parts.run.id);
       if (key === null) return peers.sending(parts);
       const ends = { key, transferId: parts.run.id, own: sender.device_id, other: receiver.device_id };
-      const own = { ...parts, caller: sealingCaller(parts.caller, ends), recordBytes: SEALED_RECORD };
+      const own = { ...parts, caller: sealingCaller(parts.caller, parts.clock, ends), recordBytes: SEALED_RECORD };
       return openingSide(peers.sending(own), ends);
     },
     receiving(parts) {
@@ -80,7 +98,7 @@ export function sealedPeerToPeer(given: PeerToPeer, keyOf: KeyOf): PeerToPeer {
       const key = keyOf(parts.run.id);
       if (key === null) return peers.receiving(parts);
       const ends = { key, transferId: parts.run.id, own: receiver.device_id, other: sender.device_id };
-      return openingSide(peers.receiving({ ...parts, caller: sealingCaller(parts.caller, ends) }), ends);
+      return openingSide(peers.receiving({ ...parts, caller: sealingCaller(parts.caller, parts.clock, ends) }), ends);
     },
   };
   return made;

@@ -4,7 +4,9 @@ import { type DeviceKeys, makeDeviceKeys, publicKeysOf } from '../../../shared/c
 import type { Keyring } from '../../../shared/client/sealed/keyring.ts';
 import { randomBytes, utf8 } from '../../../shared/client/sealed/primitives/bytes.ts';
 import { keyIdOf, wrapFor } from '../../../shared/client/sealed/ring/account-keys.ts';
-import { hashOf, readRing, signBytes } from '../../../shared/client/sealed/ring/ring.ts';
+import { makeFirstRing, makeNextRing } from '../../../shared/client/sealed/ring/change.ts';
+import { hashOf, readRing, type RingBody, signBytes } from '../../../shared/client/sealed/ring/ring.ts';
+import { WORDS_ID } from '../../../shared/client/sealed/ring/words-member.ts';
 
 /** The account as a ring names it. */
 export interface AccountName {
@@ -17,6 +19,11 @@ export interface Attacker {
   readonly keys: DeviceKeys;
   /** Makes a ring after this one that lets the attacker in under its own key, signed by the given signer. */
   ringAfter(text: string, account: AccountName, signer?: DeviceKeys): Promise<string>;
+  /**
+   * Makes rings of its own from the first one on, with the recovery words of these rings and what they have signed; null if
+   * there are none.
+   */
+  chainWithWords(texts: readonly string[], account: AccountName): Promise<string[] | null>;
   /** Makes a list of guests with the attacker in it, signed by the given signer. */
   guestsAt(text: string, account: AccountName, signer?: CryptoKeyPair): Promise<string>;
   /** Seals a message, or a clipboard, in the name of another device, with what the server knows of this ring. */
@@ -26,6 +33,9 @@ export interface Attacker {
     about: { from: string; to: string; text: string; t: number },
   ): Promise<string>;
 }
+
+const bodyOf = (text: string): RingBody =>
+  JSON.parse(Buffer.from(text.split('.')[0] ?? '', 'base64url').toString()) as RingBody;
 
 export async function makeAttacker(): Promise<Attacker> {
   const keys = await makeDeviceKeys();
@@ -47,6 +57,19 @@ export async function makeAttacker(): Promise<Attacker> {
       const head = { v: 1, ...account, n, prev_hash: hashOf({ ...before, body }), epoch, key_id: await keyIdOf(key) };
       const ring = { ...head, members, wraps: Object.fromEntries(wraps), older: '' };
       return signBytes('baton/1 ring', account, signer, utf8(JSON.stringify(ring)));
+    },
+
+    async chainWithWords(texts, account) {
+      const bodies = texts.map(bodyOf);
+      const { words: said, members = [] } = bodies.findLast(({ words }) => words !== undefined) ?? {};
+      const words = members.find(({ device_id }) => device_id === WORDS_ID);
+      if (said === undefined || words === undefined) return null;
+      const signer = { device_id: 'attacker', keys };
+      const chain = [await makeFirstRing(account, { ...signer, kind: 'cli' })];
+      for (let last = chain[0]; last !== undefined && last.body.n <= said.n; last = chain.at(-1)) {
+        chain.push(await makeNextRing(last, signer, { add: [words], words: said }, Date.now()));
+      }
+      return chain.map(({ text }) => text);
     },
 
     async guestsAt(text, account, sig = keys.sig) {

@@ -38,7 +38,6 @@ async function fetchFrom(sources: readonly FileSource[], { index, offset, take }
 export function makeEnd(party: Party, server: HostileServer): End {
   const life = new AbortController();
   const taken: Signal[] = [];
-  const waiting = new Map<unknown, () => void>();
   let own: Caller | null = null;
   let sources: readonly FileSource[] = [];
   let path: readonly FileSource[] | null = null;
@@ -48,12 +47,7 @@ export function makeEnd(party: Party, server: HostileServer): End {
       get isOpen() {
         return path !== null;
       },
-      take(signal: Signal) {
-        const last = waiting.get(signal.payload);
-        if (last === undefined) taken.push(signal);
-        else last();
-      },
-      ...{ there() {}, nudge() {}, stored() {} },
+      ...{ take: (signal: Signal) => void taken.push(signal), there() {}, nudge() {}, stored() {} },
       fetch: (wanted: Wanted) => fetchFrom(path ?? [], wanted),
     };
   };
@@ -84,12 +78,13 @@ export function makeEnd(party: Party, server: HostileServer): End {
       return own?.call('sendSignal', { body });
     },
     async takeSignals(signals, transferId) {
-      // They are opened one after the other, so the last one tells when all were.
-      const payload = { reason: 'the last' };
-      const last = new Promise<void>((resolve) => void waiting.set(payload, resolve));
       taken.length = 0;
-      for (const signal of [...signals, { from: '', kind: 'bye', payload }]) pass(signal, transferId);
-      await last;
+      for (const signal of signals) pass(signal, transferId);
+      // They are opened one after the other, so all were opened when this one is read.
+      await new Promise<void>((resolve) => {
+        const payload = Object.defineProperty({}, 'sealed', { get: resolve });
+        pass({ from: '', kind: 'candidate', payload }, transferId);
+      });
       return [...taken];
     },
     get sources() {

@@ -16,8 +16,8 @@ export interface HostileServer {
   asking: object | null;
   /** The device that the server names as the one that asks; null: the one that does. */
   asksAs: string | null;
-  /** The grant of the last approval. */
-  readonly granted: string | undefined;
+  /** The grants of all approvals, oldest first. */
+  readonly grants: readonly string[];
   /** The removed device's keys help the server. */
   removedSigner: CryptoKeyPair | null;
   /** The public part of these keys, as a ring has it. */
@@ -44,6 +44,8 @@ export interface HostileServer {
   sessionEnd: number | null;
   /** How far the server's clock is from the right time, as its answers tell it. */
   clockMs: number;
+  /** The rings that it shows instead of its own, and that it goes on from; null: its own. */
+  forgedChain: readonly string[] | null;
   /** True: it says that the account has no keys. */
   hidesKeys: boolean;
   /** The removals that it announces besides the real ones. */

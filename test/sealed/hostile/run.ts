@@ -39,6 +39,9 @@ export interface Seen {
   lists: number;
   objections: number;
   hidden: number;
+  /** Devices that got in by recovery words, and forged rings that were shown to such a device. */
+  recovered: number;
+  forgedChains: number;
   /** Texts that users let the server read. */
   plain: number;
 }
@@ -72,7 +75,7 @@ export async function makeRun(seed: number, replica: ReplicaProcess) {
     ...{ opened: 0, waits: 0, refused: 0, stopped: 0, sent: 0, healed: 0, disagreed: 0 },
     ...{ toGuests: 0, fromGuests: 0, rekeyed: 0, olderLists: 0, endsHidden: 0 },
     ...{ offered: 0, openedFiles: 0, refusedFiles: 0, received: 0, stoppedFiles: 0, resumed: 0, signals: 0 },
-    ...{ lists: 0, objections: 0, hidden: 0, plain: 0 },
+    ...{ lists: 0, objections: 0, hidden: 0, plain: 0, recovered: 0, forgedChains: 0 },
   };
   /** The keys that the removed device took along. */
   const stolen: { keyring: Keyring | null } = { keyring: null };

@@ -44,10 +44,11 @@ export function makeHostileServer(parts: Parts): HostileServer {
     if (list !== null) listsOf.set(id, (listsOf.get(id) ?? new Set()).add(list));
   }
   let lastStatus = 0;
-  let granted: string | undefined;
+  const grants: string[] = [];
 
   async function getKeys(id: string, url: URL, pass: () => Promise<Response>): Promise<Response> {
     if (server.hidesKeys) return problem(404, 'not_found');
+    if (server.forgedChain !== null) return forgedKeys(server.forgedChain, Number(url.searchParams.get('after') ?? 0));
     const answer = await keysFor(id, url, pass);
     if (answer.status !== 200) return answer;
     const body = (await answer.clone().json()) as KeysBody;
@@ -75,7 +76,14 @@ export function makeHostileServer(parts: Parts): HostileServer {
     return Response.json(await spoiltKeys(body, after, parts, server));
   }
 
+  const forgedKeys = (chain: readonly string[], after: number): Response =>
+    Response.json({ rings: chain.slice(after, after + 8), n: chain.length, guests: null, deletions: [] });
+
   async function putKeys(ring: string, pass: () => Promise<Response>): Promise<Response> {
+    if (server.forgedChain !== null) {
+      server.forgedChain = [...server.forgedChain, ring];
+      return Response.json({ n: numberOf(ring) });
+    }
     const does = server.isHostile ? chance.pick([...PASS, ...SWALLOW, 'after', 'conflict']) : 'pass';
     if (does === 'conflict') return problem(409, 'keys_conflict');
     if (does === 'swallow') {
@@ -158,9 +166,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
     get lastStatus() {
       return lastStatus;
     },
-    get granted() {
-      return granted;
-    },
+    grants,
     asking: null,
     asksAs: null,
     removedSigner: null,
@@ -176,6 +182,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
     forgetsLists: false,
     sessionEnd: null,
     clockMs: 0,
+    forgedChain: null,
     hidesKeys: false,
     announces: [],
     proofs,
@@ -208,7 +215,7 @@ export function makeHostileServer(parts: Parts): HostileServer {
         case 'GET /api/auth/qr/request':
           return Response.json(askedView());
         case 'POST /api/auth/qr/approve':
-          granted = sealed;
+          grants.push(sealed);
           return Response.json({ status: 'approved' });
         case 'POST /api/message': {
           const target = { device_id: to === '*' ? null : to, name: 'any', online: false, pushed: false };

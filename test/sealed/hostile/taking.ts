@@ -135,15 +135,16 @@ export function makeTaking(run: Run, { sent, checkKept }: Parts) {
     const disk = new Map<string, Kept>();
     const plan = planOf(chance, relay.held, made.files.length);
     const canSignal = made.id === offer.id && one.transfer.state === 'PENDING';
-    const sides = [
-      { id: made.act.from, end: made.end },
-      { id: by.id, end },
-    ] as const;
-    relay.lies.onAccept = async () => {
+    const signal = (own: End) => async () => {
       if (!canSignal) return;
+      const [sender, receiver] = [
+        { id: made.act.from, end: made.end },
+        { id: by.id, end: own },
+      ];
       // Thrown here, it would be an answer that does not come.
-      await exchange(...sides, offer.id).catch((error: unknown) => void faults.push(String(error)));
+      await exchange(sender, receiver, offer.id).catch((error: unknown) => void faults.push(String(error)));
     };
+    relay.lies.onAccept = signal(end);
     let isDone = await accept(end, offer, disk, plan, made);
     relay.lies.onAccept = NO_LIES.onAccept;
     if (!isDone && plan.how === 'anew' && isGenuine) {
@@ -153,7 +154,9 @@ export function makeTaking(run: Run, { sent, checkKept }: Parts) {
       const keyring = await known(by);
       const received = keyring && (await by.sealing.files.open(again.api, keyring, await again.api.incoming(offer.id)));
       if (received?.kind !== 'opened') return again.close();
+      relay.lies.onAccept = signal(again);
       isDone = await accept(again, received.offer, disk, { ...plan, how: 'as it is' }, made);
+      relay.lies.onAccept = NO_LIES.onAccept;
       again.close();
       seen.resumed += 1;
     }

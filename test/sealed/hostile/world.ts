@@ -7,6 +7,7 @@ import { makeLooking } from './looking.ts';
 import { makeOffering } from './offering.ts';
 import { makeOpening } from './opening.ts';
 import { type Party, unlessRefused } from './party.ts';
+import { makeRecovering } from './recovering.ts';
 import { makeRemovals } from './removals.ts';
 import { makeRun } from './run.ts';
 import { makeTaking } from './taking.ts';
@@ -30,6 +31,7 @@ export async function makeWorld(seed: number, replica: ReplicaProcess) {
     ...run,
     ...makeLettingIn(run),
     ...makeRemovals(run),
+    ...makeRecovering(run),
     ...listing,
     ...writing,
     ...makeHanding(run),

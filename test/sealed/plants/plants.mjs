@@ -40,11 +40,27 @@ export const PLANTS = [
     "const told = caller.call('failTransfer'",
     "const told = caller.call('getTransfer'",
   ]),
-  plant('a signal is taken under another kind', SIGNALS, ['if (opened.kind === kind)', 'if (opened.kind !== null)']),
-  plant('a signal is taken that is not sealed', SIGNALS, ["return kind === 'bye' ?", 'return kind ?']),
+  plant(
+    'a signal is taken under another kind',
+    SIGNALS,
+    ['if (opened.kind !== kind', 'if (opened.kind === null'],
+    ['side.take(signalIn(opened))', 'side.take({ ...signalIn(opened), kind })'],
+  ),
+  plant('a signal is taken that is not sealed', SIGNALS, ["return kind === 'bye' &&", 'return kind &&']),
+  plant('a signal is taken twice', SIGNALS, ['n <= newest', 'n < newest']),
+  plant('a signal is taken after a later one', SIGNALS, ['n <= newest', 'n === newest']),
+  plant('a bye is taken that is not sealed, although others are', SIGNALS, ["'bye' && newest === 0", "'bye'"]),
   plant('a device takes its own signals', `${CLIENT}/sealed/content/signals.ts`, [
     "signal', from, transferId",
     "signal', transferId",
+  ]),
+  plant('words recover by rings that they have not signed', `${CLIENT}/sealing/recovery.ts`, [
+    'start !== null && (await hasStated(signature, { first: start, n }, own))',
+    'start !== null',
+  ]),
+  plant('a grant opens without the secret of its code', `${CLIENT}/sealed/link/grant.ts`, [
+    "hkdf(secret, 'baton/1 link')",
+    "hkdf(secret.slice(0, 0), 'baton/1 link')",
   ]),
   plant('a list takes a member out at once', GONE, ['const AWAY_MS = 90 * 86_400_000', 'const AWAY_MS = -1']),
   plant('the clock of the service takes a member out', GONE, [

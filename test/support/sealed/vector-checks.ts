@@ -1,5 +1,6 @@
 import { openClipboard } from '../../../shared/client/sealed/content/clipboard.ts';
 import { openMessage } from '../../../shared/client/sealed/content/messages.ts';
+import type { MakeRecordCipher } from '../../../shared/client/sealed/content/records.ts';
 import { openSignal } from '../../../shared/client/sealed/content/signals.ts';
 import { openTransfer } from '../../../shared/client/sealed/content/transfers.ts';
 import type { DeviceKeys, PublicKeys } from '../../../shared/client/sealed/keys/device-keys.ts';
@@ -17,8 +18,8 @@ import { hashOf } from '../../../shared/client/sealed/ring/ring.ts';
 import { type Check, refusal, refusalChecks, type RefusalVectors, sealedFile } from './vector-refusals.ts';
 
 /*
- * Checks what every implementation has to open and what it has to refuse. The same checks run in Node, Chromium and Firefox, so
- * this file uses nothing that one of them lacks.
+ * Checks what every implementation has to open and what it has to refuse. The same checks run in Node, Chromium, Firefox and
+ * WebKit, so this file uses nothing that one of them lacks.
  */
 
 interface Item {
@@ -166,7 +167,11 @@ function contentChecks(vectors: Vectors, keyring: (id: string) => Promise<Keyrin
   ];
 }
 
-function fileChecks(vectors: Vectors, keyring: (id: string) => Promise<Keyring>): Check[] {
+function fileChecks(
+  vectors: Vectors,
+  keyring: (id: string) => Promise<Keyring>,
+  recordCipher: MakeRecordCipher | undefined,
+): Check[] {
   const { transfer, records, signal } = vectors;
   const { key, transfer_id: transferId, index } = records;
   const offer: Check = {
@@ -183,7 +188,7 @@ function fileChecks(vectors: Vectors, keyring: (id: string) => Promise<Keyring>)
   const files = records.files.map(({ size, sealed_size, sha256: digest, first }) => ({
     title: `records of ${size} bytes`,
     async run() {
-      const whole = await sealedFile({ key, transfer_id: transferId, index, size });
+      const whole = await sealedFile({ key, transfer_id: transferId, index, size, recordCipher });
       const got = [whole.length, toBase64url(whole.slice(0, 28)), toBase64url(await sha256(whole))];
       return { got, wanted: [sealed_size, first, digest] };
     },
@@ -207,8 +212,14 @@ const linkCheck = (vectors: Vectors): Check => ({
   },
 });
 
+/** What a platform uses instead of WebCrypto. */
+interface OwnCrypto {
+  readonly textCrypto?: TextCrypto;
+  readonly recordCipher?: MakeRecordCipher;
+}
+
 /** Returns all checks. Their titles are all different. */
-export function vectorChecks(vectors: Vectors, rfc: Rfc9180, textCrypto?: TextCrypto): Check[] {
+export function vectorChecks(vectors: Vectors, rfc: Rfc9180, { textCrypto, recordCipher }: OwnCrypto = {}): Check[] {
   const known = new Map<string, Promise<Keyring>>();
   const keyring = (id: string): Promise<Keyring> => {
     const made = known.get(id) ?? keyringOf(vectors, id, textCrypto);
@@ -220,7 +231,7 @@ export function vectorChecks(vectors: Vectors, rfc: Rfc9180, textCrypto?: TextCr
     ...ringChecks(vectors),
     ...contentChecks(vectors, keyring),
     linkCheck(vectors),
-    ...fileChecks(vectors, keyring),
-    ...refusalChecks(vectors, (id) => keysOf(vectors, id)),
+    ...fileChecks(vectors, keyring, recordCipher),
+    ...refusalChecks(vectors, (id) => keysOf(vectors, id), recordCipher),
   ];
 }

@@ -1,4 +1,9 @@
-import { makeRecords, openFrom, sealFrom } from '../../../shared/client/sealed/content/records.ts';
+import {
+  type MakeRecordCipher,
+  makeRecords,
+  openFrom,
+  sealFrom,
+} from '../../../shared/client/sealed/content/records.ts';
 import { openSignal } from '../../../shared/client/sealed/content/signals.ts';
 import type { DeviceKeys } from '../../../shared/client/sealed/keys/device-keys.ts';
 import { openGrant } from '../../../shared/client/sealed/link/grant.ts';
@@ -75,10 +80,14 @@ const grantChecks = ({ refused_links }: RefusalVectors, keysOf: (deviceId: strin
     },
   }));
 
-type About = Omit<RefusalVectors['records'], 'opened' | 'refused'> & { size: number };
+type About = Omit<RefusalVectors['records'], 'opened' | 'refused'> & {
+  size: number;
+  /** Default: WebCrypto. */
+  recordCipher?: MakeRecordCipher | undefined;
+};
 
-const recordsOf = ({ key, transfer_id: transferId, index, size }: About) =>
-  makeRecords(bytes(key), { transferId, index, size });
+const recordsOf = ({ key, transfer_id: transferId, index, size, recordCipher }: About) =>
+  makeRecords(bytes(key), { transferId, index, size }, recordCipher);
 
 /** Returns the whole file as it is sealed. */
 export async function sealedFile(about: About): Promise<Uint8Array<ArrayBuffer>> {
@@ -103,7 +112,11 @@ async function openPieces(
   return concat(...opened);
 }
 
-function recordChecks({ records: { opened, refused, ...about } }: RefusalVectors): Check[] {
+function recordChecks(
+  { records: { opened, refused, ...records } }: RefusalVectors,
+  recordCipher: MakeRecordCipher | undefined,
+): Check[] {
+  const about = { ...records, recordCipher };
   return [
     ...opened.map(({ what, size, pieces }) => ({
       title: `opened records: ${what}`,
@@ -138,8 +151,8 @@ const signalChecks = ({ signals, refused_signals, records: { key, transfer_id: t
 ];
 
 /** Returns the checks of what must be refused, and of what is opened beside it. */
-export const refusalChecks = (vectors: RefusalVectors, keysOf: (deviceId: string) => Promise<DeviceKeys>): Check[] => [
-  ...grantChecks(vectors, keysOf),
-  ...recordChecks(vectors),
-  ...signalChecks(vectors),
-];
+export const refusalChecks = (
+  vectors: RefusalVectors,
+  keysOf: (deviceId: string) => Promise<DeviceKeys>,
+  recordCipher: MakeRecordCipher | undefined,
+): Check[] => [...grantChecks(vectors, keysOf), ...recordChecks(vectors, recordCipher), ...signalChecks(vectors)];

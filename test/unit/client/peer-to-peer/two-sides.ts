@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { makePeerReceiving } from '../../../../shared/client/peer-to-peer/receiving.ts';
-import { makePeerSending } from '../../../../shared/client/peer-to-peer/sending.ts';
-import type { PeerReceivingParts, PeerSendingParts, Signal } from '../../../../shared/client/transfers/peer-module.ts';
+import { peerToPeer } from '../../../../shared/client/peer-to-peer.ts';
+import type {
+  PeerModule,
+  PeerReceivingParts,
+  PeerSendingParts,
+  Signal,
+} from '../../../../shared/client/transfers/peer-module.ts';
 import { makeManualClock } from '../manual-clock.ts';
 import { peers } from './fake-peers.ts';
 
 /** Takes the signals of the other side. */
 type Take = (signal: Signal) => void;
 
-const POLICY = { iceTransportPolicy: 'all' } as const;
+const PLAIN = peerToPeer() as PeerModule;
 const TRANSFER = { state: 'ACCEPTED', sender: { device_id: 'laptop' }, receiver: { device_id: 'phone' } };
 
 function makeParts(toOther: Take) {
@@ -39,7 +43,7 @@ function makeParts(toOther: Take) {
 }
 
 /** Makes a sender of one file of random bytes. Its signals go to `toOther`. */
-export function makeSender(bytes: number, toOther: Take) {
+export function makeSender(bytes: number, toOther: Take, paths = PLAIN) {
   const content = new Uint8Array(randomBytes(bytes));
   const made = makeParts(toOther);
   const relayed: number[][] = [];
@@ -53,13 +57,13 @@ export function makeSender(bytes: number, toOther: Take) {
     stored: (index: number) => stored.push(index),
     nudge() {},
   };
-  const side = makePeerSending(POLICY, { ...made.parts, sources: [source], relay } as unknown as PeerSendingParts);
+  const side = paths.sending({ ...made.parts, sources: [source], relay } as unknown as PeerSendingParts);
   return { ...made, side, content, relayed, stored };
 }
 
-export function makeReceiver(toOther: Take) {
+export function makeReceiver(toOther: Take, paths = PLAIN) {
   const made = makeParts(toOther);
-  const side = makePeerReceiving(POLICY, { ...made.parts, onOpen() {} } as unknown as PeerReceivingParts);
+  const side = paths.receiving({ ...made.parts, onOpen() {} } as unknown as PeerReceivingParts);
   const parts: Uint8Array[] = [];
   let came = 0;
   return {

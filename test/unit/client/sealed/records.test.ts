@@ -221,6 +221,13 @@ test.each(CIPHERS)('no bit of a record can change, its nonce included: %s', asyn
   }
 });
 
+test.each(CIPHERS)('a record whose nonce was not made of its bytes is refused: %s', async (_, cipher) => {
+  const about = { transferId: ID, index: 0, size: 50 };
+  const other = await makeRecords(KEY, about, (keys) => nodeRecordCipher({ ...keys, nonce: randomBytes(32) }));
+  const sealed = await other.seal(0, fileOf(50));
+  expect(await codeOf((await makeRecords(KEY, about, cipher)).open(0, sealed))).toBe('record_damaged');
+});
+
 test.each([5, R, 2 * R + 5])('sealing %d bytes reads none behind their end, and gives no empty piece', async (size) => {
   const [records, file] = [await recordsOf(size), fileOf(size)];
   const whole = await sealAll(records, file);

@@ -1,3 +1,4 @@
+import { nodeRecordCipher } from '../../../../shared/client/node/record-cipher.ts';
 import { nodeTextCrypto } from '../../../../shared/client/node/text-crypto.ts';
 import { fileKeys } from '../../../../shared/client/node/keys.ts';
 import { makeDeviceKeys } from '../../../../shared/client/sealed/keys/device-keys.ts';
@@ -8,7 +9,10 @@ import { rfcVectors, sealedVectors } from '../../../support/sealed/vector-files.
 
 /* Checks Node's own cryptography. `vectors.test.ts` opens the same vectors with WebCrypto. */
 
-const checks = vectorChecks(sealedVectors(), rfcVectors(), nodeTextCrypto);
+const checks = vectorChecks(sealedVectors(), rfcVectors(), {
+  textCrypto: nodeTextCrypto,
+  recordCipher: nodeRecordCipher,
+});
 
 test.each(checks)('in Node: $title', async ({ run }) => {
   const { got, wanted } = await run();

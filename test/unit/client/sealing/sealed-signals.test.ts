@@ -1,13 +1,27 @@
+import { peerToPeer } from '../../../../shared/client/peer-to-peer.ts';
 import type { Caller } from '../../../../shared/client/http/caller.ts';
 import type { PeerModule, PeerSendingParts, Signal } from '../../../../shared/client/transfers/peer-module.ts';
+import { sealSignal } from '../../../../shared/client/sealed/content/signals.ts';
 import { randomBytes } from '../../../../shared/client/sealed/primitives/bytes.ts';
 import { sealedPeerToPeer } from '../../../../shared/client/sealing/sealed-signals.ts';
+import { FakePeer, peers, reset } from '../peer-to-peer/fake-peers.ts';
+import { deliverUntil, makeReceiver, makeSender } from '../peer-to-peer/two-sides.ts';
 
 /* The signals of a sealed transfer go by a service that reads, changes and renames them. */
 
 const ID = '018f3c4e-7b1a-7cde-8f00-0123456789ab';
 const KEY = randomBytes(32);
 const transfer = { sender: { device_id: 'laptop-1' }, receiver: { device_id: 'phone-1' } };
+
+/** The time on the clock of each end. */
+let nowMs = 1_000;
+const closers: (() => void)[] = [];
+afterEach(() => {
+  nowMs = 1_000;
+  for (const close of closers.splice(0)) close();
+  reset();
+  Reflect.deleteProperty(globalThis, 'RTCPeerConnection');
+});
 
 type Sent = Signal & { to_device_id: string; transfer_id: string };
 
@@ -31,7 +45,7 @@ function endOf(side: 'sending' | 'receiving', key: typeof KEY | null = KEY) {
     return { isOpen: false, begin() {}, there() {}, nudge() {}, take: (signal: Signal) => void taken.push(signal) };
   };
   const plain = { kind: 'peer-to-peer', sending: make, receiving: make } as unknown as PeerModule;
-  const parts = { run: { id: ID, transfer }, caller } as unknown as PeerSendingParts;
+  const parts = { run: { id: ID, transfer }, caller, clock: { now: () => nowMs } } as unknown as PeerSendingParts;
   const module = sealedPeerToPeer(plain, () => key) as PeerModule;
   const made = side === 'sending' ? module.sending(parts) : module.receiving(parts as never);
   return {
@@ -41,15 +55,12 @@ function endOf(side: 'sending' | 'receiving', key: typeof KEY | null = KEY) {
   };
 }
 
-/** Resolves when everything that this end was given before has been opened. */
-async function settled(end: ReturnType<typeof endOf>): Promise<Signal[]> {
-  const count = end.taken.length;
-  end.side.take({ kind: 'bye', payload: 'the last' });
-  while (end.taken.at(-1)?.payload !== 'the last' || end.taken.length === count) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  end.taken.pop();
-  return end.taken;
+/** Resolves, with what this end has taken, when everything that it was given before has been opened. */
+async function settled({ side, taken }: ReturnType<typeof endOf>): Promise<Signal[]> {
+  await new Promise<void>((resolve) => {
+    side.take({ kind: 'candidate', payload: Object.defineProperty({}, 'sealed', { get: resolve }) });
+  });
+  return taken;
 }
 
 test('the other device gets them in their order, and the service reads none of them', async () => {
@@ -93,6 +104,80 @@ test('what the service writes, changes, renames or sends back is dropped, and a 
     { kind: 'offer', payload: { sdp: 'genuine' } },
   ]);
   expect(await settled(laptop)).toEqual([]);
+});
+
+describe('the service', () => {
+  const offer = (sdp: string) => ({ kind: 'offer', payload: { sdp } });
+
+  async function threeOffers() {
+    const [laptop, phone] = [endOf('sending'), endOf('receiving')];
+    for (const sdp of ['one', 'two', 'three']) await laptop.call('sendSignal', 'offer', { sdp });
+    return { phone, sent: laptop.sent as [Sent, Sent, Sent] };
+  }
+
+  test('can repeat no signal, and cannot hand one over after a later one', async () => {
+    const { phone, sent } = await threeOffers();
+    const [one, two, three] = sent;
+    for (const signal of [one, one, three, two, one, three]) phone.side.take(signal);
+    expect(await settled(phone)).toEqual([offer('one'), offer('three')]);
+  });
+
+  test('keeps no signal from a device under the name of another kind', async () => {
+    const { phone, sent } = await threeOffers();
+    phone.side.take({ ...sent[0], kind: 'answer' });
+    phone.side.take(sent[0]);
+    expect(await settled(phone)).toEqual([offer('one')]);
+  });
+
+  test('cannot repeat the signals of a page that was loaded again since', async () => {
+    const { phone, sent } = await threeOffers();
+    phone.side.take(sent[0]);
+    nowMs += 1;
+    const again = endOf('sending');
+    await again.call('sendSignal', 'offer', { sdp: 'anew' });
+    for (const signal of [...again.sent, ...sent]) phone.side.take(signal);
+    expect(await settled(phone)).toEqual([offer('one'), offer('anew')]);
+  });
+
+  test('makes no bye of a device that has sealed a signal', async () => {
+    const { phone, sent } = await threeOffers();
+    phone.side.take(sent[0]);
+    phone.side.take({ kind: 'bye', payload: { reason: 'again' } });
+    expect(await settled(phone)).toEqual([offer('one')]);
+  });
+});
+
+test('a device of an earlier version, which numbers none, is understood', async () => {
+  const phone = endOf('receiving');
+  const signals = ['offer', 'candidate'].map((kind) => ({ kind, payload: { of: kind } }));
+  for (const signal of signals) {
+    const sealed = await sealSignal(KEY, { transferId: ID, from: 'laptop-1' }, JSON.stringify(signal));
+    phone.side.take({ ...signal, payload: { sealed } });
+  }
+  expect(await settled(phone)).toEqual(signals);
+});
+
+test('a path that is open stays open, whatever signals the service repeats', async () => {
+  Object.assign(globalThis, { RTCPeerConnection: FakePeer });
+  const paths = sealedPeerToPeer(peerToPeer(), () => KEY) as PeerModule;
+  const sender = makeSender(100_000, (signal) => receiver.side.take(signal), paths);
+  const receiver = makeReceiver((signal) => sender.side.take(signal), paths);
+  closers.push(sender.end, receiver.end);
+  sender.side.begin({ isThere: true, parks: false });
+  await deliverUntil(() => sender.side.isOpen && receiver.side.isOpen);
+
+  for (const signal of [...sender.signals, { kind: 'bye', payload: {} }]) receiver.side.take(signal);
+  for (const signal of [...receiver.signals, { kind: 'bye', payload: {} }]) sender.side.take(signal);
+  // By the time that these bytes have come, all of them were opened.
+  let isOver = false;
+  const fetched = receiver.fetch(100_000).finally(() => {
+    isOver = true;
+  });
+  fetched.catch(() => {});
+  await deliverUntil(() => isOver);
+  await fetched;
+  expect(Buffer.compare(receiver.bytes(), sender.content)).toBe(0);
+  expect([sender.relayed, peers.length]).toEqual([[], 2]);
 });
 
 test('a transfer that is not sealed has its signals as before', async () => {
