@@ -109,11 +109,13 @@ test('each connection of a client writes what it was given', async () => {
  */
 describe('the library as it is', () => {
   const program = new URL('library-faults.mjs', import.meta.url).pathname;
+  // Nobody else ends a process that never gives up its turn.
+  const limit = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
 
   /** Runs a process of its own that meets this fault, and returns what it prints. */
   function meet(...words: string[]): Promise<{ code: number | null; said: string }> {
     return new Promise((resolve) => {
-      const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn(process.execPath, [program, ...words], { stdio: ['ignore', 'pipe', 'pipe'], ...limit });
       let said = '';
       for (const stream of [child.stdout, child.stderr])
         stream.setEncoding('utf8').on('data', (text) => (said += String(text)));
