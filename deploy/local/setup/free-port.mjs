@@ -42,7 +42,9 @@ export async function pickPort({ first, count, offsets = [0] }) {
     if (given.has(port)) continue;
     // The port is noted before the probe, so that only one of two concurrent picks gets it.
     given.add(port);
+    // A probe listens for a moment, so it must not meet the process for which another one picked this port.
+    if (!(await claim(port))) continue;
     const free = await Promise.all(offsets.map((offset) => isFree(port + offset)));
-    if (!free.includes(false) && (await claim(port))) return port;
+    if (!free.includes(false)) return port;
   }
 }
