@@ -161,7 +161,7 @@ withChromium.describe('recovery words in the app', () => {
     await look(one.page, 'shown');
     await one.page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     await keepPicture(one.page, 'words-printed');
-    expect(await one.page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false);
+    await one.page.getByRole('button', { name: 'Print' }).waitFor({ state: 'hidden' });
     expect(await one.page.locator('.word-list').isVisible()).toBe(true);
     await one.page.emulateMedia({ media: 'screen', colorScheme: 'light' });
 
