@@ -18,11 +18,9 @@ export function testFindings(isWanted: (mutant: Mutant) => boolean): void {
     async (_, { file, from, to, breaks, firstSeed = 1 }) => {
       const text = await readFile(`${ROOT}${file}`, 'utf8');
       expect(text.split(from)).toHaveLength(2);
-      await tree.write(
-        file,
-        text.replace(from, () => to),
-      );
+      const planted = text.replace(from, () => to);
       const seeds = ['--seeds', '12', '--from', String(firstSeed), '--stop'];
+      await tree.write(file, planted);
       const { code, output } = await tree.run(['test/simulate/run.mjs', ...seeds]);
       await tree.write(file, text);
 

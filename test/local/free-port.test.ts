@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Server } from 'node:net';
 import { pickPort } from '../../deploy/local/setup/free-port.mjs';
 import { skipUnless } from '../support/runner/skips.ts';
+
+const { jest } = import.meta;
 
 const MODULE = new URL('../../deploy/local/setup/free-port.mjs', import.meta.url).href;
 /** No other test uses these ports, which are between those of the tests' stores and those of their cluster buses. */
@@ -18,7 +21,13 @@ skipUnless(process.platform === 'linux', 'needs Linux').describe('a port that an
     const exited = once(other, 'close');
     const [given] = (await once(other.stdout, 'data')) as [Buffer];
     expect(Number(String(given))).toBe(FIRST);
+    const listened = jest.spyOn(Server.prototype, 'listen');
+    jest.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValueOnce(0.9);
     expect(await pickPort({ first: FIRST, count: 2 })).toBe(FIRST + 1);
+    // A probe would keep the other process from listening at that moment.
+    expect(listened).not.toHaveBeenCalledWith(expect.objectContaining({ port: FIRST }));
+    expect(listened).toHaveBeenCalledWith(expect.objectContaining({ port: FIRST + 1 }));
+    jest.restoreAllMocks();
     other.kill('SIGKILL');
     await exited;
   });

@@ -18,10 +18,8 @@ async function find(tree: PlantedTree, mutant: Mutant, minutes: number): Promise
   const { file, from, to, breaks, firstSeed = 1 } = mutant;
   const text = await readFile(new URL(file, ROOT), 'utf8');
   if (text.split(from).length !== 2) throw new Error(`${file} has not once: ${from}`);
-  await tree.write(
-    file,
-    text.replace(from, () => to),
-  );
+  const planted = text.replace(from, () => to);
+  await tree.write(file, planted);
   const began = performance.now();
   const seconds = (): number => Math.round((performance.now() - began) / 1_000);
   try {
@@ -51,15 +49,18 @@ export async function findMutants(argv: string[]): Promise<number> {
   say('| fault | file | model | seed | s |\n| --- | --- | --- | --- | --- |');
   const tree = await makePlantedTree();
   let missed = 0;
-  for (const mutant of MUTANTS.filter(isWanted)) {
-    const { seed, seconds } = await find(tree, mutant, Number(values.minutes));
-    if (seed === '') missed += 1;
-    const model = mutant.model === undefined ? '-' : `\`${mutant.model.name}\``;
-    say(
-      `| ${mutant.title} | \`${mutant.file.replace('services/sync/', '')}\` | ${model} | ${seed || 'none'} | ${seconds} |`,
-    );
+  try {
+    for (const mutant of MUTANTS.filter(isWanted)) {
+      const { seed, seconds } = await find(tree, mutant, Number(values.minutes));
+      if (seed === '') missed += 1;
+      const model = mutant.model === undefined ? '-' : `\`${mutant.model.name}\``;
+      say(
+        `| ${mutant.title} | \`${mutant.file.replace('services/sync/', '')}\` | ${model} | ${seed || 'none'} | ${seconds} |`,
+      );
+    }
+  } finally {
+    await tree.remove();
   }
-  await tree.remove();
   say(`${missed} were not found`);
   return missed === 0 ? 0 : 1;
 }

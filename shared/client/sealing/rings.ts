@@ -31,7 +31,7 @@ import type { SealingCalls } from './sealing-calls.ts';
 
 /** How often a change of the ring is made if another device is faster each time. */
 const MOST_RACES = 8;
-/** The end that is noted of a removed device on no list. If a ring names too many, the earliest end makes room. */
+/** The earliest end that is noted of a removed guest, from now. If a ring names too many, the earliest end makes room. */
 const UNLISTED_MS = 1;
 /** The most pages of eight rings that are read. */
 const MOST_PAGES = 200;
@@ -201,14 +201,12 @@ export function makeRings(
   ): Required<Pick<RingChange, 'remove' | 'removeGuests' | 'rotate'>> {
     const now = trustedNow();
     const others = remove.filter((id) => memberOf(ring, id) === null && !isGone(ring, id));
-    // A service that hides the list now may show it later, so a device that is on no list is noted too.
     const ends = new Map(guests.map(({ device_id, until }) => [device_id, until]));
-    // The same holds for a list on which the time of a guest is not over yet.
-    const until = (id: string): number => Math.max(ends.get(id) ?? 0, now + UNLISTED_MS);
-    const removeGuests = others.map((id) => ({ device_id: id, until: until(id) }));
+    // A device that is on no list, or whose time is over, is noted too: the service may show another list later.
+    const endOf = (id: string): number => Math.max(ends.get(id) ?? 0, now + UNLISTED_MS);
     return {
       remove: remove.filter((id) => memberOf(ring, id) !== null),
-      removeGuests,
+      removeGuests: others.map((id) => ({ device_id: id, until: endOf(id) })),
       // A device that is on no list may be a member of a ring that the service holds back.
       rotate: others.some((id) => !ends.has(id)),
     };

@@ -25,8 +25,8 @@ Server.prototype.subscribe = function subscribeAndTakeFailure(...words: unknown[
  * and because the library closes nodes and sentinels itself.
  *
  * The library makes the watch for a new primary when the socket connects, also if the connection was closed before. That
- * watch connects to the sentinels again and again, and keeps a process that should end (seen: a replica that did not stop).
- * So it is closed once more. It is fixed upstream, and not yet released: https://github.com/redis/ioredis/pull/2198.
+ * watch connects to the sentinels again and again, and keeps a process that should end. So the connection is closed a second
+ * time then. The fault is fixed upstream, and the fix is not yet released: https://github.com/redis/ioredis/pull/2198.
  */
 const disconnect = Server.prototype.disconnect;
 function disconnectFully(server: Server, words: Parameters<typeof disconnect>): void {

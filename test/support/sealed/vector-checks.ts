@@ -212,7 +212,7 @@ const linkCheck = (vectors: Vectors): Check => ({
   },
 });
 
-/** What a platform uses instead of WebCrypto. */
+/** The cryptography that a platform uses instead of WebCrypto. */
 interface OwnCrypto {
   readonly textCrypto?: TextCrypto;
   readonly recordCipher?: MakeRecordCipher;
