@@ -7,6 +7,7 @@ import { onWorkerMessage, registerWorker } from './push/registration.ts';
 import { type Entry, findEntry, goToLogin } from './session/entry.ts';
 import { endJoining, joining, takeJoining } from './session/joining.ts';
 import { linked, takeLink } from './session/linked.ts';
+import { finishSigningOut } from './session/signing-out.ts';
 import { leaveBrowser } from './session/this-browser.ts';
 import { language, startLanguage, texts } from './texts/texts.ts';
 import { AppContext, guestUntil } from './view/app-context.ts';
@@ -110,6 +111,7 @@ const isLinked = takeLink();
  */
 async function begin(): Promise<void> {
   const found = await findEntry();
+  await finishSigningOut(found.kind === 'in' ? found.userId : null);
   enter(found);
   if (isLinked && found.kind === 'out' && found.login === 'broker') goToLogin();
 }

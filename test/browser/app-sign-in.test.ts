@@ -21,8 +21,6 @@ import { launchChromium, withChromium } from './chromium.ts';
 import { isTooWide, LANGUAGES, useLanguage } from './too-wide.ts';
 import { keepPicture } from './keep-picture.ts';
 
-/** These pictures lie beside those of the states that need no broker. */
-
 /** Returns everything that this browser keeps in a database with one store. */
 const recordsOf = (page: Page, name: string, store: string): Promise<unknown[]> =>
   page.evaluate(
@@ -149,6 +147,30 @@ withChromium.describe('signing in with the app', () => {
     expect(await recordsOf(again, 'baton-shares', 'shares')).toEqual([]);
     expect(await recordsOf(again, 'baton-here', 'here')).toContain(null);
     expect([...one.reports, ...two.reports]).toEqual([]);
+  });
+
+  test('a page that ends while it signs out leaves the rest to the next one', async () => {
+    const { page, context } = await stranger();
+    await signInAnew(page, 'Desktop');
+    await page.getByRole('link', { name: 'Settings' }).click();
+    // The browser removes nothing before the page is closed.
+    await page.evaluate(() => {
+      const { open } = IDBFactory.prototype;
+      open.call(indexedDB, 'held', 1);
+      IDBFactory.prototype.deleteDatabase = function () {
+        Object.assign(globalThis, { isRemoving: true });
+        return open.call(this, 'held', 2);
+      };
+    });
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.locator('dialog').getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForFunction(() => 'isRemoving' in globalThis);
+    await page.close();
+    const next = await context.newPage();
+    await next.goto(site.url);
+    await next.getByRole('button', { name: 'Sign in' }).waitFor();
+    const left = await next.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));
+    expect(left.sort()).toEqual(['baton-here', 'baton-shares', 'held']);
   });
 
   test('a replica is killed while a file and messages pass, and everything arrives', async () => {

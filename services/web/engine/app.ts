@@ -1,11 +1,9 @@
 import { signal } from '@preact/signals';
-import { removeHistory } from '../history/database.ts';
-import { dropDrafts } from '../history/drafts.ts';
 import { openLasting } from '../history/lasting.ts';
 import { keepDevelopmentIdentity } from '../session/development.ts';
 import { isOthers, makeClient, type SignedIn } from '../session/entry.ts';
+import { endSession, isSigningOut, removeData } from '../session/signing-out.ts';
 import { leaveBrowser, takeBrowser } from '../session/this-browser.ts';
-import { clearKept } from '../files/kept-files.ts';
 import { startLeading } from './leader.ts';
 import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { type Gate, makeGate } from '../sealing/gate.ts';
@@ -93,17 +91,18 @@ export async function openApp(entry: SignedIn): Promise<App> {
     // Somebody else has signed in while this tab slept, and everything that belongs to the browser is theirs.
     if (await isOthers(entry)) return void (endedBy.value = reason);
     keepDevelopmentIdentity(null);
-    const isExpired = reason === 'expired';
+    const isExpired = reason === 'expired' && !isSigningOut(entry.userId);
     const left = leaveBrowser({ isExpired });
     if (!isExpired) {
       history.close();
-      dropDrafts(entry.userId);
-      await Promise.allSettled([removeHistory(entry.userId), clearKept(entry.userId), dropKeys()]);
+      await Promise.all([removeData(entry.userId), dropKeys()]);
     }
     await left;
     tabs.post({ type: 'signed-out', reason });
     endedBy.value = reason;
   }
+
+  const signOut = () => endSession(client, entry.userId).then(() => end('logout'));
 
   const tabs = joinTabs({
     account: entry.userId,
@@ -117,11 +116,11 @@ export async function openApp(entry: SignedIn): Promise<App> {
   tabs.join();
   outbox.start();
   void learnKeys(keys).catch(() => {});
-  return { ...parts, outbox, end };
+  return { ...parts, outbox, signOut };
 }
 
 export interface App extends Parts {
   outbox: Outbox;
-  /** Leaves the app for that reason. The account's data in this browser is removed, except after an expiry. */
-  end: (reason: string) => Promise<void>;
+  /** Ends the session, and removes the account's data from this browser. */
+  signOut: () => Promise<void>;
 }

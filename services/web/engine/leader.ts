@@ -5,6 +5,7 @@ import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
 import { keyState } from '../sealing/key-state.ts';
+import { isSigningOut, noteSigningOut } from '../session/signing-out.ts';
 import type { Parts } from './parts.ts';
 import { repeated } from './repeated.ts';
 import { requested, type Shared, shared } from './shared-state.ts';
@@ -42,13 +43,17 @@ function keepPush(parts: Parts): void {
 
 /** Makes this tab hold the stream: it writes events into the history, and tells all tabs the shared state. */
 export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
-  const { client, queue, tabs } = parts;
+  const { client, entry, queue, tabs } = parts;
   const files = makeFileCommands(parts);
   // A tab of the previous version lets the leading tab send its files.
   tabs.command('send', outbox.files);
   void outbox.findOrphans().catch(() => {});
 
-  client.on('state', (connection) => tell({ connection, ...(connection === 'online' && { isDegraded: false }) }));
+  client.on('state', (connection) => {
+    // The service did not get the request to sign out, or refused it.
+    if (connection === 'online' && isSigningOut(entry.userId)) noteSigningOut(null);
+    tell({ connection, ...(connection === 'online' && { isDegraded: false }) });
+  });
   client.on('presence', (presence) => tell({ presence, isKnown: true }));
   client.on('devices', (devices) => tell({ devices, listed: 'now', isKnown: true }));
   client.on('clipboard', (clipboard) => tell({ clipboard }));
@@ -62,6 +67,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
       requested.value = request;
       tabs.post({ type: 'requested', request });
     }
+    if (name === 'session:revoked' && data.reason !== 'expired') noteSigningOut(entry.userId);
     if (name === 'degraded') tell({ isDegraded: true });
     if (name === 'restored') tell({ isDegraded: false });
   });

@@ -11,7 +11,7 @@ import { attempt } from '../parts/notices.ts';
  * before. The question defends against somebody who lets this browser into another account.
  */
 export function KeyQuestion() {
-  const { client, end, entry } = useApp();
+  const { entry, signOut } = useApp();
   const dialog = useRef<HTMLDialogElement>(null);
   const state = keyState.value;
   const words = keyTexts.value;
@@ -26,9 +26,7 @@ export function KeyQuestion() {
     attempt(async () => {
       if (!isNew) return dropKeys({ kind: 'lost', isGuest });
       // Nothing is sent before the session is over.
-      await client.signOut();
-      await dropKeys();
-      await end('logout');
+      await signOut();
     }, words.failed);
   return (
     <dialog

@@ -92,15 +92,14 @@ function LanguageChoice() {
 }
 
 function Account() {
-  const { client, entry, end, keys, outbox } = useApp();
+  const { client, entry, keys, outbox, signOut: signOutHere } = useApp();
   const { settings } = texts.value;
   const signOut = () =>
     attempt(async () => {
       const why = settings.signOutWhy(await outbox.count());
       const asked = { title: settings.signOutTitle, why, action: settings.signOut };
       if (!(await confirmed(asked))) return;
-      await client.signOut();
-      await end('logout');
+      await signOutHere();
     }, texts.value.failed.signOut);
   const erase = () =>
     attempt(async () => {
