@@ -125,8 +125,8 @@ export function makeSubscriptions({ store, vapid, native, rules, onFailure }: Su
       const found = (await visible(caller)).find(({ id }) => id === subscriptionId);
       if (!found) throw new BatonError('not_found');
       const { deviceId, target, fence, hash } = found;
-      await store.drop(caller.account, deviceId, { hash, fence, platform: target.kind });
-      await store.release({ hash, fence });
+      const drop = () => store.drop(caller.account, deviceId, { hash, fence, platform: target.kind });
+      await dropAll(store, [found], drop);
     },
 
     /** Drops the registrations of a device that was signed out. May be repeated. */

@@ -1,11 +1,12 @@
+import type { Caller } from '../../../services/sync/identity/caller.ts';
 import type { PushStore } from '../../../services/sync/push/store.ts';
 import { makeSubscriptions } from '../../../services/sync/push/subscriptions.ts';
 
 /** Makes an account with a registration of each device, whose store fails at one call, and what it holds. */
 function makeScene(failsAt: number) {
   const registered = new Map([
-    ['phone', { deviceId: 'phone', hash: 'h1', fence: '1' }],
-    ['laptop', { deviceId: 'laptop', hash: 'h2', fence: '2' }],
+    ['phone', { id: 's1', deviceId: 'phone', hash: 'h1', fence: '1', target: { kind: 'web' } }],
+    ['laptop', { id: 's2', deviceId: 'laptop', hash: 'h2', fence: '2', target: { kind: 'web' } }],
   ]);
   const owned = new Set(['h1', 'h2']);
   let left = failsAt;
@@ -49,6 +50,21 @@ test.each(CALLS)(
     await subscriptions.dropDevice('ann', 'phone').catch(() => undefined);
     revive();
     await subscriptions.dropDevice('ann', 'phone');
+
+    expect(held()).toEqual(['h2', 'laptop']);
+  },
+);
+
+test.each(CALLS)(
+  'a removal of a subscription that is killed at call %d and repeated leaves no target owned',
+  async (failsAt) => {
+    const { subscriptions, revive, held } = makeScene(failsAt);
+    const caller = { account: 'ann', deviceId: 'laptop', scope: 'full' } as Caller;
+    await subscriptions.remove(caller, 's1').catch(() => undefined);
+    revive();
+    await subscriptions
+      .remove(caller, 's1')
+      .catch((error: unknown) => expect(error).toMatchObject({ code: 'not_found' }));
 
     expect(held()).toEqual(['h2', 'laptop']);
   },
