@@ -81,7 +81,8 @@ async function slimTables() {
     ['routes', 'events', 'limits', 'errors', 'forms'].map(from),
   );
   const told = (answer) => (answer === null || typeof answer === 'string' ? answer : formOf(answer));
-  const CALLS = /\bcall\('(\w+)'|ROUTES\.(\w+)/g;
+  // Matches any quoted name of a route, because a call may take it from a variable.
+  const CALLS = /'(\w+)'/g;
   const called = namesIn(CALLS).add('openStream');
   const short = ({ method, path, idempotent, answers }) => ({
     ...{ method, path, idempotent: idempotent || undefined, answers: mapped(answers, told) },

@@ -1,4 +1,5 @@
 import { BatonError } from '../contract/errors.ts';
+import type { EventData } from '../contract/events.ts';
 import { looksOf } from '../contract/vocabulary/device-names.ts';
 import { makeAccountCalls, makeDevices } from './account/account.ts';
 import type { BatonClient, BatonClientOptions, ClientEvents, ConnectionState, SignedOutReason } from './api.ts';
@@ -143,6 +144,23 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     transfers.onReady(anew && deviceId !== null);
   }
 
+  const handlers: { [N in StreamEvent['name']]?: (data: EventData<N>) => void } = {
+    ready: onReady,
+    restored: transfers.onRestored,
+    presence: (presence) => devices.onPresence(presence.devices),
+    'device:added': devices.refetch,
+    'device:renamed': devices.refetch,
+    'device:removed': devices.refetch,
+    'message:delivered': (delivered) => emitter.emit('delivered', delivered),
+    clipboard: clipboard.onChange,
+    'clipboard:cleared': () => clipboard.onChange(null),
+    'transfer:incoming': transfers.onIncoming,
+    'transfer:updated': transfers.onUpdated,
+    'relay:rewind': transfers.onRewind,
+    signal: transfers.onSignal,
+    'session:revoked': ({ reason }) => (keeper === null ? onEnded(reason) : void keeper.end(reason)),
+  };
+
   function onEvent(event: StreamEvent): void {
     if (event.name === 'ready' && keeper?.isFor(event.data.device) === false) {
       // Nothing of another user's stream is handed out.
@@ -152,23 +170,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     emitter.emit('event', { name: event.name, data: event.data, id: event.id } as StreamedEvent);
     // Messages have their own memory, because one that was not taken, or not acknowledged, is handed out again.
     if (event.name === 'message') return messages.onMessage(event.data);
-    if (event.duplicate) return;
-    if (event.name === 'ready') onReady(event.data);
-    else if (event.name === 'presence') devices.onPresence(event.data.devices);
-    else if (event.name.startsWith('device:')) devices.refetch();
-    else if (event.name === 'message:delivered') emitter.emit('delivered', event.data);
-    else if (event.name === 'clipboard') clipboard.onChange(event.data);
-    else if (event.name === 'clipboard:cleared') clipboard.onChange(null);
-    else if (event.name === 'transfer:incoming') transfers.onIncoming(event.data);
-    else if (event.name === 'transfer:updated') transfers.onUpdated(event.data);
-    else if (event.name === 'relay:rewind') transfers.onRewind(event.data);
-    else if (event.name === 'signal') transfers.onSignal(event.data);
-    else if (event.name === 'session:revoked') onRevoked(event.data.reason);
-  }
-
-  function onRevoked(reason: SignedOutReason): void {
-    if (keeper === null) onEnded(reason);
-    else void keeper.end(reason);
+    if (!event.duplicate) (handlers[event.name] as ((data: unknown) => void) | undefined)?.(event.data);
   }
 
   const stream = makeStream({

@@ -76,10 +76,10 @@ function partsOf(link: SignInLink, origins: readonly string[]): { request_id: st
     throw new BatonClientError('invalid_request', 'This is no sign-in link');
   }
   if (origin !== null && origins.length > 0 && !isAmong(origin, origins)) {
-    const message = `This link is of another service: this device is signed in at ${origins.join(', ')}`;
-    throw new BatonClientError('other_service', message);
+    throw new BatonClientError('other_service', `This link is of ${origin}, not of ${origins.join(', ')}`);
   }
-  return { request_id: parts.request_id, approval_code: parts.approval_code };
+  const { request_id, approval_code } = parts;
+  return { request_id, approval_code };
 }
 
 /** Makes the calls that keep no state in the client. */

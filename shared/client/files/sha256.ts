@@ -86,11 +86,10 @@ export function scriptSha256(): Hash {
   return {
     update,
     hex() {
-      const bits = length * 8;
+      const bits = BigInt(length * 8);
       update(Uint8Array.of(0x80));
       while (filled !== 56) update(new Uint8Array(1));
-      view.setUint32(56, Math.floor(bits / 2 ** 32));
-      view.setUint32(60, bits >>> 0);
+      view.setBigUint64(56, bits);
       compress(view, 0);
       return Array.from(state, (word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
     },

@@ -26,7 +26,6 @@ export function makePeerSending(
   { run, caller, clock, sources, relay, recordBytes, tell, onProblem }: PeerSendingParts,
 ): PeerSending {
   const signaller = makeSignaller(policy, { run, caller, toId: run.transfer.receiver.device_id });
-  const params = { transfer_id: run.id };
   /** Files that were sent this way at least in part, and are not known to be stored. */
   const open = new Set<number>();
   let link: PeerLink | null = null;
@@ -49,9 +48,7 @@ export function makePeerSending(
   }
 
   async function sayOpen(mine: PeerLink): Promise<void> {
-    if (!mine.isOpen) return;
-    const { body } = await run.insist(() => caller.call('p2pTransfer', { params, signal: run.signal }));
-    run.update(body.transfer);
+    if (mine.isOpen) await run.act('p2pTransfer');
   }
 
   function armRelay(ms: number): void {

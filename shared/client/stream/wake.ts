@@ -11,12 +11,10 @@ export function onWake(listener: () => void): () => void {
   const restored = (event: PageTransitionEvent) => {
     if (event.persisted) listener();
   };
-  document.addEventListener('visibilitychange', shown);
-  window.addEventListener('pageshow', restored);
-  window.addEventListener('online', listener);
-  return () => {
-    document.removeEventListener('visibilitychange', shown);
-    window.removeEventListener('pageshow', restored);
-    window.removeEventListener('online', listener);
-  };
+  const listening = new AbortController();
+  const { signal } = listening;
+  document.addEventListener('visibilitychange', shown, { signal });
+  window.addEventListener('pageshow', restored, { signal });
+  window.addEventListener('online', listener, { signal });
+  return () => listening.abort();
 }

@@ -69,7 +69,6 @@ interface Parts {
  */
 export function makeRelaySender({ run, caller, clock, sources, concurrency, isInUse }: Parts): RelaySender {
   const { signal, meter } = run;
-  const params = { transfer_id: run.id };
   const places = new Map<number, Place>();
   const stored = new Set<number>();
   /** The places of these files when the relay came into use. */
@@ -102,13 +101,10 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     for (const { index, upload_url, offset } of uploads) moveTo(index, upload_url, offset);
   }
 
-  /** Switches to the relay, if it is not in use, and finds the places of all files. */
-  async function locate(): Promise<void> {
+  /** Switches to the relay, if it is not in use, and finds the places of all files. `known`: as the service has it now. */
+  async function locate(known = run.transfer): Promise<void> {
     const isOpen = ({ state, mode }: Transfer) => state === 'RELAY_ACTIVE' || (state === 'PENDING' && mode === 'relay');
-    if (!isOpen(run.transfer)) {
-      const { body } = await run.insist(() => caller.call('relayTransfer', { params, signal }));
-      run.update(body.transfer);
-    }
+    if (!isOpen(known)) await run.act('relayTransfer');
     note(await run.insist(() => run.refresh()));
   }
 
@@ -181,7 +177,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     if (!isWorthIt && error.action !== 'retry') throw error;
     if (error.code === 'invalid_transition') {
       const now = await run.refresh();
-      if (!hasEnded(now)) await locate();
+      if (!hasEnded(now)) await locate(now);
     }
     if (error.code === 'relay_busy' && (error.retryAfterMs ?? 0) <= USUAL_SPACE_MS) {
       return run.rest(Math.min(LATE_MS, SOON_MS * 1.5 ** failures));

@@ -21,6 +21,8 @@ const stepOf = (transfer: Transfer): number =>
 const isOlder = (next: Transfer, known: Transfer): boolean =>
   (stepOf(next) - stepOf(known) || next.updated_at - known.updated_at) < 0;
 
+type Step = 'acceptTransfer' | 'p2pTransfer' | 'relayTransfer' | 'completeTransfer';
+
 /** The common part of both sides of a running transfer: its state as last heard, its progress, pausing, waiting, its end. */
 export interface Run {
   readonly id: string;
@@ -33,6 +35,8 @@ export interface Run {
   update(transfer: Transfer): void;
   /** Reads the transfer again. */
   refresh(): Promise<Transfer>;
+  /** Takes a step of the transfer, and tries until the service answers. Throws `invalid_transition`, `not_found`. */
+  act(step: Step): Promise<void>;
   /** Resolves when `isSo` is true for the known transfer. Rejects when the run is over. */
   until(isSo: (transfer: Transfer) => boolean): Promise<void>;
   /** Resolves when the transfer is not paused. */
@@ -101,8 +105,8 @@ function endOf(transfer: Transfer, side: Side): BatonClientError {
   return new BatonClientError(code, message, { byOther });
 }
 
-/** The codes that the service uses if no reason was given. */
-const UNSAID = ['rejected', 'cancelled', 'failed'];
+/** Returns a reason as the service takes it, without the codes that it uses by itself. */
+const reasonOf = (reason = 'failed') => (['rejected', 'cancelled', 'failed'].includes(reason) ? {} : { reason });
 
 export function makeRun({ caller, clock, files: measured, signals, onProblem, onOver, ...parts }: Parts): Run {
   const id = parts.transfer.transfer_id;
@@ -170,11 +174,17 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
     });
   }
 
+  async function ask(what: Step | 'getTransfer'): Promise<Transfer> {
+    const { body } = await caller.call(what, { params, signal });
+    update(body.transfer);
+    return body.transfer;
+  }
+
   async function refresh(): Promise<Transfer> {
     try {
-      const { body } = await caller.call('getTransfer', { params, signal });
-      update(body.transfer);
-      return body.transfer;
+      const read = await ask('getTransfer');
+      // Whoever receives has accepted: the store has lost that with its primary.
+      return read.state === 'PENDING' && parts.side === 'receiver' ? await ask('acceptTransfer') : read;
     } catch (error) {
       const failure = failureOf(error);
       if (failure.code !== 'not_found') throw failure;
@@ -205,11 +215,13 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
     }
   }
 
+  const act = async (step: Step): Promise<void> => void (await insist(() => ask(step)));
+
   async function fail(error: BatonClientError): Promise<void> {
     // The transfer may have ended meanwhile, which explains the error.
     if (error.code === 'invalid_transition') await refresh().catch(() => {});
     if (signal.aborted) return;
-    const body = UNSAID.includes(error.code) ? {} : { reason: error.code };
+    const body = reasonOf(error.code);
     // Reported once, with a short timeout, because the run is over in any case.
     const told = caller.call('failTransfer', { params, body, timeoutMs: 5_000 }).catch(onProblem);
     stop(error);
@@ -217,7 +229,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   }
 
   return {
-    ...{ id, meter, signal, done, update, refresh, backOff, rest, nudge, wake, insist, stop, fail },
+    ...{ id, meter, signal, done, update, refresh, act, backOff, rest, nudge, wake, insist, stop, fail },
     get transfer() {
       return transfer;
     },
@@ -240,9 +252,8 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
         wake();
       },
       async cancel(reason) {
-        const body = reason === undefined || UNSAID.includes(reason) ? {} : { reason };
-        const { body: ended } = await insist(() => caller.call('cancelTransfer', { params, body }));
-        update(ended.transfer);
+        const { body } = await insist(() => caller.call('cancelTransfer', { params, body: reasonOf(reason) }));
+        update(body.transfer);
       },
     },
   };

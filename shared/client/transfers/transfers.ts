@@ -11,6 +11,8 @@ import type {
   Target,
   Transfers,
 } from '../api.ts';
+import type { ROUTES } from '../../contract/routes.ts';
+import type { BodyOf } from '../../contract/vocabulary/route.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Clock } from '../time/clock.ts';
@@ -55,6 +57,8 @@ export interface TransferModule {
   onSignal(data: EventData<'signal'>): void;
   /** Called when the stream is open again. `anew`: it begins again, and missed events do not follow. */
   onReady(anew: boolean): void;
+  /** Called when the service reaches its store again, which may have lost the last steps of transfers. */
+  onRestored(): void;
 }
 
 interface Running {
@@ -132,11 +136,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     });
     const side = { ...shared, relay: sender, tell: (phase: TransferPhase) => tell(run, phase), onProblem };
     const peer = peers !== null && mayGoDirect(sources, settings) ? peers.sending(side) : null;
-    // Keeps the getters of the handle, so that each read returns the present value.
-    const handle = Object.defineProperties(
-      { receiverOnline, uploaded: sender.uploaded } as OutgoingTransfer,
-      Object.getOwnPropertyDescriptors(handleOf(run)),
-    );
+    const handle: OutgoingTransfer = Object.assign(handleOf(run), { receiverOnline, uploaded: sender.uploaded });
     if (!keep({ run, handle, sender, receiver: null, peer }, transfer)) return handle;
     parts.start();
     if (transfer.state === 'PENDING') {
@@ -229,16 +229,22 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     }
   });
 
+  function refreshAll(): void {
+    for (const { run } of running.values()) {
+      run.insist(run.refresh).catch((error: unknown) => {
+        if (!run.signal.aborted) onProblem(error);
+      });
+    }
+  }
+
   const api: Transfers = {
     async send(to: Target, files, settings = {}) {
       const { signal, sealed, digest = true, idempotencyKey, retries } = settings;
       const either = signal === undefined ? parts.life() : AbortSignal.any([parts.life(), signal]);
       const hashes = digest ? await digestsOf(files, makeHash, either) : files.map(({ sha256 = null }) => sha256);
-      const offered = files.map(({ name, size, type }, i) => {
-        const sha256 = hashes[i] ?? null;
-        return { name, size, ...(type !== undefined && { type }), ...(sha256 !== null && { sha256 }) };
-      });
-      const body = { ...targetOf(to), files: offered, ...(sealed !== undefined && { sealed }) };
+      // JSON leaves out what is undefined.
+      const offered = files.map(({ name, size, type }, i) => ({ name, size, type, sha256: hashes[i] ?? undefined }));
+      const body = { ...targetOf(to), files: offered, sealed } as BodyOf<typeof ROUTES.initTransfer>;
       const { body: made } = await caller.call('initTransfer', { body, signal, idempotencyKey, retries });
       try {
         await settings.onOffered?.(made.transfer);
@@ -256,7 +262,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       const isSame = (transfer.files ?? []).every(
         ({ index, name, size }) => files[index]?.name === name && files[index]?.size === size,
       );
-      if (transfer.sender.device_id !== parts.deviceId() && parts.deviceId() !== null) {
+      if (![null, transfer.sender.device_id].includes(parts.deviceId())) {
         throw refused('Another device sends this transfer');
       }
       if (transfer.file_count !== files.length || !isSame) throw refused('Other files than were offered');
@@ -275,7 +281,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       return (await caller.call('listTransfers', { query: page, ...settings })).body;
     },
     async cancel(transferId, reason, settings) {
-      const body = reason === undefined ? {} : { reason };
+      const body = { reason } as BodyOf<typeof ROUTES.cancelTransfer>;
       const answer = (await caller.call('cancelTransfer', { ...of(transferId), body, ...settings })).body;
       onUpdated(answer);
       return answer.transfer;
@@ -291,23 +297,22 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     },
     /** Answers an offer if no direct path can open, so that the sender uses the relay without waiting. */
     onSignal({ kind, from_device_id, transfer_id, payload }) {
-      const one = transfer_id === null ? undefined : running.get(transfer_id);
+      const one = running.get(transfer_id ?? '');
       if (one?.peer) return one.peer.take({ kind, payload });
-      if (kind !== 'offer' || transfer_id === null || !one?.receiver) return;
-      const body = { to_device_id: from_device_id, transfer_id, kind: 'bye' as const, payload: {} };
+      if (kind !== 'offer' || !one?.receiver) return;
+      const body = { to_device_id: from_device_id, transfer_id: one.run.id, kind: 'bye' as const, payload: {} };
       caller.call('sendSignal', { body }).catch(onProblem);
     },
     onReady(anew) {
       if (anew) refetch();
-      for (const { run, sender, receiver, peer } of running.values()) {
+      for (const { sender, receiver, peer } of running.values()) {
         sender?.nudge();
         receiver?.nudge();
         peer?.nudge();
-        // The end may have been missed.
-        run.insist(run.refresh).catch((error: unknown) => {
-          if (!run.signal.aborted) onProblem(error);
-        });
       }
+      // The end may have been missed.
+      refreshAll();
     },
+    onRestored: refreshAll,
   };
 }

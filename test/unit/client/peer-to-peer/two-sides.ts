@@ -21,7 +21,6 @@ function makeParts(toOther: Take) {
   const caller = {
     async call(name: string, { body }: { body: Signal }) {
       if (name === 'getIceServers') return { body: { ice_servers: [] } };
-      if (name === 'p2pTransfer') return { body: { transfer: TRANSFER } };
       const signal = { kind: body.kind, payload: structuredClone(body.payload) };
       signals.push(signal);
       toOther(signal);
@@ -33,6 +32,7 @@ function makeParts(toOther: Take) {
     until: async () => {},
     unpaused: async () => {},
     insist: (work: () => unknown) => work(),
+    act: async () => {},
     ...{ update() {}, wake() {} },
     fail: async (error: unknown) => void failures.push(error),
   };
