@@ -83,11 +83,25 @@ withChromium.describe('encrypted files in the app', () => {
 
   const relayKeys = () => keysUnder(redis, site.prefix, ':relay:*');
 
+  type Entry = [Buffer, Buffer[]];
+  /** Returns the bytes of a file in an entry of its stream. The other values are short. */
+  const bytesIn = ([, fields]: Entry) => fields.find((value) => value.length > 1_000);
+
+  /** Returns the streams of files that the service did not hold earlier. */
+  async function streamsSince(before: readonly string[]): Promise<{ key: string; entries: Entry[] }[]> {
+    const streams = [];
+    for (const key of (await relayKeys()).filter((each) => !before.includes(each))) {
+      if ((await redis.type(key)) !== 'stream') continue;
+      streams.push({ key, entries: (await redis.xrangeBuffer(key, '-', '+')) as unknown as Entry[] });
+    }
+    return streams;
+  }
+
   /** Resolves when the service holds bytes of files that it did not hold earlier. */
   async function uploaded(before: readonly string[] = []): Promise<void> {
     for (const until = Date.now() + 30_000; Date.now() < until; ) {
-      const added = (await relayKeys()).filter((key) => !before.includes(key));
-      for (const key of added) if ((await redis.type(key)) === 'stream') return;
+      // A stream is there before its first bytes.
+      if ((await streamsSince(before)).some(({ entries }) => entries.some(bytesIn))) return;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     throw new Error('Nothing was uploaded');
@@ -96,17 +110,15 @@ withChromium.describe('encrypted files in the app', () => {
   /** Changes one byte of a file that the service did not hold earlier. Returns how many bytes it changed. */
   async function changeByte(before: readonly string[]): Promise<number> {
     let changed = 0;
-    for (const key of (await relayKeys()).filter((each) => !before.includes(each))) {
-      if ((await redis.type(key)) !== 'stream') continue;
-      const entries = (await redis.xrangeBuffer(key, '-', '+')) as unknown as [Buffer, Buffer[]][];
+    for (const { key, entries } of await streamsSince(before)) {
       await redis.del(key);
-      for (const [id, fields] of entries) {
-        const large = fields.find((value) => value.length > 1_000);
-        if (large !== undefined && changed === 0) {
-          large[large.length - 7] = (large[large.length - 7] ?? 0) ^ 1;
+      for (const entry of entries) {
+        const bytes = bytesIn(entry);
+        if (bytes !== undefined && changed === 0) {
+          bytes[bytes.length - 7] = (bytes[bytes.length - 7] ?? 0) ^ 1;
           changed += 1;
         }
-        await redis.xadd(key, id.toString(), ...(fields as never as [string, string]));
+        await redis.xadd(key, entry[0].toString(), ...(entry[1] as never as [string, string]));
       }
     }
     return changed;

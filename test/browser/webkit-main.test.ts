@@ -105,6 +105,8 @@ withBoth.describe('an encrypted account in WebKit', () => {
     await page.getByLabel(/paste the link/).fill(link);
     await page.keyboard.press('Enter');
     await page.getByRole('radio', { name: 'until you sign it out' }).check();
+    // This approval encrypts the account, as the page says once it knows the other devices.
+    await page.locator('.given-away').first().waitFor();
     await page.getByRole('button', { name: 'Let it in' }).click();
     await page.getByText('is let in').waitFor();
     const [, digits] = /Check code (\d{4})/.exec(await page.getByText(/Check code \d{4}/).innerText()) ?? [];
