@@ -20,6 +20,8 @@ import { NameDevice, Unreachable, Welcome } from './view/sign-in/welcome.tsx';
 
 /** The reason, from the page before this one, why its session was over. */
 const ENDED = 'baton-ended';
+/** How long the start waits for the end of an earlier sign-out. */
+const FINISHED_WITHIN_MS = 8_000;
 
 const entry = signal<Entry | null>(null);
 const app = signal<App | null>(null);
@@ -111,7 +113,10 @@ const isLinked = takeLink();
  */
 async function begin(): Promise<void> {
   const found = await findEntry();
-  await finishSigningOut(found.kind === 'in' ? found.userId : null);
+  const finished = finishSigningOut(found.kind === 'in' ? found : null).catch(() => {});
+  // A browser may never answer for what it stores.
+  if (found.kind !== 'in')
+    await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, FINISHED_WITHIN_MS))]);
   enter(found);
   if (isLinked && found.kind === 'out' && found.login === 'broker') goToLogin();
 }

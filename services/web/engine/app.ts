@@ -7,7 +7,7 @@ import { leaveBrowser, takeBrowser } from '../session/this-browser.ts';
 import { startLeading } from './leader.ts';
 import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { type Gate, makeGate } from '../sealing/gate.ts';
-import { dropKeys, keyState } from '../sealing/key-state.ts';
+import { keyState } from '../sealing/key-state.ts';
 import { noteKeyedAccount } from '../service-worker/here.ts';
 import type { Queue } from '../outbox/queue.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
@@ -91,18 +91,18 @@ export async function openApp(entry: SignedIn): Promise<App> {
     // Somebody else has signed in while this tab slept, and everything that belongs to the browser is theirs.
     if (await isOthers(entry)) return void (endedBy.value = reason);
     keepDevelopmentIdentity(null);
-    const isExpired = reason === 'expired' && !isSigningOut(entry.userId);
+    const isExpired = reason === 'expired' && !isSigningOut(entry);
     const left = leaveBrowser({ isExpired });
     if (!isExpired) {
       history.close();
-      await Promise.all([removeData(entry.userId), dropKeys()]);
+      await removeData(entry, { withKeys: true });
     }
     await left;
     tabs.post({ type: 'signed-out', reason });
     endedBy.value = reason;
   }
 
-  const signOut = () => endSession(client, entry.userId).then(() => end('logout'));
+  const signOut = () => endSession(client, entry).then(() => end('logout'));
 
   const tabs = joinTabs({
     account: entry.userId,

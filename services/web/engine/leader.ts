@@ -5,7 +5,7 @@ import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
 import { keyState } from '../sealing/key-state.ts';
-import { isSigningOut, noteSigningOut } from '../session/signing-out.ts';
+import { forgetSigningOut, noteSigningOut } from '../session/signing-out.ts';
 import type { Parts } from './parts.ts';
 import { repeated } from './repeated.ts';
 import { requested, type Shared, shared } from './shared-state.ts';
@@ -51,7 +51,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
 
   client.on('state', (connection) => {
     // The service did not get the request to sign out, or refused it.
-    if (connection === 'online' && isSigningOut(entry.userId)) noteSigningOut(null);
+    if (connection === 'online') forgetSigningOut(entry);
     tell({ connection, ...(connection === 'online' && { isDegraded: false }) });
   });
   client.on('presence', (presence) => tell({ presence, isKnown: true }));
@@ -67,7 +67,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
       requested.value = request;
       tabs.post({ type: 'requested', request });
     }
-    if (name === 'session:revoked' && data.reason !== 'expired') noteSigningOut(entry.userId);
+    if (name === 'session:revoked' && data.reason !== 'expired') noteSigningOut(entry);
     if (name === 'degraded') tell({ isDegraded: true });
     if (name === 'restored') tell({ isDegraded: false });
   });

@@ -64,6 +64,9 @@ export const members = signal<ReadonlySet<string> | null>(null);
 
 const OWNER = 'baton-keys-of';
 
+/** Returns the account whose keys this browser has; null: nobody has claimed them. */
+export const keysOwner = (): string | null => keptWords.get(OWNER);
+
 /** Removes a database in the lock of its store, so that no read of the rings that is under way writes the keys back. */
 const removeDatabase = (name: string): Promise<void> => answered(inLock(name, () => deleteDB(name)));
 
@@ -78,12 +81,13 @@ export async function claimKeys(account: string): Promise<void> {
 
 /**
  * Removes the keys of this browser, because anybody who has them can act as this device. `lost`: what waits to be sent goes
- * on waiting; otherwise it would be sent without encryption.
+ * on waiting; otherwise it would be sent without encryption. Resolves to whether all of them are gone.
  */
-export async function dropKeys(then: KeyState = { kind: 'none' }): Promise<void> {
+export async function dropKeys(then: KeyState = { kind: 'none' }): Promise<boolean> {
   keptWords.set(GRANT, null);
   // Otherwise the owner stays known, because unsent messages wait for that account.
   if (then.kind === 'none') keptWords.set(OWNER, null);
   keepKeyState(then);
-  await Promise.allSettled(Object.values(DATABASES).map(removeDatabase));
+  const removed = await Promise.allSettled(Object.values(DATABASES).map(removeDatabase));
+  return removed.every(({ status }) => status === 'fulfilled');
 }

@@ -116,7 +116,6 @@ export function enterAs(user: string): void {
 
 /** Makes this browser a device of the signed-in user. */
 export async function becomeDevice(name: string): Promise<Entry> {
-  keptWords.set(LOGGING_IN, null);
   const development = developmentIdentity();
   if (development !== null) {
     keepDevelopmentIdentity({ ...development, deviceId: newId(), name });
@@ -130,5 +129,6 @@ export async function becomeDevice(name: string): Promise<Entry> {
     // An id that was just made here cannot have keys yet, so the service is not asked for them.
     if (device?.device_id === deviceId) noteWithoutKeys(deviceId);
   }
+  keptWords.set(LOGGING_IN, null);
   return findEntry();
 }

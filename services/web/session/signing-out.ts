@@ -1,46 +1,73 @@
-import type { BatonClient } from '../../../shared/client/index.ts';
+import { type BatonClient, BatonClientError } from '../../../shared/client/index.ts';
 import { clearKept } from '../files/kept-files.ts';
 import { removeHistory } from '../history/database.ts';
 import { dropDrafts } from '../history/drafts.ts';
 import { keptWords } from '../kept-words.ts';
-import { dropKeys } from '../sealing/key-state.ts';
+import { dropKeys, keysOwner } from '../sealing/key-state.ts';
+import { pushChoice } from '../service-worker/here.ts';
+import type { SignedIn } from './entry.ts';
 import { leaveBrowser } from './this-browser.ts';
 
 /*
- * What this browser keeps of an account is removed when its user signs out. The account is noted before its session ends, so
- * that the next start removes what is left if the page ends meanwhile.
+ * What this browser keeps of an account is removed when its user signs out. The account and its device are noted before the
+ * session ends, so that the next start removes what is left if the page ends meanwhile.
  */
-const KEY = 'baton-signing-out';
+const NOTED = 'baton-signing-out/';
+const keyOf = (account: string): string => NOTED + encodeURIComponent(account);
 
-/** Notes the account that signs out; null: nobody does. */
-export const noteSigningOut = (account: string | null): void => keptWords.set(KEY, account);
+type Device = Pick<SignedIn, 'userId' | 'deviceId'>;
 
-export const isSigningOut = (account: string): boolean => keptWords.get(KEY) === account;
+/** Notes that this device signs out. */
+export const noteSigningOut = ({ userId, deviceId }: Device): void => keptWords.set(keyOf(userId), deviceId);
 
-/** Ends the session of an account, which is noted unless the service refuses that. */
-export async function endSession(client: Pick<BatonClient, 'signOut'>, account: string): Promise<void> {
-  noteSigningOut(account);
+export const isSigningOut = ({ userId, deviceId }: Device): boolean => keptWords.get(keyOf(userId)) === deviceId;
+
+/** Notes that this device stays, or that nothing of it is left. */
+export function forgetSigningOut(device: Device): void {
+  if (isSigningOut(device)) keptWords.set(keyOf(device.userId), null);
+}
+
+/** Ends the session of a device, which is noted unless the session certainly goes on. */
+export async function endSession(client: Pick<BatonClient, 'signOut'>, device: Device): Promise<void> {
+  noteSigningOut(device);
   try {
     await client.signOut();
   } catch (error) {
-    noteSigningOut(null);
+    if (!(error instanceof BatonClientError && error.outcome === 'unknown')) forgetSigningOut(device);
     throw error;
   }
 }
 
-/** Removes the history, the files and the drafts of an account. The next start tries again if something cannot be removed. */
-export async function removeData(account: string): Promise<void> {
-  noteSigningOut(account);
-  dropDrafts(account);
-  const removed = await Promise.allSettled([removeHistory(account), clearKept(account)]);
-  if (removed.every(({ status }) => status === 'fulfilled')) noteSigningOut(null);
+/** Removes the history, the files and the drafts, and the keys if they are of this device. What stays is left to the next start. */
+export async function removeData(device: Device, { withKeys }: { withKeys: boolean }): Promise<void> {
+  const { userId } = device;
+  noteSigningOut(device);
+  dropDrafts(userId);
+  const removed = await Promise.allSettled([
+    removeHistory(userId),
+    clearKept(userId),
+    withKeys && dropKeys().then((areGone) => areGone || Promise.reject(new Error('The keys stay'))),
+  ]);
+  if (removed.every(({ status }) => status === 'fulfilled')) forgetSigningOut(device);
 }
 
-/** Removes at the start what is left of an account that signed out. `present`: the account that is signed in, or null. */
-export async function finishSigningOut(present: string | null): Promise<void> {
-  const account = keptWords.get(KEY);
-  if (account === null || account === present) return;
-  // Whoever is signed in now has got rid of the keys and the pushes of others.
-  if (present === null) await Promise.all([leaveBrowser({ isExpired: false }), dropKeys()]);
-  await removeData(account);
+/** Removes what is left of one device that signed out, while nobody is signed in, or somebody else. */
+async function finish(device: Device, present: Device | null): Promise<void> {
+  const kept = await pushChoice();
+  if (present === null && kept?.account === device.userId) await leaveBrowser({ isExpired: false });
+  // Another tab has removed everything, and the same user may have signed in since.
+  if (!isSigningOut(device)) return;
+  // Whoever is signed in now has removed the keys of others.
+  const withKeys = present === null && [null, device.userId].includes(keysOwner());
+  await removeData(device, { withKeys });
+}
+
+/** Removes at the start what is left of devices that signed out. `present`: the device that is signed in, or null. */
+export async function finishSigningOut(present: Device | null): Promise<void> {
+  for (const key of keptWords.keys(NOTED)) {
+    const device = { userId: decodeURIComponent(key.slice(NOTED.length)), deviceId: keptWords.get(key) ?? '' };
+    if (present?.userId !== device.userId) await finish(device, present);
+    // This user has signed in again since.
+    else if (present.deviceId !== device.deviceId) forgetSigningOut(device);
+  }
 }
