@@ -18,14 +18,10 @@ import type { StreamEvent } from './stream/stream-event.ts';
 import type { StreamState } from './stream/stream-state.ts';
 import { makeTransfers } from './transfers/transfers.ts';
 
-const STATE: Readonly<Record<StreamState['state'], ConnectionState>> = {
-  stopped: 'stopped',
-  connecting: 'connecting',
-  open: 'online',
-  waiting: 'offline',
-  refused: 'offline',
-  superseded: 'superseded',
-};
+function stateOf(stream: StreamState['state']): ConnectionState {
+  if (stream === 'open') return 'online';
+  return stream === 'waiting' || stream === 'refused' ? 'offline' : stream;
+}
 
 const closed = (): BatonClientError => new BatonClientError('aborted', 'The client was closed');
 
@@ -146,7 +142,6 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
 
   const handlers: { [N in StreamEvent['name']]?: (data: EventData<N>) => void } = {
     ready: onReady,
-    restored: transfers.onRestored,
     presence: (presence) => devices.onPresence(presence.devices),
     'device:added': devices.refetch,
     'device:renamed': devices.refetch,
@@ -178,7 +173,7 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
     headers: streamHeaders,
     ...{ query: { name: liveName }, lastEventId },
     onState(now) {
-      report(STATE[now.state]);
+      report(stateOf(now.state));
       if (now.state === 'open') {
         isTriedAgain = false;
         caller.accepted();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
+import { keysUnder } from '../support/redis/redis.ts';
 import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { keepPicture } from './keep-picture.ts';
@@ -70,6 +71,29 @@ withChromium.describe('files between two browsers with the app', () => {
     await (await chooser).setFiles(middle);
     await received(desktop.page);
     expect(await saved(desktop.page)).toEqual({ name: 'middle.bin', sha256: await sha256(middle) });
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  }, 150_000);
+
+  test('what was received stays so when the store is back where it was accepted, and ends once more', async () => {
+    const { phone, desktop } = await pair();
+    const bytes = randomBytes(20_000);
+    await chooseFiles(phone.page, { name: 'note.bin', mimeType: 'application/octet-stream', buffer: bytes });
+    await desktop.page.getByRole('button', { name: 'Accept', exact: true }).waitFor();
+    const records = (await keysUnder(site.redis, site.prefix, ':*}:transfer:*')).filter((key) => /[0-9a-f]$/.test(key));
+    const times = await Promise.all(records.map((key) => site.redis.hget(key, 'created')));
+    const key = String(records[times.indexOf(String(Math.max(...times.map(Number))))]);
+    const before = await site.redis.dumpBuffer(key);
+    await accept(desktop.page);
+    await received(desktop.page);
+    await phone.page.locator('.main').getByText(/Sent/).waitFor();
+    await site.redis.restore(key, 600_000, before, 'REPLACE');
+    await site.redis.hset(key, { state: 'ACCEPTED', accepted: '1' });
+    await Promise.all([desktop.page.reload(), phone.page.reload()]);
+    while ((await site.redis.hget(key, 'state')) !== 'DONE') await new Promise((resolve) => setTimeout(resolve, 50));
+    await received(desktop.page);
+    const wanted = createHash('sha256').update(bytes).digest('hex');
+    expect(await saved(desktop.page)).toEqual({ name: 'note.bin', sha256: wanted });
+    await phone.page.locator('.main').getByText(/Sent/).waitFor();
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   }, 150_000);
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { BatonClient, IncomingTransfer, RunningTransfer } from '../../shared/client/api.ts';
+import type { BatonClient, IncomingTransfer, OutgoingTransfer, RunningTransfer } from '../../shared/client/api.ts';
 import { makeBatonClient } from '../../shared/client/baton-client.ts';
 import { blobSource } from '../../shared/client/files/sources.ts';
 import type { Transfer } from '../../shared/client/wire.ts';
@@ -22,8 +22,19 @@ afterEach(async () => {
 });
 afterAll(() => site.stop());
 
+/** Cuts the streams of all clients, which open them again. */
+let cut = new AbortController();
+function reopenStreams(): void {
+  cut.abort();
+  cut = new AbortController();
+}
+const fetchUntilCut = (url: string, init: RequestInit): Promise<Response> => {
+  if (!url.includes('/api/hub/events')) return fetch(url, init);
+  return fetch(url, { ...init, signal: AbortSignal.any([cut.signal, init.signal ?? cut.signal]) });
+};
+
 async function joined({ headers }: TestDevice, replica: { url: string }): Promise<BatonClient> {
-  const client = makeBatonClient({ baseUrl: replica.url, headers });
+  const client = makeBatonClient({ baseUrl: replica.url, headers, fetch: fetchUntilCut });
   open.add(client);
   client.start();
   await client.untilOnline();
@@ -39,7 +50,9 @@ const reached = (running: RunningTransfer, bytes: number): Promise<void> =>
 
 interface Offered {
   offer: IncomingTransfer;
-  sending: RunningTransfer;
+  sending: OutgoingTransfer;
+  /** The key of the record. */
+  key: string;
   /** Returns a function that puts the record back as it is now. */
   remember: () => Promise<() => Promise<unknown>>;
 }
@@ -56,7 +69,7 @@ async function offerFile(bytes: Uint8Array<ArrayBuffer>): Promise<Offered> {
     const livesMs = await site.redis.pttl(key);
     return () => site.redis.restore(key, livesMs, kept, 'REPLACE');
   };
-  return { offer, sending, remember };
+  return { offer, sending, key, remember };
 }
 
 /** Keeps what arrives. Before the file is closed, which the transfer waits for, `beforeClose` is called. */
@@ -69,6 +82,7 @@ function makeSink(beforeClose: () => Promise<unknown> = () => Promise.resolve())
   return { openSink: () => sink, bytes: () => Buffer.concat(chunks) };
 }
 
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const isActive = ({ state }: Transfer): boolean => state === 'RELAY_ACTIVE';
 
 test.each(['offered', 'accepted'])(
@@ -80,7 +94,7 @@ test.each(['offered', 'accepted'])(
     const sink = makeSink();
     const receiving = offer.accept(sink.openSink);
     if (step === 'accepted') {
-      while (!isActive(receiving.transfer)) await new Promise((resolve) => setImmediate(resolve));
+      while (!isActive(receiving.transfer)) await nextTurn();
       putBack = await remember();
     }
     await reached(receiving, 10 * MIB);
@@ -90,6 +104,37 @@ test.each(['offered', 'accepted'])(
     expect(sink.bytes().equals(bytes)).toBe(true);
   },
 );
+
+test.each([
+  ['before it is accepted', { state: 'PENDING', mode: 'p2p', relay: '0' }],
+  ['when everything is sent', { state: 'ACCEPTED', mode: 'p2p', relay: '0' }],
+  ['when everything is sent, with the places of the files', { state: 'ACCEPTED', mode: 'p2p', relay: '0', r0: null }],
+])('the relay is chosen again that the store has lost %s', async (when, lost) => {
+  const bytes = randomBytes(2 * MIB);
+  const { offer, sending, key } = await offerFile(bytes);
+  const lose = async () => {
+    const { r0, ...fields } = lost as Record<string, string | null>;
+    if (r0 === null) await site.redis.hdel(key, 'r0');
+    await site.redis.hset(key, fields as Record<string, string>);
+  };
+  while (sending.transfer.mode !== 'relay') await nextTurn();
+  if (when.startsWith('before')) await lose();
+  const sink = makeSink();
+  let isHeld = true;
+  const receiving = offer.accept(async () => {
+    while (isHeld) await nextTurn();
+    return sink.openSink();
+  });
+  if (!when.startsWith('before')) {
+    await sending.uploaded;
+    await lose();
+    reopenStreams();
+  }
+  isHeld = false;
+  expect((await receiving.done).state).toBe('DONE');
+  expect((await sending.done).state).toBe('DONE');
+  expect(sink.bytes().equals(bytes)).toBe(true);
+});
 
 test('a transfer is completed although the store is back where it was offered when everything has arrived', async () => {
   const bytes = randomBytes(2 * MIB);

@@ -12,12 +12,15 @@ import { forgetOrphan } from '../outbox/kept-sources.ts';
 import { failureOf, isKeyProblem, verdictOf } from '../outbox/verdict.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { isAlways } from './always.ts';
-import { dropArchives, openKept, removeKept, whyNoFiles } from './kept-files.ts';
+import { dropArchives, keptFile, openKept, removeKept, whyNoFiles } from './kept-files.ts';
 import { makeOpeningFiles } from './opening-files.ts';
 import { codeOf, makeChange, makeRunningFiles, type RunningFiles } from './running-files.ts';
 import { CONCURRENCY, makeSendingFiles } from './sending-files.ts';
 
 const isUnfinished = ({ state }: FilesItem): boolean => ['preparing', 'offered', 'active'].includes(state);
+
+/** How a transfer ends that this browser has received, or does not want. */
+const OVER = ['done', 'cancelled', 'refused'];
 
 const received = (item: FilesItem): void => {
   Object.assign(item, { state: 'done', kept: 'here' } satisfies Partial<FilesItem>);
@@ -48,6 +51,16 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
     return found;
   }
 
+  /** Repeats the end of a transfer, which the service has lost with the primary of its store. */
+  async function endAgain(item: FilesItem, offer: IncomingTransfer): Promise<void> {
+    if (item.state !== 'done') return void (await client.transfers.cancel(offer.id));
+    const isHere = async ({ index, size }: TransferFile) =>
+      (await keptFile(entry.userId, offer.id, index))?.size === size;
+    // Files that were saved and removed cannot be read again.
+    if (!(await Promise.all((offer.transfer.files ?? []).map(isHere))).every(Boolean)) return;
+    offer.accept((file) => openKept(entry.userId, offer.id, file)).done.catch(() => {});
+  }
+
   async function accept(transferId: string): Promise<void> {
     const why = await whyNoFiles();
     if (why !== null) throw new BatonClientError(why, 'No file system', { action: 'tell-user' });
@@ -56,6 +69,7 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
     const offer = await find(transferId);
     if (running.has(transferId)) return;
     const item = await history.offered(offer.transfer);
+    if (item.kind === 'files' && OVER.includes(item.state)) return endAgain(item, offer);
     const open = (file: TransferFile) => openKept(entry.userId, transferId, file);
     running.follow(item.id, offer.accept(open, { concurrency: CONCURRENCY }), received);
     await change(item.id, (one) => {
@@ -87,7 +101,9 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
     const item = await history.byRef(id);
     const state = stateOf(transfer);
     const isOver = !['offered', 'active'].includes(state);
-    if (item?.kind !== 'files' || item.state === state || (isOver && running.has(id))) return;
+    if (item?.kind !== 'files' || item.state === state || item.state === 'done') return;
+    // A transfer that runs here may be offered anew after the store lost a step.
+    if (running.has(id) && (isOver || state === 'offered')) return;
     // The event may have been under way when the transfer ended.
     if (!isOver && !isUnfinished(item)) return;
     await change(item.id, (one) => {

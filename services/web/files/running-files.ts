@@ -69,6 +69,7 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
       const code = codeOf(error);
       if (STOPPED.includes(code)) return;
       await change(itemId, (item) => {
+        if (item.state === 'done') return;
         item.state = ENDS[code] ?? 'failed';
         item.error = (code === 'failed' ? errorOf(running.transfer, item.isMine) : null) ?? code;
         delete item.fileKey;

@@ -66,7 +66,7 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
     const retryAfterMs = keeper?.refusalPauseMs() ?? null;
     if (retryAfterMs === null || !(error instanceof BatonError) || error.code !== 'unauthenticated') return error;
     const { request_id, status } = failureOf(error);
-    const message = 'The service renews and refuses this session';
+    const message = 'The service refuses this session';
     const details = { action: 'retry', retryAfterMs, request_id, status, cause: error } as const;
     return new BatonClientError('unauthenticated', message, details);
   }

@@ -145,7 +145,7 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
 
   /** Prepares the next attempt after an error. Throws the error if a retry cannot help. */
   async function mend(error: BatonClientError, failures: number): Promise<void> {
-    if (error.code === 'invalid_transition') await run.insist(() => run.refresh());
+    if (error.code === 'invalid_transition') await run.insist(run.refresh);
     else if (error.action !== 'retry' && error.code !== 'aborted') throw error;
     await run.backOff(failures, error.retryAfterMs);
   }
@@ -201,10 +201,9 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
   }
 
   async function complete(): Promise<void> {
-    // If every file is empty, the sender may not have chosen a path yet.
-    await run.until(({ state }) => state === 'RELAY_ACTIVE' || state === 'P2P_ACTIVE');
     await run.act('completeTransfer').catch(async () => {
-      // The store may have lost the path with its primary. A transfer that has ended takes neither.
+      // No path is chosen yet for files that are all empty, or the store has lost it with its primary. A transfer that has
+      // ended takes neither step.
       await run.act('p2pTransfer');
       await run.act('completeTransfer');
     });

@@ -6,7 +6,7 @@ import { makeFileQueue } from './file-queue.ts';
 import type { FileSource, Pieces } from '../files/files.ts';
 import { append, look, offsetIn } from './relay-calls.ts';
 import { makePieces } from '../files/sources.ts';
-import { hasEnded, type Run } from './transfer-run.ts';
+import type { Run } from './transfer-run.ts';
 import type { Transfer } from '../wire.ts';
 
 /** Pieces grow while they take less than a second, and shrink when they take more than four. */
@@ -47,6 +47,8 @@ export interface RelaySender {
    * be.
    */
   begin(unsettled?: readonly number[]): Promise<void>;
+  /** Switches to the relay, if it is not in use, and reads where all files continue. */
+  locate(): Promise<void>;
   /** Called when the receiver has a whole file from another path. */
   stored(index: number): void;
   /** Asks how far the pieces under way have come, because they may have been lost with the network. */
@@ -71,6 +73,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   const { signal, meter } = run;
   const places = new Map<number, Place>();
   const stored = new Set<number>();
+  const sent = new Set<number>();
   /** The places of these files when the relay came into use. */
   const unsettled = new Map<number, string>();
   let settledAtMs = 0;
@@ -83,29 +86,37 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   });
   uploaded.catch(() => {});
 
+  const sizeOf = (index: number): number => sources[index]?.size ?? 0;
+
   function placeOf(index: number): Place {
     const place = places.get(index) ?? { url: `/api/relay/${run.id}/${index}/0`, offset: 0, attempt: null };
     places.set(index, place);
     return place;
   }
 
+  function standOf(index: number): string {
+    const { url, offset } = placeOf(index);
+    return `${url} ${offset}`;
+  }
+
   function moveTo(index: number, url: string, offset: number): void {
     const place = placeOf(index);
     place.url = url;
-    place.offset = stored.has(index) ? (sources[index]?.size ?? 0) : offset;
+    place.offset = stored.has(index) ? sizeOf(index) : offset;
     // While the bytes take another path, that path sets the progress.
     if (isInUse() && !unsettled.has(index)) meter.file(index, place.offset);
+    // The store has lost bytes of a file that was sent.
+    if (place.offset < sizeOf(index) && sent.delete(index)) queue.reopen(index);
   }
 
   function note({ uploads = [] }: Pick<Transfer, 'uploads'>): void {
     for (const { index, upload_url, offset } of uploads) moveTo(index, upload_url, offset);
   }
 
-  /** Switches to the relay, if it is not in use, and finds the places of all files. `known`: as the service has it now. */
-  async function locate(known = run.transfer): Promise<void> {
-    const isOpen = ({ state, mode }: Transfer) => state === 'RELAY_ACTIVE' || (state === 'PENDING' && mode === 'relay');
-    if (!isOpen(known)) await run.act('relayTransfer');
-    note(await run.insist(() => run.refresh()));
+  /** Switches to the relay, if it is not in use, and finds the places of all files. */
+  async function locate(): Promise<void> {
+    if (run.transfer.mode !== 'relay') await run.act('relayTransfer');
+    note(await run.insist(run.refresh));
   }
 
   /** Finds where a file continues after an error. */
@@ -128,11 +139,10 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
    * may never come.
    */
   async function settle(index: number): Promise<void> {
-    const before = unsettled.get(index);
-    const stands = () => `${placeOf(index).url} ${placeOf(index).offset}`;
-    while (stands() === before && !stored.has(index) && clock.now() < settledAtMs) {
+    const isSame = () => standOf(index) === unsettled.get(index);
+    while (isSame() && !stored.has(index) && clock.now() < settledAtMs) {
       await pause(LOOK_AGAIN_MS, signal, clock);
-      if (stands() === before) note(await run.insist(() => run.refresh()));
+      if (isSame()) note(await run.insist(run.refresh));
     }
     unsettled.delete(index);
     meter.file(index, placeOf(index).offset);
@@ -175,10 +185,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     if (error.code === 'offset_mismatch' && offset !== null && failures === 0) return;
     const isWorthIt = ['offset_mismatch', 'upload_gone', 'invalid_transition', 'aborted'].includes(error.code);
     if (!isWorthIt && error.action !== 'retry') throw error;
-    if (error.code === 'invalid_transition') {
-      const now = await run.refresh();
-      if (!hasEnded(now)) await locate(now);
-    }
+    if (error.code === 'invalid_transition') await locate();
     if (error.code === 'relay_busy' && (error.retryAfterMs ?? 0) <= USUAL_SPACE_MS) {
       return run.rest(Math.min(LATE_MS, SOON_MS * 1.5 ** failures));
     }
@@ -214,6 +221,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
           refusals = isBusy ? refusals + 1 : 0;
         }
       }
+      sent.add(index);
     } finally {
       pieces.close();
     }
@@ -228,23 +236,21 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   });
 
   let begun: Promise<void> = Promise.resolve();
-  let isFirst = true;
 
   async function begin(ways: readonly number[]): Promise<void> {
     try {
-      for (const index of ways) unsettled.set(index, `${placeOf(index).url} ${placeOf(index).offset}`);
+      for (const index of ways) unsettled.set(index, standOf(index));
       settledAtMs = clock.now() + SETTLE_MS;
       await locate();
       settledAtMs = clock.now() + SETTLE_MS;
-      if (isFirst) queue.pump();
-      isFirst = false;
+      queue.pump();
     } catch (error) {
       await run.fail(failureOf(error));
     }
   }
 
   return {
-    uploaded,
+    ...{ uploaded, locate },
     begin(ways = []) {
       begun = begun.then(() => begin(ways));
       return begun;

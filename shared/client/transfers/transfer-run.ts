@@ -183,8 +183,9 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   async function refresh(): Promise<Transfer> {
     try {
       const read = await ask('getTransfer');
-      // Whoever receives has accepted: the store has lost that with its primary.
-      return read.state === 'PENDING' && parts.side === 'receiver' ? await ask('acceptTransfer') : read;
+      // The store may have lost with its primary what this side has done: a receiver has accepted, a sender has chosen a path.
+      if (parts.side === 'receiver') return read.state === 'PENDING' ? await ask('acceptTransfer') : read;
+      return stepOf(read) < 2 && read.mode !== transfer.mode ? await ask('relayTransfer') : read;
     } catch (error) {
       const failure = failureOf(error);
       if (failure.code !== 'not_found') throw failure;

@@ -57,8 +57,6 @@ export interface TransferModule {
   onSignal(data: EventData<'signal'>): void;
   /** Called when the stream is open again. `anew`: it begins again, and missed events do not follow. */
   onReady(anew: boolean): void;
-  /** Called when the service reaches its store again, which may have lost the last steps of transfers. */
-  onRestored(): void;
 }
 
 interface Running {
@@ -148,8 +146,16 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       const told = { emitter, isThere: receiverOnline, onThere, onProblem };
       if (offlineMs !== null) waitForReceiver({ ...parts, ...shared, ...told, offlineMs });
     }
-    if (peer === null) void sender.begin();
-    else peer.begin({ isThere: receiverOnline, parks: offlineMs === null });
+    if (peer === null) {
+      void sender.begin();
+      // Only the relay is left, so the store has lost that it was chosen.
+      run
+        .until(({ state }) => state === 'ACCEPTED')
+        .then(
+          () => sender.begin(),
+          () => {},
+        );
+    } else peer.begin({ isThere: receiverOnline, parks: offlineMs === null });
     run.until(isInUse).then(
       () => tell(run, 'relay_uploading'),
       () => {},
@@ -229,14 +235,6 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     }
   });
 
-  function refreshAll(): void {
-    for (const { run } of running.values()) {
-      run.insist(run.refresh).catch((error: unknown) => {
-        if (!run.signal.aborted) onProblem(error);
-      });
-    }
-  }
-
   const api: Transfers = {
     async send(to: Target, files, settings = {}) {
       const { signal, sealed, digest = true, idempotencyKey, retries } = settings;
@@ -305,14 +303,16 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     },
     onReady(anew) {
       if (anew) refetch();
-      for (const { sender, receiver, peer } of running.values()) {
+      for (const { run, sender, receiver, peer } of running.values()) {
         sender?.nudge();
         receiver?.nudge();
         peer?.nudge();
+        // The end may have been missed. A sender reads where its files continue, too.
+        const read = sender && run.transfer.mode === 'relay' ? sender.locate : run.refresh;
+        run.insist<unknown>(read).catch((error: unknown) => {
+          if (!run.signal.aborted) onProblem(error);
+        });
       }
-      // The end may have been missed.
-      refreshAll();
     },
-    onRestored: refreshAll,
   };
 }
