@@ -1,67 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BatonClient, IncomingTransfer, RunningTransfer } from '../../shared/client/api.ts';
-import { makeBatonClient } from '../../shared/client/baton-client.ts';
+import type { IncomingTransfer } from '../../shared/client/api.ts';
 import { fileSource, folderSink, folderSources, sha256 } from '../../shared/client/node.ts';
 import { blobSource, streamSource } from '../../shared/client/files/sources.ts';
 import { makeFolder, MIB, writeFile } from '../relay/support/relayed.ts';
 import type { TestDevice } from '../support/device.ts';
-import { type Site, startSite } from '../support/site.ts';
+import { offered, progressed, useClients } from './clients.ts';
 
-let site: Site;
+const clients = useClients({ sha256 });
+const { joined, pair } = clients;
 const folder = makeFolder();
-const open = new Set<BatonClient>();
-beforeAll(async () => {
-  site = await startSite();
-});
-afterEach(async () => {
-  await Promise.all([...open].map((client) => client.close()));
-  open.clear();
-});
-afterAll(async () => {
-  await site.stop();
-  folder.remove();
-});
-
-/** Resolves to a client of this device with an open stream. */
-async function joined({ headers }: TestDevice, replica: { url: string }): Promise<BatonClient> {
-  const client = makeBatonClient({ baseUrl: replica.url, headers, sha256 });
-  open.add(client);
-  client.start();
-  await client.untilOnline();
-  return client;
-}
-
-async function pair(): Promise<{ laptop: BatonClient; phone: BatonClient; devices: readonly TestDevice[] }> {
-  const devices = await site.enrol('Laptop', 'Phone');
-  const [laptop, phone] = await Promise.all([joined(devices[0], site.one), joined(devices[1], site.two)]);
-  return { laptop, phone, devices };
-}
-
-const offered = (client: BatonClient): Promise<IncomingTransfer> =>
-  new Promise((resolve) => {
-    const off = client.on('incoming', (offer) => {
-      off();
-      resolve(offer);
-    });
-  });
+afterAll(() => folder.remove());
 
 /** Resolves to what is offered to a device that comes back. An offer may come in the same moment as it is online. */
-function offeredOnReturn({ headers }: TestDevice, replica: { url: string }): Promise<IncomingTransfer> {
-  const client = makeBatonClient({ baseUrl: replica.url, headers, sha256 });
-  open.add(client);
-  const offer = offered(client);
-  client.start();
-  return offer;
-}
-
-const progressed = (running: RunningTransfer, bytes: number): Promise<void> =>
-  new Promise((resolve) => {
-    running.onProgress((progress) => {
-      if (progress.bytes >= bytes) resolve();
-    });
-  });
+const offeredOnReturn = (device: TestDevice, replica: { url: string }): Promise<IncomingTransfer> =>
+  offered(clients.started(device, replica));
 
 const digestOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
 let folders = 0;
@@ -83,7 +37,7 @@ test('a receiver that stopped in the middle goes on in another process where its
   await expect(first.done).rejects.toMatchObject({ code: 'aborted' });
   expect(sending.transfer.state).toBe('RELAY_ACTIVE');
 
-  const resumed = await offeredOnReturn(devices[1] as TestDevice, site.one);
+  const resumed = await offeredOnReturn(devices[1], clients.site.one);
   expect([resumed.isAccepted, resumed.id]).toEqual([true, sending.id]);
   const second = resumed.accept(folderSink(into));
   const told: number[] = [];
@@ -106,7 +60,7 @@ test('a sender that stopped in the middle goes on in another process', async () 
   await laptop.close();
   await expect(sending.done).rejects.toMatchObject({ code: 'aborted' });
 
-  const again = await joined(devices[0] as TestDevice, site.two);
+  const again = await joined(devices[0], clients.site.two);
   const resumed = await again.transfers.resume(sending.id, [await fileSource(file.path)]);
   expect((await resumed.done).state).toBe('DONE');
   await receiving.done;
@@ -224,7 +178,7 @@ test('what fits is left for a receiver that is away, and its sender goes', async
   await sending.uploaded;
   await laptop.close();
 
-  const left = await offeredOnReturn(devices[1] as TestDevice, site.one);
+  const left = await offeredOnReturn(devices[1], clients.site.one);
   const into = newFolder();
   expect((await left.accept(folderSink(into)).done).state).toBe('DONE');
   expect(readFileSync(join(into, 'a.bin')).equals(bytes)).toBe(true);
