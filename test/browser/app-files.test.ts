@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { type Site, startSite } from '../support/site.ts';
 import { keysUnder } from '../support/redis/redis.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
 import { keepPicture } from './keep-picture.ts';
@@ -89,7 +90,11 @@ withChromium.describe('files between two browsers with the app', () => {
     await site.redis.restore(key, 600_000, before, 'REPLACE');
     await site.redis.hset(key, { state: 'ACCEPTED', accepted: '1' });
     await Promise.all([desktop.page.reload(), phone.page.reload()]);
-    while ((await site.redis.hget(key, 'state')) !== 'DONE') await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(
+      () => site.redis.hget(key, 'state'),
+      (state) => state === 'DONE',
+      'the end, told once more',
+    );
     await received(desktop.page);
     const wanted = createHash('sha256').update(bytes).digest('hex');
     expect(await saved(desktop.page)).toEqual({ name: 'note.bin', sha256: wanted });

@@ -19,7 +19,7 @@ import { CONCURRENCY, makeSendingFiles } from './sending-files.ts';
 
 const isUnfinished = ({ state }: FilesItem): boolean => ['preparing', 'offered', 'active'].includes(state);
 
-/** How a transfer ends that this browser has received, or does not want. */
+/** The states of files that this browser has received, or does not want. */
 const OVER = ['done', 'cancelled', 'refused'];
 
 const received = (item: FilesItem): void => {
@@ -51,7 +51,7 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
     return found;
   }
 
-  /** Repeats the end of a transfer, which the service has lost with the primary of its store. */
+  /** Tells the service the end of a transfer once more. Its store lost that end with its primary. */
   async function endAgain(item: FilesItem, offer: IncomingTransfer): Promise<void> {
     if (item.state !== 'done') return void (await client.transfers.cancel(offer.id));
     const isHere = async ({ index, size }: TransferFile) =>

@@ -9,8 +9,8 @@ import type { SignedIn } from './entry.ts';
 import { leaveBrowser } from './this-browser.ts';
 
 /*
- * What this browser keeps of an account is removed when its user signs out. The account and its device are noted before the
- * session ends, so that the next start removes what is left if the page ends meanwhile.
+ * A sign-out removes what this browser keeps of the account. The account and its device are noted before the session ends,
+ * so that the next start removes what is left if the page ends meanwhile.
  */
 const NOTED = 'baton-signing-out/';
 const keyOf = (account: string): string => NOTED + encodeURIComponent(account);
@@ -38,7 +38,7 @@ export async function endSession(client: Pick<BatonClient, 'signOut'>, device: D
   }
 }
 
-/** Removes the history, the files and the drafts, and the keys if they are of this device. What stays is left to the next start. */
+/** Removes the history, the files, the drafts and, with `withKeys`, the keys. The next start tries again if some stay. */
 export async function removeData(device: Device, { withKeys }: { withKeys: boolean }): Promise<void> {
   const { userId } = device;
   noteSigningOut(device);
@@ -51,13 +51,13 @@ export async function removeData(device: Device, { withKeys }: { withKeys: boole
   if (removed.every(({ status }) => status === 'fulfilled')) forgetSigningOut(device);
 }
 
-/** Removes what is left of one device that signed out, while nobody is signed in, or somebody else. */
+/** Removes what is left of one device. Nobody is signed in now, or somebody else is. */
 async function finish(device: Device, present: Device | null): Promise<void> {
   const kept = await pushChoice();
   if (present === null && kept?.account === device.userId) await leaveBrowser({ isExpired: false });
   // Another tab has removed everything, and the same user may have signed in since.
   if (!isSigningOut(device)) return;
-  // Whoever is signed in now has removed the keys of others.
+  // Whoever is signed in now removed the keys of others at the start.
   const withKeys = present === null && [null, device.userId].includes(keysOwner());
   await removeData(device, { withKeys });
 }

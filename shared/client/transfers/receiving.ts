@@ -202,8 +202,8 @@ export function makeReceiver({ run, caller, clock, open, sha256, concurrency, on
 
   async function complete(): Promise<void> {
     await run.act('completeTransfer').catch(async () => {
-      // No path is chosen yet for files that are all empty, or the store has lost it with its primary. A transfer that has
-      // ended takes neither step.
+      // A path is missing: all files are empty, or the store lost it with its primary. A transfer that has ended takes no
+      // path, and fails here too.
       await run.act('p2pTransfer');
       await run.act('completeTransfer');
     });

@@ -250,7 +250,8 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   }
 
   return {
-    ...{ uploaded, locate },
+    uploaded,
+    locate,
     begin(ways = []) {
       begun = begun.then(() => begin(ways));
       return begun;

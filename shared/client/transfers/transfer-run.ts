@@ -183,7 +183,7 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   async function refresh(): Promise<Transfer> {
     try {
       const read = await ask('getTransfer');
-      // The store may have lost with its primary what this side has done: a receiver has accepted, a sender has chosen a path.
+      // A store that lost its primary may have lost a step of this side, which is taken again.
       if (parts.side === 'receiver') return read.state === 'PENDING' ? await ask('acceptTransfer') : read;
       return stepOf(read) < 2 && read.mode !== transfer.mode ? await ask('relayTransfer') : read;
     } catch (error) {

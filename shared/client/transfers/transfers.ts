@@ -148,7 +148,7 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     }
     if (peer === null) {
       void sender.begin();
-      // Only the relay is left, so the store has lost that it was chosen.
+      // An accepted transfer needs the relay, and the store may have lost that it was chosen.
       run
         .until(({ state }) => state === 'ACCEPTED')
         .then(
