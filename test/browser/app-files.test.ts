@@ -95,6 +95,24 @@ withChromium.describe('files between two browsers with the app', () => {
       (state) => state === 'DONE',
       'the end, told once more',
     );
+    // A transfer whose end is lost for good fails when its time is over.
+    await site.redis.hset(key, 'state', 'ACCEPTED');
+    const status = await phone.page.evaluate(async (id) => {
+      const { user, deviceId } = JSON.parse(localStorage.getItem('baton-development') ?? '{}') as Record<
+        string,
+        string
+      >;
+      const headers = {
+        'X-Dev-User': String(user),
+        'X-Dev-Device': String(deviceId),
+        'Content-Type': 'application/json',
+      };
+      return (await fetch(`/api/transfer/${id}/fail`, { method: 'POST', headers, body: '{}' })).status;
+    }, key.split(':').at(-1));
+    expect(status).toBe(200);
+    // Events keep their order.
+    await say(phone.page, 'after the end');
+    await inThread(desktop.page).getByText('after the end').waitFor();
     await received(desktop.page);
     const wanted = createHash('sha256').update(bytes).digest('hex');
     expect(await saved(desktop.page)).toEqual({ name: 'note.bin', sha256: wanted });
