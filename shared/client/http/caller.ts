@@ -6,7 +6,7 @@ import { makeClient } from './client.ts';
 import { type Clock, untilAborted } from '../time/clock.ts';
 import { abortedBy, failureOf, SESSION_OVER } from '../errors/failure.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
-import { readRefusal } from '../errors/refusal.ts';
+import { readRefusal, type Refusal } from '../errors/refusal.ts';
 import { type BaseUrl, baseOf, type Fetch, headersOf, type HeaderSource, urlOf } from './request.ts';
 import type { SessionKeeper } from '../session/session-keeper.ts';
 
@@ -103,15 +103,17 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
     const sent = { ...(await untilAborted(headers(base), signal)), ...request.headers };
     const init: RequestInit = { method: request.method, headers: sent, signal, cache: 'no-store', redirect: 'manual' };
     let response: Response;
+    let refusal: Refusal;
     try {
       const answer = fetch(urlOf(base, request.path), request.body ? { ...init, body: request.body } : init);
       response = await untilAborted(answer, signal);
+      if (response.ok) return response;
+      refusal = await untilAborted(readRefusal(response), signal);
     } catch (error) {
       throw new NoAnswerError('network', error);
     }
-    if (response.ok) return response;
+    const { error } = refusal;
     const offset = response.headers.get('upload-offset');
-    const { error } = await readRefusal(response);
     if (offset !== null) Object.assign((error.extras.members ??= {}), { 'upload-offset': Number(offset) });
     throw error;
   }

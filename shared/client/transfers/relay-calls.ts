@@ -46,7 +46,7 @@ async function offsetWithin(ms: number, caller: Caller, clock: Clock, request: B
   try {
     const signal = AbortSignal.any([request.signal as AbortSignal, controller.signal]);
     const response = await caller.bytes({ ...request, signal });
-    await response.body?.cancel();
+    response.body?.cancel().catch(() => {});
     return offsetOf(response);
   } finally {
     cancel();
@@ -90,7 +90,7 @@ export async function download(caller: Caller, clock: Clock, wanted: Download, s
     const response = await caller.bytes({ method: 'GET', path: wanted.path, headers, signal: either });
     const from = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1] ?? '0';
     if (response.body === null || Number(from) !== wanted.offset) {
-      await response.body?.cancel();
+      response.body?.cancel().catch(() => {});
       throw new BatonClientError('unexpected_answer', 'Other bytes arrived than were asked for', { action: 'retry' });
     }
     const reader = response.body.getReader();
