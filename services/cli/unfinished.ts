@@ -57,6 +57,8 @@ export interface UnfinishedSends {
   removeBegun(id: string): Promise<void>;
   /** Removes the record and the stored standard input. A file of a watched folder is dealt with then. */
   remove(transferId: string): Promise<void>;
+  /** Does the same for a transfer that the service lost. A file of a watched folder is sent again. */
+  forget(transferId: string): Promise<void>;
 }
 
 const BEGUN = '.begun';
@@ -80,10 +82,9 @@ export function makeUnfinishedSends(folder: string, fileNames: () => Promise<str
     return (await Promise.all(names.map((name) => read<T>(name)))).flat();
   }
 
-  async function drop(entry: Unfinished): Promise<void> {
-    if (entry.spool !== null) await rm(entry.spool.path, { force: true });
-    if (entry.watch !== undefined) await settle(folder, entry.watch);
-    await rm(pathOf(entry.transferId), { force: true });
+  async function forget({ transferId, spool }: Unfinished): Promise<void> {
+    if (spool !== null) await rm(spool.path, { force: true });
+    await rm(pathOf(transferId), { force: true });
   }
 
   /** Removes claims that a killed program left without a record. A running program touches its claim every few seconds. */
@@ -98,7 +99,7 @@ export function makeUnfinishedSends(folder: string, fileNames: () => Promise<str
     await removeOldClaims();
     const entries = await readAll<Unfinished>('.json');
     const old = entries.filter(({ startedAt }) => Date.now() - startedAt > KEPT_MS);
-    await Promise.all(old.map(drop));
+    await Promise.all(old.map(forget));
     return entries.filter((entry) => !old.includes(entry)).sort((a, b) => a.startedAt - b.startedAt);
   }
 
@@ -116,7 +117,13 @@ export function makeUnfinishedSends(folder: string, fileNames: () => Promise<str
     },
     removeBegun: (id) => rm(begunPathOf(id), { force: true }),
     async remove(transferId) {
-      for (const entry of await read<Unfinished>(`${transferId}.json`)) await drop(entry);
+      for (const entry of await read<Unfinished>(`${transferId}.json`)) {
+        if (entry.watch !== undefined) await settle(folder, entry.watch);
+        await forget(entry);
+      }
+    },
+    async forget(transferId) {
+      for (const entry of await read<Unfinished>(`${transferId}.json`)) await forget(entry);
     },
   };
 }

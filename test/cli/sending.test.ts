@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis/redis.ts';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
 
 let cli: CliSite;
@@ -188,6 +189,38 @@ describe('--watch', () => {
     expect(readdirSync(join(phone.folder, 'away'))).toEqual(['once.txt']);
     expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
   });
+
+  test.each(['while the program runs', 'while no program runs'])(
+    'sends a file again whose transfer the store lost %s',
+    async (when) => {
+      const name = when.replaceAll(' ', '-');
+      const { put, start } = watched(name);
+      const first = start('Phone');
+      await first.says(/Watching/);
+      put('lost.txt', 'lost');
+      await first.says(/is not connected/);
+      if (when === 'while no program runs') await stop(first, 'SIGKILL');
+      const redis = connectTo(sharedRedisUrl());
+      const keys = await keysUnder(redis, cli.site.prefix, ':*:transfer:*');
+      expect(keys).not.toEqual([]);
+      for (const key of keys) await redis.del(key);
+      redis.disconnect();
+      let second = first;
+      if (first.child.killed) {
+        second = start('Phone');
+      } else {
+        cli.door.shut();
+        cli.door.open();
+        await first.says(/lost\.txt has to wait/);
+      }
+      const run = await receiving(phone, name);
+      await second.says(/Sent to Phone/);
+      await stop(second);
+      await stop(run);
+      expect(readdirSync(join(phone.folder, name))).toEqual(['lost.txt']);
+      expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
+    },
+  );
 
   test('goes on after a file that the receiver refuses, and does not send it again', async () => {
     const { put, start } = watched('refused');

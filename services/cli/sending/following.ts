@@ -94,9 +94,9 @@ export async function follow(
       line.aside(online.sayStopped);
       throw error;
     }
-    await sends.remove(entry.transferId);
-    claim.remove();
     const { status, code } = failure;
+    await (code === 'transfer_gone' ? sends.forget : sends.remove)(entry.transferId);
+    claim.remove();
     const names = sent.map((file) => file.name);
     const said = transfer.transfer.error?.code === 'cannot_open' ? CANNOT_OPEN : failure.message;
     throw new CliError(`${said} Not sent to ${name}: ${namesOf(names)}.`, { status, code, notSent: names });

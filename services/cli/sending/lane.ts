@@ -99,6 +99,9 @@ async function sendFile(
 /** Tells whether the same call may succeed later. */
 const mayHelp = (error: unknown): boolean => error instanceof BatonClientError && error.action === 'retry';
 
+/** Tells whether the service lost the transfer of a file, which is offered again. */
+const isLost = (error: unknown): boolean => failureOf(error).code === 'transfer_gone';
+
 /** Takes back an offer without a response, which may have arrived, before its file is offered again. */
 async function takeBack({ context, online: { baton } }: LaneParts, id: string): Promise<void> {
   for (;;) {
@@ -131,7 +134,10 @@ async function goOnWithEarlier(parts: LaneParts, entry: Unfinished, { name }: Wa
       return await goOn(context, online, entry, false);
     } catch (error) {
       const { code } = failureOf(error);
-      if (['not_found', 'transfer_gone'].includes(code)) await sends.remove(entry.transferId);
+      if (code === 'not_found') {
+        await sends.forget(entry.transferId);
+        throw new CliError('The transfer is gone.', { code: 'transfer_gone' });
+      }
       if (code === 'taken') await wait(RETRY_MS, undefined, { signal: context.signal });
       else if (mayHelp(error)) await waitAfter(parts, name, error);
       else throw error;
@@ -167,7 +173,7 @@ async function onFailure(lane: LaneState, file: WatchedFile, error: unknown): Pr
   }
   // The file changed or was removed while it was read. If it is still there, it is found again.
   if (!(await isSame(watched.dir, file))) return void known.delete(file.name);
-  if (!mayHelp(error)) throw error;
+  if (!mayHelp(error) && !isLost(error)) throw error;
   await waitAfter(lane, file.name, error);
   await takeBack(lane, id);
   queue.unshift(file);

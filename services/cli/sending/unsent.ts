@@ -84,6 +84,10 @@ async function lookAtEntry({ context, baton, sends }: Parts, entry: Unfinished, 
     throw error;
   });
   if (transfer !== null && !ENDED.includes(transfer.state)) return;
+  if (transfer === null && entry.watch !== undefined) {
+    await sends.forget(entry.transferId);
+    return claim.remove();
+  }
   const names = namesOfAsked(entry);
   if (transfer?.state === 'DONE') {
     context.output.note(`Sent to ${oneLine(transfer.receiver.name)} before: ${namesOf(names)}.`);
