@@ -220,8 +220,11 @@ export async function startBroker(config: BrokerConfig): Promise<BrokerApp> {
     },
     'listening',
   );
-  // The client retries by itself, and the keyring notices when it has succeeded.
-  db.redis.connect().catch(() => undefined);
+  // If the first try fails, the client goes on by itself, and the keyring notices when it has succeeded.
+  db.redis
+    .connect()
+    .then(() => keyring.refresh())
+    .catch(() => undefined);
   keyring.start();
 
   const stop = async (): Promise<void> => {

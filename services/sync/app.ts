@@ -45,9 +45,9 @@ export async function startApp(config: Config): Promise<App> {
   parseTrustedRoots();
   const { isDraining } = shutdown;
   const ports = await openHttp({ host, storeAndBus, modules, accounts, streams, isDraining });
-  store.connect();
+  const connected = store.connect();
   relay.bulk.connect();
-  const started = replica.startWhenItCan(shutdown.isStopping);
+  const started = replica.startWhenItCan(shutdown.isStopping, connected);
   for (const part of [identity, hub, dueSweeper]) part.start();
   broker?.start();
   return {

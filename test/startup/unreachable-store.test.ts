@@ -98,8 +98,7 @@ function openStore(url: string) {
     ...{ onNewId: nothing, onRevocations: nothing, onSilentSubscriber: nothing, onClockSet: nothing },
   });
   let stopped = false;
-  store.connect();
-  const started = replica.startWhenItCan(() => stopped);
+  const started = replica.startWhenItCan(() => stopped, store.connect());
   const stop = async () => {
     stopped = true;
     bus.stop();

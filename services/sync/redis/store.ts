@@ -188,9 +188,9 @@ export class Store {
     this.#listener = listener;
   }
 
-  connect(): void {
-    // The client keeps trying by itself; the lease beat shows when it has succeeded.
-    this.#connection.connect().catch(() => undefined);
+  /** Connects. Resolves when that has worked, or the first try failed: the client goes on trying by itself. */
+  connect(): Promise<void> {
+    return this.#connection.connect().catch(() => undefined);
   }
 
   stop(): void {

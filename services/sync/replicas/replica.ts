@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Bus } from '../redis/bus/bus.ts';
 import type { Keys } from '../redis/keys.ts';
 import { FailureDetector } from './failure-detection/failure-detector.ts';
@@ -128,14 +129,18 @@ export class Replica {
     }, BEAT_MS);
   }
 
-  /** Tries to start until that succeeds or is no longer wanted. Never rejects. */
-  async startWhenItCan(isUnwanted: () => boolean): Promise<void> {
+  /**
+   * Tries to start until that succeeds or is no longer wanted. The first try waits for `connected` as long as a failed
+   * one would wait for the next. Never rejects.
+   */
+  async startWhenItCan(isUnwanted: () => boolean, connected: Promise<void>): Promise<void> {
+    await Promise.race([connected, wait(START_AGAIN_MS)]);
     while (!isUnwanted()) {
       try {
         return await this.start();
       } catch (error) {
         this.#parts.onBeat(false, error);
-        await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS));
+        await wait(START_AGAIN_MS);
       }
     }
   }
