@@ -25,7 +25,8 @@ export interface Refusal {
  * when the body breaks off.
  */
 export async function readRefusal(response: Response): Promise<Refusal> {
-  const { status } = response;
+  // A browser does not show the status of a redirect that it does not follow.
+  const status = response.status || 302;
   const problem = parseObject(await readText(response, MAX_CHARS));
   const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
   if (problem === null || typeof problem['code'] !== 'string') {

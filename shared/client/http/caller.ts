@@ -6,7 +6,7 @@ import { makeClient } from './client.ts';
 import { type Clock, untilAborted } from '../time/clock.ts';
 import { abortedBy, failureOf, SESSION_OVER } from '../errors/failure.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
-import { readRefusal, type Refusal } from '../errors/refusal.ts';
+import { readRefusal } from '../errors/refusal.ts';
 import { type BaseUrl, baseOf, type Fetch, headersOf, type HeaderSource, urlOf } from './request.ts';
 import type { SessionKeeper } from '../session/session-keeper.ts';
 
@@ -102,20 +102,17 @@ export function makeCaller({ baseUrl, fetch, clock, keeper, ...parts }: Parts): 
     const base = baseOf(baseUrl);
     const sent = { ...(await untilAborted(headers(base), signal)), ...request.headers };
     const init: RequestInit = { method: request.method, headers: sent, signal, cache: 'no-store', redirect: 'manual' };
-    let response: Response;
-    let refusal: Refusal;
     try {
       const answer = fetch(urlOf(base, request.path), request.body ? { ...init, body: request.body } : init);
-      response = await untilAborted(answer, signal);
+      const response = await untilAborted(answer, signal);
       if (response.ok) return response;
-      refusal = await untilAborted(readRefusal(response), signal);
+      const offset = response.headers.get('upload-offset');
+      const { error } = await untilAborted(readRefusal(response), signal);
+      if (offset !== null) Object.assign((error.extras.members ??= {}), { 'upload-offset': Number(offset) });
+      throw error;
     } catch (error) {
-      throw new NoAnswerError('network', error);
+      throw error instanceof BatonError ? error : new NoAnswerError('network', error);
     }
-    const { error } = refusal;
-    const offset = response.headers.get('upload-offset');
-    if (offset !== null) Object.assign((error.extras.members ??= {}), { 'upload-offset': Number(offset) });
-    throw error;
   }
 
   return {

@@ -68,7 +68,11 @@ export function makeClient(options: ClientOptions): Client {
       const url = urlOf(base, pathOf(route, call), call.query);
       const init = initOf(route, call, await untilAborted(headersOf(headers, base), limit.signal));
       sent = true;
-      const outcome = await read(route, await fetch(url, { ...init, signal: limit.signal }));
+      const answer = fetch(url, { ...init, signal: limit.signal });
+      const outcome = await untilAborted(
+        answer.then((response) => read(route, response)),
+        limit.signal,
+      );
       isRead = !('error' in outcome);
       return outcome;
     } catch (error) {

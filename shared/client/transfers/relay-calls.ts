@@ -2,7 +2,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { PARTIAL_UPLOAD, UPLOAD_DRAFT_INTEROP_VERSION } from '../../contract/modules/relay.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import type { BytesRequest, Caller } from '../http/caller.ts';
-import type { Clock } from '../time/clock.ts';
+import { type Clock, untilAborted } from '../time/clock.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
 import { abortedBy, failureOf } from '../errors/failure.ts';
 import { watchSilence } from '../time/silence.ts';
@@ -45,9 +45,7 @@ async function offsetWithin(ms: number, caller: Caller, clock: Clock, request: B
   const cancel = clock.after(ms, () => controller.abort(failureOf(new NoAnswerError('timeout', null))));
   try {
     const signal = AbortSignal.any([request.signal as AbortSignal, controller.signal]);
-    const response = await caller.bytes({ ...request, signal });
-    response.body?.cancel().catch(() => {});
-    return offsetOf(response);
+    return offsetOf(await caller.bytes({ ...request, signal }));
   } finally {
     cancel();
   }
@@ -94,16 +92,12 @@ export async function download(caller: Caller, clock: Clock, wanted: Download, s
       throw new BatonClientError('unexpected_answer', 'Other bytes arrived than were asked for', { action: 'retry' });
     }
     const reader = response.body.getReader();
-    // The signal is not enough, as in `stream/connection.ts`.
-    const cut = () => void reader.cancel().catch(() => {});
-    either.addEventListener('abort', cut, { once: true });
     try {
       for (;;) {
-        either.throwIfAborted();
-        const { done, value } = await reader.read().catch((error: unknown) => {
+        // The signal of the request is not enough, as in `stream/connection.ts`.
+        const { done, value } = await untilAborted(reader.read(), either).catch((error: unknown) => {
           throw new NoAnswerError('network', error);
         });
-        either.throwIfAborted();
         if (done) return;
         await wanted.take(value);
         silence.heard();

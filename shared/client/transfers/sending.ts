@@ -76,7 +76,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   const sent = new Set<number>();
   /** The places of these files when the relay came into use. */
   const unsettled = new Map<number, string>();
-  let settledAtMs = 0;
+  let unsettledAtMs = 0;
   let pieceBytes = FIRST_BYTES;
   let tellUploaded = () => {};
   const uploaded = new Promise<void>((resolve, reject) => {
@@ -140,7 +140,7 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
    */
   async function settle(index: number): Promise<void> {
     const isSame = () => standOf(index) === unsettled.get(index);
-    while (isSame() && !stored.has(index) && clock.now() < settledAtMs) {
+    while (isSame() && !stored.has(index) && Math.abs(clock.now() - unsettledAtMs) < SETTLE_MS) {
       await pause(LOOK_AGAIN_MS, signal, clock);
       if (isSame()) note(await run.insist(run.refresh));
     }
@@ -240,9 +240,9 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
   async function begin(ways: readonly number[]): Promise<void> {
     try {
       for (const index of ways) unsettled.set(index, standOf(index));
-      settledAtMs = clock.now() + SETTLE_MS;
+      unsettledAtMs = clock.now();
       await locate();
-      settledAtMs = clock.now() + SETTLE_MS;
+      unsettledAtMs = clock.now();
       queue.pump();
     } catch (error) {
       await run.fail(failureOf(error));

@@ -68,3 +68,25 @@ test('a download with other bytes that breaks off is asked for again', async () 
   const wanted = { path: piece.path, offset: 5, take: async () => {} };
   await expect(download(callerOf(), systemClock, wanted, signal)).rejects.toMatchObject({ action: 'retry' });
 });
+
+test('a redirect, whose status a browser hides, passes like other answers of a proxy', async () => {
+  const hidden = { ok: false, status: 0, body: null, headers: new Headers(), type: 'opaqueredirect' };
+  const caller = makeCaller({
+    ...{ baseUrl, headers: undefined, clock: systemClock, keeper: null },
+    signal: () => new AbortController().signal,
+    fetch: async () => hidden as unknown as Response,
+  });
+  const passing = { code: 'unexpected_answer', action: 'retry' };
+  await expect(append(caller, systemClock, piece, signal)).rejects.toMatchObject(passing);
+  await expect(caller.call('getMe')).rejects.toMatchObject(passing);
+});
+
+test('an answer whose body never ends is given up although the platform does not pass the abort on', async () => {
+  const caller = makeCaller({
+    ...{ baseUrl, headers: undefined, clock: systemClock, keeper: null },
+    signal: () => new AbortController().signal,
+    fetch: async () => new Response(new ReadableStream(), { headers: { 'content-type': 'application/json' } }),
+  });
+  const late = caller.call('getMe', { timeoutMs: 50, retries: 0 });
+  await expect(late).rejects.toMatchObject({ code: 'timeout', action: 'retry' });
+});
