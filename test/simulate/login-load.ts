@@ -85,7 +85,7 @@ export class LoginLoad {
   #makePoller(member: Member): Poller {
     const host = makeHost(member.config);
     const main = new Store({ ...member.config.redis, rateScale: member.config.http.rateLimitScale, ...host });
-    main.connect();
+    void main.connect();
     const store = makeLoginStore({ scripts: main.probes, keys: main.keys });
     const polls = makePolls();
     const nobody = { broker: null, isRevoked: () => Promise.resolve(false), isForeign: () => Promise.resolve(false) };
