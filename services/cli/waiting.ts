@@ -1,6 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { secondsOf } from '../../shared/client/errors/refusal.ts';
+import { BatonClientError } from '../../shared/client/index.ts';
 import type { leanFetch } from '../../shared/client/node.ts';
+import { isKeyProblem } from '../../shared/client/sealing/key-problems.ts';
 import { failureOf } from './failure.ts';
 import { durationOf, type Output } from './output.ts';
 
@@ -23,6 +25,17 @@ export function nextTry(error: unknown, now: number = Date.now()): NextTry {
   const waitMs = Math.min(retryAfterMs ?? USUAL_MS, MOST_MS);
   const sentence = /[.!?)]$/.test(message) ? message : `${message}.`;
   return { waitMs, says: `${sentence} The next try is at ${new Date(now + waitMs).toLocaleTimeString()}.` };
+}
+
+/** The codes of files that cannot be read now, and of a clipboard that took no text. */
+const OF_COMPUTER = ['source_failed', 'clipboard_busy'];
+
+/** Tells whether the cause of an error may pass by itself: of the service, of the account's keys, or of this computer. */
+export function mayPass(error: unknown): boolean {
+  const failure = failureOf(error);
+  if (OF_COMPUTER.includes(failure.code) || isKeyProblem(failure)) return true;
+  if (!(error instanceof BatonClientError)) return error instanceof Error && 'errno' in error;
+  return error.action === 'retry' || (error.action === 'tell-user' && error.status === null);
 }
 
 /** Waits for `waitMs`, and at least for a moment, so that no answer makes a command busy. Rejects when interrupted. */

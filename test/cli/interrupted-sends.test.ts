@@ -1,4 +1,4 @@
-import { truncateSync, writeFileSync } from 'node:fs';
+import { renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
@@ -56,6 +56,22 @@ test('a command that is killed while it goes on with what it had offered is not 
   const receiving = phone.run(['receive', '--dir', 'twice', '--yes', '--once']);
   const { stdout, stderr } = await laptop.ok(['send', '--continue']);
   expect([stdout, stderr]).toEqual([expect.stringContaining('Sent to Phone'), expect.not.stringContaining('Not sent')]);
+  expect(await receiving.status).toBe(0);
+});
+
+test('a send whose drive is away is not given up', async () => {
+  put('on a drive.bin');
+  const sending = laptop.run(['send', 'on a drive.bin', '--to', 'Phone']);
+  await sending.says(/is not connected/);
+  sending.child.kill('SIGKILL');
+  await sending.status;
+  const [file, away] = ['on a drive.bin', 'away'].map((name) => join(laptop.folder, name)) as [string, string];
+  renameSync(file, away);
+  const { stderr } = await laptop.ok(['send', '--continue'], { status: 4 });
+  expect(stderr).toContain('on a drive.bin does not exist');
+  renameSync(away, file);
+  const receiving = phone.run(['receive', '--dir', 'drive', '--yes', '--once']);
+  expect((await laptop.ok(['send', '--continue'])).stdout).toContain('Sent to Phone');
   expect(await receiving.status).toBe(0);
 });
 

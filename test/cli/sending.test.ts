@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis/redis.ts';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
@@ -221,6 +230,32 @@ describe('--watch', () => {
       expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
     },
   );
+
+  test('waits for a folder that is away, and goes on with its files', async () => {
+    const { folder, put, start } = watched('drive');
+    const first = start('Phone');
+    await first.says(/Watching/);
+    put('begun.txt', 'begun');
+    await first.says(/is not connected/);
+    await stop(first, 'SIGKILL');
+    // The drive is not mounted yet: its folder is there, and is empty.
+    const mounted = join(laptop.folder, 'mounted');
+    renameSync(folder, mounted);
+    mkdirSync(folder);
+    const second = start('Phone');
+    await second.says(/Watching/);
+    rmdirSync(folder);
+    await second.says(/ENOENT/);
+    renameSync(mounted, folder);
+    const run = await receiving(phone, 'drive');
+    await arrived(phone, 'drive', 'begun.txt');
+    put('later.txt', 'later');
+    await arrived(phone, 'drive', 'later.txt');
+    await stop(second);
+    await stop(run);
+    expect(readdirSync(join(phone.folder, 'drive')).toSorted()).toEqual(['begun.txt', 'later.txt']);
+    expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
+  });
 
   test('goes on after a file that the receiver refuses, and does not send it again', async () => {
     const { put, start } = watched('refused');

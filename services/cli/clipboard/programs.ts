@@ -21,9 +21,7 @@ export interface SystemClipboard {
 export const NOTHING: Copied = { text: null, isSecret: false };
 export const SECRET: Copied = { text: null, isSecret: true };
 
-/**
- * If a program takes longer, for example because the program that owns the clipboard hangs, there is nothing to read.
- */
+/** A program that takes longer is ended: the program that owns the clipboard may hang. */
 const WITHIN_MS = 5_000;
 const MOST_BYTES = 1024 * 1024;
 
@@ -45,11 +43,11 @@ export async function outputOf(program: string, args: readonly string[]): Promis
 
 /** Gives a text to a program, which may stay in the background to hand it out. */
 export async function giveTo(program: string, args: readonly string[], text: string): Promise<void> {
-  const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'] });
+  const child = spawn(program, args, { stdio: ['pipe', 'ignore', 'ignore'], timeout: WITHIN_MS });
   child.stdin.on('error', () => {});
   child.stdin.end(text);
   const [status] = (await once(child, 'exit')) as [number | null];
-  if (status !== 0) throw new CliError(`${program} did not take the text.`, { code: 'no_clipboard' });
+  if (status !== 0) throw new CliError(`${program} did not take the text.`, { code: 'clipboard_busy' });
 }
 
 /** Returns the bytes as text; null if they are not text, because they could not be restored from it. */

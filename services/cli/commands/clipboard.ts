@@ -1,5 +1,5 @@
 import { platform } from 'node:os';
-import { type BatonClient, BatonClientError } from '../../../shared/client/index.ts';
+import type { BatonClient } from '../../../shared/client/index.ts';
 import { comparedWith } from '../away.ts';
 import { type AccountClipboard, makeFollowing, type Told } from '../clipboard/following.ts';
 import { systemClipboard } from '../clipboard/system.ts';
@@ -7,7 +7,7 @@ import { type Context, untilOver } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { deviceNameOf } from '../output.ts';
 import { isMember, type Keyed, keyedAt, LOCK } from '../sealing.ts';
-import { nextTry, pauseFor } from '../waiting.ts';
+import { mayPass, nextTry, pauseFor } from '../waiting.ts';
 
 const GUESTS_CANNOT =
   'This device is a guest, and only devices with the key of the account read the encrypted clipboard.';
@@ -93,10 +93,6 @@ const toldTo = ({ output }: Context): Told => ({
     output.result({ left: from ?? null, why: said }, `Left alone, ${whose}: ${said}`);
   },
 });
-
-/** The problems that come from the account's keys or the network, and may pass. */
-const mayPass = (error: unknown): boolean =>
-  error instanceof BatonClientError && (error.action === 'retry' || error.status === null);
 
 /** Looks at both sides in turn until the signal. Throws an error that does not pass. */
 async function lookOn(

@@ -88,10 +88,18 @@ export function makeOpener(parts: Parts): Opener {
     return tell(parts, offer, found.problem.code, found.problem.message);
   }
 
-  /** Tells whether an error of the service may pass. Any other error is reported, and the offer waits. */
-  function mayPass(offer: IncomingTransfer, error: unknown): boolean {
+  /**
+   * Tells whether an error of the service or of this computer, such as a full disk, may pass; the latter is reported. After
+   * any other error, which is reported too, the offer waits for the next ring. `told`: what was reported.
+   */
+  function mayPass(offer: IncomingTransfer, error: unknown, told: Set<string>): boolean {
     if (error instanceof BatonClientError && error.action === 'retry') return true;
     const { code, message } = failureOf(error);
+    if (error instanceof Error && 'errno' in error) {
+      if (!told.has(message)) tell(parts, offer, code, message);
+      told.add(message);
+      return true;
+    }
     // The offer was withdrawn meanwhile.
     if (code === 'not_found') return false;
     keep(offer);
@@ -103,11 +111,12 @@ export function makeOpener(parts: Parts): Opener {
     mustAsk: (id) => asks.has(id),
     noteWanted: (id) => void asks.delete(id),
     async open(offer) {
+      const told = new Set<string>();
       while (!signal.aborted) {
         try {
           return await tryToOpen(offer);
         } catch (error) {
-          if (signal.aborted || !mayPass(offer, error)) return null;
+          if (signal.aborted || !mayPass(offer, error, told)) return null;
           await setTimeout(RETRY_MS, undefined, { signal }).catch(() => undefined);
         }
       }

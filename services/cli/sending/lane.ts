@@ -6,17 +6,17 @@ import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
 import { fileNameOf, oneLine } from '../output.ts';
 import { beginDelivery, deliver, endDelivery, readyFor } from './delivering.ts';
-import { checkMayGoOn } from './earlier.ts';
+import { checkMayGoOn, giveUp } from './earlier.ts';
 import type { FinishedFiles } from './finished-files.ts';
 import { STOPS } from './following.ts';
 import type { Online } from './online.ts';
 import type { Unfinished } from '../unfinished.ts';
 import { goOn } from './resuming.ts';
 import { sealerFor } from './sealer.ts';
-import { folderOf, sendsOf } from './sends.ts';
+import { folderOf, sendsOf, withClaim } from './sends.ts';
 import { beginSettled, findSettled, type WatchedFile, watchIdOf } from './settled.ts';
 import { sayUnsent } from './unsent.ts';
-import { nextTry, pauseFor } from '../waiting.ts';
+import { mayPass, nextTry, pauseFor } from '../waiting.ts';
 
 /** How many files are under way to one receiver. An account may have 100 live transfers, and other programs want some too. */
 const AT_ONCE = 8;
@@ -90,17 +90,16 @@ async function sendFile(
   const mark = { watch: { id, ...file } };
   const delivery = await beginDelivery(context, { asked: { ...asked, ...mark }, sealer, toName });
   try {
-    await deliver(context, online, await readyFor(delivery), { earlier: [], leave: false });
+    const ready = await readyFor(delivery);
+    if (ready.sources.length === 0) throw new CliError('It cannot be read.', { code: 'source_failed' });
+    await deliver(context, online, ready, { earlier: [], leave: false });
   } finally {
     await endDelivery(context, delivery);
   }
 }
 
-/** Tells whether the same call may succeed later. */
-const mayHelp = (error: unknown): boolean => error instanceof BatonClientError && error.action === 'retry';
-
-/** Tells whether the service lost the transfer of a file, which is offered again. */
-const isLost = (error: unknown): boolean => failureOf(error).code === 'transfer_gone';
+/** The service lost the transfer of a file, which is offered again. */
+const lost = () => new CliError('The transfer is gone.', { code: 'transfer_gone' });
 
 /** Takes back an offer without a response, which may have arrived, before its file is offered again. */
 async function takeBack({ context, online: { baton } }: LaneParts, id: string): Promise<void> {
@@ -108,7 +107,7 @@ async function takeBack({ context, online: { baton } }: LaneParts, id: string): 
     try {
       return await sayUnsent({ context, baton, sends: sendsOf(context) }, ({ watch }) => watch?.id === id);
     } catch (error) {
-      if (!mayHelp(error)) throw error;
+      if (!mayPass(error)) throw error;
       await wait(RETRY_MS, undefined, { signal: context.signal });
     }
   }
@@ -121,11 +120,15 @@ async function waitAfter({ context, online }: LaneParts, name: string, error: un
   await pauseFor(waitMs, context.signal);
 }
 
+/** Tells whether this file has been dealt with, by any program. */
+const isSettled = async ({ context }: LaneParts, id: string, { name, stamp }: WatchedFile): Promise<boolean> =>
+  (await findSettled(folderOf(context), id))?.get(name) === stamp;
+
 /**
  * Goes on with a send of an earlier program, or waits until another program is done with it. It ends only when the
  * transfer ends, because the file must not be offered again before that.
  */
-async function goOnWithEarlier(parts: LaneParts, entry: Unfinished, { name }: WatchedFile): Promise<void> {
+async function goOnWithEarlier(parts: LaneParts, id: string, file: WatchedFile, entry: Unfinished): Promise<void> {
   const { context, online, watched } = parts;
   const sends = sendsOf(context);
   for (;;) {
@@ -134,16 +137,31 @@ async function goOnWithEarlier(parts: LaneParts, entry: Unfinished, { name }: Wa
       return await goOn(context, online, entry, false);
     } catch (error) {
       const { code } = failureOf(error);
-      if (code === 'not_found') {
-        await sends.forget(entry.transferId);
-        throw new CliError('The transfer is gone.', { code: 'transfer_gone' });
-      }
-      if (code === 'taken') await wait(RETRY_MS, undefined, { signal: context.signal });
-      else if (mayHelp(error)) await waitAfter(parts, name, error);
+      if (error instanceof BatonClientError && code === 'not_found') await sends.forget(entry.transferId);
+      else if (code === 'taken') await wait(RETRY_MS, undefined, { signal: context.signal });
+      else if (mayPass(error) && code !== 'source_failed') await waitAfter(parts, file.name, error);
       else throw error;
     }
-    if ((await sends.list()).every(({ transferId }) => transferId !== entry.transferId)) return;
+    if ((await sends.list()).some(({ transferId }) => transferId === entry.transferId)) continue;
+    if (await isSettled(parts, id, file)) return;
+    throw lost();
   }
+}
+
+/** Sends a file, or goes on with it. What was begun with an earlier state of the file is given up. */
+async function sendOrGoOn(parts: LaneParts, id: string, file: WatchedFile): Promise<void> {
+  const { context, online, watched } = parts;
+  if (!(await isSame(watched.dir, file))) throw new CliError('The file has changed.', { code: 'changed' });
+  const sends = sendsOf(context);
+  for (const entry of await sends.list()) {
+    if (entry.watch?.id !== id || entry.watch.name !== file.name) continue;
+    if (entry.watch.stamp === file.stamp) return goOnWithEarlier(parts, id, file, entry);
+    await withClaim(sends, entry.transferId, async (claim) => {
+      await giveUp({ context, baton: online.baton, sends }, entry);
+      claim.remove();
+    });
+  }
+  await sendFile(parts, id, file);
 }
 
 /** A receiver's files on their way. */
@@ -165,15 +183,23 @@ function dealtWith({ settled, known }: LaneState, { name, stamp }: WatchedFile):
 /** Decides what follows a failure. A file whose transfer ended is dealt with; one that was not offered is tried again. */
 async function onFailure(lane: LaneState, file: WatchedFile, error: unknown): Promise<void> {
   const { context, online, watched, id, known, queue } = lane;
-  if (STOPS.includes(failureOf(error).code)) throw error;
-  const settled = await findSettled(folderOf(context), id);
-  if (settled?.get(file.name) === file.stamp) {
+  const { code } = failureOf(error);
+  if (STOPS.includes(code)) throw error;
+  if (await isSettled(lane, id, file)) {
     dealtWith(lane, file);
     return say(context, online, error);
   }
-  // The file changed or was removed while it was read. If it is still there, it is found again.
-  if (!(await isSame(watched.dir, file))) return void known.delete(file.name);
-  if (!mayHelp(error) && !isLost(error)) throw error;
+  // The file changed or was removed while it was read. If it is still there, or is back, it is found again.
+  if (code === 'changed' || !(await isSame(watched.dir, file))) return void known.delete(file.name);
+  if (!mayPass(error) && code !== lost().code) throw error;
+  if (code === 'source_failed') {
+    // The others do not wait for a file that cannot be read.
+    void waitAfter(lane, file.name, error).then(
+      () => known.delete(file.name),
+      () => undefined,
+    );
+    return;
+  }
   await waitAfter(lane, file.name, error);
   await takeBack(lane, id);
   queue.unshift(file);
@@ -195,15 +221,12 @@ async function run(lane: LaneState, file: WatchedFile, work: () => Promise<void>
 }
 
 function pump(lane: LaneState): void {
-  const { context, online, watched, id, queue } = lane;
+  const { context, online, id, queue } = lane;
   const most = online.concurrency === undefined ? AT_ONCE : AT_ONCE_SLOWLY;
   while (lane.running < most && !context.signal.aborted) {
     const file = queue.shift();
     if (file === undefined) return;
-    void run(lane, file, async () => {
-      if (!(await isSame(watched.dir, file))) throw new CliError('The file has changed.', { code: 'changed' });
-      await sendFile(lane, id, file);
-    });
+    void run(lane, file, () => sendOrGoOn(lane, id, file));
   }
 }
 
@@ -222,8 +245,9 @@ export async function makeLane(parts: LaneParts, files: FinishedFiles): Promise<
     if (entry.watch?.id !== id) continue;
     const { name, stamp } = entry.watch;
     lane.known.set(name, stamp);
-    void run(lane, { name, stamp }, () => goOnWithEarlier(parts, entry, { name, stamp }));
+    lane.queue.push({ name, stamp });
   }
+  pump(lane);
   return {
     see(file) {
       if ([settled.get(file.name), lane.known.get(file.name)].includes(file.stamp)) return;

@@ -28,21 +28,17 @@ async function goOnWith(
   { claim, leave }: { claim: Claim; leave: boolean },
 ): Promise<void> {
   const { baton, line, concurrency } = online;
-  let piece: Source[] | undefined;
-  let odd = NOTHING_ODD;
-  try {
-    const { sources, ...found } = await sourcesOf(entry);
-    odd = found;
-    const key = await keyOf(entry.to, entry.paths, sources);
-    piece = piecesOf(sources).find((_, index) => entry.key === `${key}-${index}`);
-    if (piece === undefined) throw new CliError('The files have changed since. Send them anew.');
-  } catch (error) {
+  // Files that cannot be read now may be on a drive that is not mounted yet.
+  const { sources, ...odd } = await sourcesOf(entry);
+  const key = await keyOf(entry.to, entry.paths, sources);
+  const piece = piecesOf(sources).find((_, index) => entry.key === `${key}-${index}`);
+  if (piece === undefined) {
     await giveUp({ context, baton, sends: sendsOf(context) }, entry);
     claim.remove();
-    throw error;
+    throw new CliError('The files have changed since. Send them anew.');
   }
-  const { transferId, sealedKey: key } = entry;
-  const transfer = await resumeWith(context, online, { transferId, key, concurrency }, piece);
+  const { transferId, sealedKey } = entry;
+  const transfer = await resumeWith(context, online, { transferId, key: sealedKey, concurrency }, piece);
   line.aside(() => context.output.note('Going on where it stopped.'));
   await follow(context, online, { transfer, sources: piece, entry, claim, odd, leave });
 }

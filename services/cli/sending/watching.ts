@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../context.ts';
-import { CliError, EXIT } from '../failure.ts';
+import { CliError, EXIT, failureOf } from '../failure.ts';
 import { oneLine } from '../output.ts';
 import { excludedBy } from './excluding.ts';
 import { watchFiles } from './finished-files.ts';
@@ -43,8 +43,17 @@ export async function watchFolder(context: Context, online: Online, given: Watch
         }
         const names = receivers.map(({ name }) => oneLine(name)).join(', ');
         context.output.note(`Watching ${oneLine(dir)} for ${names} ...`);
+        let said = '';
         for (;;) {
-          for (const file of await files.finished()) for (const lane of lanes) lane.see(file);
+          try {
+            for (const file of await files.finished()) for (const lane of lanes) lane.see(file);
+            said = '';
+          } catch (error) {
+            // The folder may be on a drive that is away for a while.
+            const { message } = failureOf(error);
+            if (message !== said) context.output.note(message);
+            said = message;
+          }
           await wait(LOOK_MS, undefined, { signal: context.signal });
         }
       };

@@ -94,3 +94,22 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
     if (await isOwn()) await rm(path, { force: true });
   }
 }
+
+const NO_ROOM: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EROFS'];
+
+/**
+ * Does the same. On a disk that takes no lock, `work` runs without one: what it reads is needed there too, and nobody can
+ * store anything.
+ */
+export async function withLockIfThereIsRoom<T>(path: string, work: () => Promise<T>): Promise<T> {
+  let isHeld = false;
+  try {
+    return await withLock(path, () => {
+      isHeld = true;
+      return work();
+    });
+  } catch (error) {
+    if (isHeld || !NO_ROOM.includes(codeOf(error))) throw error;
+    return work();
+  }
+}

@@ -219,8 +219,8 @@ export function makeRun({ caller, clock, files: measured, signals, onProblem, on
   const act = async (step: Step): Promise<void> => void (await insist(() => ask(step)));
 
   async function fail(error: BatonClientError): Promise<void> {
-    // The transfer may have ended meanwhile, which explains the error.
-    if (error.code === 'invalid_transition') await refresh().catch(() => {});
+    // The transfer may have ended meanwhile, or be gone, which explains a refusal.
+    if (error.status) await refresh().catch(() => {});
     if (signal.aborted) return;
     const body = reasonOf(error.code);
     // Reported once, with a short timeout, because the run is over in any case.

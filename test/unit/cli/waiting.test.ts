@@ -1,4 +1,5 @@
-import { nextTry, pauseFor, tellingFetch } from '../../../services/cli/waiting.ts';
+import { CliError } from '../../../services/cli/failure.ts';
+import { mayPass, nextTry, pauseFor, tellingFetch } from '../../../services/cli/waiting.ts';
 import { BatonClientError } from '../../../shared/client/index.ts';
 
 /* How long a terminal waits at the request of a service. */
@@ -17,6 +18,20 @@ test.each([
   const next = nextTry(refused(askedMs), now);
   expect(next.waitMs).toBe(waitMs);
   expect(next.says).toContain(`. The next try is at ${new Date(now + waitMs).toLocaleTimeString()}.`);
+});
+
+test.each([
+  [refused(null), true],
+  [new BatonClientError('rotation_due', 'The key is about to be replaced'), true],
+  [new CliError('Two lists of the devices disagree', { code: 'devices_disagree' }), true],
+  [new CliError('EIO: i/o error, read', { code: 'source_failed' }), true],
+  [Object.assign(new Error('EMFILE'), { errno: -24, code: 'EMFILE' }), true],
+  [new CliError('It does not take files', { code: 'unkeyed_receiver' }), false],
+  [new BatonClientError('guest_forbidden', 'A guest may not do this', { status: 403 }), false],
+  [new BatonClientError('signed_out', 'There is no session', { action: 'sign-in' }), false],
+  [new TypeError('a fault of the program'), false],
+])('%s may pass: %p', (error, passes) => {
+  expect(mayPass(error)).toBe(passes);
 });
 
 test('a wait ends with its signal', async () => {

@@ -41,6 +41,7 @@ function writeFileSync(path: string | number, text: string, settings: fs.WriteFi
 jest.unstable_mockModule('node:fs/promises', () => ({ ...promises, open }));
 jest.unstable_mockModule('node:fs', () => ({ ...fs, writeFileSync }));
 const { makeClaim } = await import('../../../shared/client/node/claim.ts');
+const { fileKeys } = await import('../../../shared/client/node/keys.ts');
 const { withLock } = await import('../../../shared/client/node/lock.ts');
 const { fileSession } = await import('../../../shared/client/node/session.ts');
 
@@ -61,6 +62,24 @@ test('a lock that a full disk did not take does not stay for the others to wait 
   expect(fs.readdirSync(folder)).toEqual([]);
   isFull = false;
   expect(await withLock(path, async () => 'done')).toBe('done');
+});
+
+test('a full disk neither keeps a session from being renewed nor keys from being used', async () => {
+  const session = fileSession(join(folder, 'session.json'));
+  const keys = fileKeys(join(folder, 'keys.json'));
+  isFull = true;
+  expect(await session.lock?.(async () => 'renewed')).toBe('renewed');
+  expect(await keys.lock(async () => 'used')).toBe('used');
+  // An error of the work itself is not taken for one of the lock.
+  const works: string[] = [];
+  const failing = async () => {
+    works.push('once');
+    throw noSpace();
+  };
+  await expect(session.lock?.(failing)).rejects.toThrow('no space');
+  isFull = false;
+  await expect(session.lock?.(failing)).rejects.toThrow('no space');
+  expect(works).toEqual(['once', 'once']);
 });
 
 test('a saved session is on the disk with its name', async () => {
