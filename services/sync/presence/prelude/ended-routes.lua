@@ -42,7 +42,7 @@ end
 
 -- Drops the rows that are over. `dead`: channels whose routes count as gone; their rows no longer count as open.
 -- `arrived`: a device that opens a stream, or nil. The device is online, so of its closed streams only those are kept
--- for which a late attach may come (their generation is not 0). So a device that comes back again and again has one
+-- for which a late attach may come (their attach number is not 0). So a device that comes back again and again has one
 -- row.
 -- RETURNS the set of devices that have an open stream.
 local function sort_routes(key, rows, closed, now, dead, arrived)
