@@ -28,8 +28,8 @@ export interface Attached {
   nextDueInMs: number | null;
   transitions: Transitions;
   /**
-   * A route to this replica may lead to no stream that it holds. Ms until such a route can be told from the route of a
-   * new stream; 0 if there is none.
+   * In how many ms the script can distinguish a route that leads to no stream of this replica from the route of a new
+   * stream. 0: there is no such route.
    */
   orphanInMs: number;
   opened: Opened | null;

@@ -23,8 +23,9 @@ local function read_ends(rows, closed, now)
   return seen, ended
 end
 
--- Returns the ids of the surplus closed stream routes. The latest of each device with a row stays, because its grace is
--- counted from it. Those of names do not stay, because streams without a device may have any number of names.
+-- Returns the ids of the surplus closed stream routes. The latest route of each device with a row stays, because the
+-- grace of the device is counted from it. Routes of names do not stay, because streams without a device may have any
+-- number of names.
 local function surplus_of(closed, now)
   local _, ended = read_ends({}, closed, now)
   local rows, ids = {}, {}
