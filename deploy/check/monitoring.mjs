@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../local/setup/tree.mjs';
+import { DASHBOARDS } from '../monitoring/dashboards.mjs';
 import { dashboardQueries } from './grafana.mjs';
 import { namesIn } from './promql.mjs';
 
 /*
  * Checks that alerts, dashboards, runbooks and metrics fit together: each registered metric is used, each queried metric
- * exists, and each alert has a page that says what to do.
+ * exists, each alert has a page that says what to do, and each panel that such a page names exists.
  */
 
 /** The alerts. The chart can read only files inside it, so docker-compose.yml takes the alerts from there. */
@@ -90,6 +91,27 @@ function* flawsOfAlert({ at, alert, labels, annotations }, runbooks) {
   else if (!runbooks.includes(`${alert}.md`)) yield `${at}: ${RUNBOOKS}/${alert}.md does not exist`;
 }
 
+/** The titles of the panels of each dashboard, by the title of the dashboard without `Baton: `. */
+const PANELS = new Map(
+  Object.values(DASHBOARDS).map(({ title, panels }) => [
+    title.replace(/^Baton: /, ''),
+    panels.map((panel) => panel.title),
+  ]),
+);
+const CODE = /```[^]*?```|`[^`]*`/g;
+const BOARD_OR_PANEL = /\*([^*]+)\*|"([^"]+)"/g;
+
+/** Finds titles that do not exist. A runbook names dashboards as `*relay*`, and each panel in quotes after its dashboard. */
+function* flawsOfTitles(file, text) {
+  let panels = [];
+  for (const [, board, panel] of text.replaceAll(CODE, '').replaceAll(/\s+/g, ' ').matchAll(BOARD_OR_PANEL)) {
+    if (board === undefined) {
+      if (!panels.includes(panel)) yield `${file}: the dashboard named before "${panel}" has no such panel`;
+    } else if (PANELS.has(board)) panels = PANELS.get(board);
+    else yield `${file}: there is no dashboard *${board}*`;
+  }
+}
+
 /** The chapters that every runbook has. */
 const CHAPTERS = ['## What users notice', '## How to confirm it', '## What to do'];
 
@@ -98,6 +120,7 @@ function* flawsOfRunbook(name, alerts) {
   if (!alerts.some((other) => other.alert === alert)) yield `${file}: there is no such alert`;
   const text = readFileSync(join(ROOT, file), 'utf8');
   for (const chapter of CHAPTERS) if (!text.includes(`\n${chapter}\n`)) yield `${file}: no chapter "${chapter}"`;
+  yield* flawsOfTitles(file, text);
 }
 
 /** Returns sentences that say what does not fit. `built(path)` imports a module of the build. */

@@ -54,7 +54,15 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   cancelled: EXIT.refused,
   access_denied: EXIT.refused,
   guest_forbidden: EXIT.refused,
+  tier_exceeded: EXIT.refused,
+  device_mismatch: EXIT.refused,
+  device_required: EXIT.refused,
+  account_refused: EXIT.refused,
+  not_a_party: EXIT.refused,
+  cross_site: EXIT.refused,
   mailbox_full: EXIT.refused,
+  device_limit: EXIT.refused,
+  transfer_limit: EXIT.refused,
   network: EXIT.unreachable,
   timeout: EXIT.unreachable,
   unexpected_answer: EXIT.unreachable,
@@ -62,7 +70,10 @@ const STATUS_OF: Readonly<Record<string, number>> = {
   store_unavailable: EXIT.unreachable,
   store_full: EXIT.unreachable,
   broker_unavailable: EXIT.unreachable,
+  broker_contract: EXIT.unreachable,
   draining: EXIT.unreachable,
+  relay_busy: EXIT.unreachable,
+  internal: EXIT.unreachable,
 };
 
 const SENTENCE_OF: Readonly<Record<string, string>> = {
@@ -99,7 +110,7 @@ const ADVICE_OF: Readonly<Record<string, string>> = {
 
 /** The sentences for the device that lets another one in. */
 const SENTENCE_OF_APPROVER: Readonly<Record<string, string>> = {
-  not_found: 'This link is not known. A link lives for two minutes: show a new one on the other device.',
+  not_found: 'This link is not known, or it has expired. Show a new one on the other device.',
   login_expired: 'The time of this link is over. Show a new one on the other device.',
   login_consumed: 'This link was used already: a device has signed in with it.',
   already_decided: 'This link was approved or refused already.',

@@ -18,7 +18,7 @@ import { rendered } from './output.ts';
 
 const EXIT_HELP = `
 Exit status: 0 done, 1 failed, 2 wrong use, 3 not signed in, 4 no such device or file,
-5 refused by the other side, 6 the service cannot be reached, 130 interrupted.
+5 refused or not allowed, 6 the service cannot be reached or does not work, 130 interrupted.
 
 Environment: BATON_URL (the service), BATON_CONFIG_DIR (where the session is kept), NO_COLOR.`;
 

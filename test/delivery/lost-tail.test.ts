@@ -34,8 +34,8 @@ test('a stream whose end was lost is forgotten by the replica that held it, also
   await onPhone.stop();
   await onLaptop.next('presence', ({ data }) => data.devices.some(({ name, online }) => name === 'Phone' && !online));
 
-  const [channel, device, generation, , opened] = row.split('\n');
-  await redis.hset(routes, id, [channel, device, generation, Date.now() - 30_000, opened, 0].join('\n'));
+  const [channel, device, attachNumber, , opened] = row.split('\n');
+  await redis.hset(routes, id, [channel, device, attachNumber, Date.now() - 30_000, opened, 0].join('\n'));
   await until(
     () => redis.hexists(routes, id),
     (there) => there === 0,
@@ -66,7 +66,7 @@ test.each([
   await onPhone.stop();
   await onLaptop.next('presence', isPhone(false));
 
-  const [channel, device, generation, , opened] = row.split('\n') as [string, ...string[]];
+  const [channel, device, attachNumber, , opened] = row.split('\n') as [string, ...string[]];
   if (takesNewId) {
     await redis.hdel(`${site.prefix}:{sys}:replicas`, server_id);
     await until(
@@ -75,7 +75,7 @@ test.each([
       'its streams to be routed under the new id',
     );
   }
-  await redis.hset(routes, id, [channel, device, generation, Date.now(), opened, 0].join('\n'));
+  await redis.hset(routes, id, [channel, device, attachNumber, Date.now(), opened, 0].join('\n'));
   // A stream is attached again at once, as after every outage.
   await site.listen(laptop, replica).next('ready');
   await onLaptop.next('presence', isPhone(true));

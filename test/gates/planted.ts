@@ -347,6 +347,20 @@ export const CHECK: (Planted & { gate: string; names?: string })[] = [
   },
   {
     gate: 'monitoring',
+    what: 'a runbook that names a panel of another dashboard',
+    names: 'the dashboard named before "Memory" has no such panel',
+    file: 'deploy/runbooks/StreamCapacityHigh.md',
+    text: textOf('deploy/runbooks/StreamCapacityHigh.md').replace('"Streams"', '"Memory"'),
+  },
+  {
+    gate: 'monitoring',
+    what: 'a runbook that names a dashboard that there is not',
+    names: 'there is no dashboard *planted*',
+    file: 'deploy/runbooks/RelayFailures.md',
+    text: textOf('deploy/runbooks/RelayFailures.md').replace('*relay*', '*planted*'),
+  },
+  {
+    gate: 'monitoring',
     what: 'a dashboard that asks for what there is not',
     file: 'deploy/monitoring/dashboards.mjs',
     text: textOf('deploy/monitoring/dashboards.mjs').replace('sum(baton_streams)', 'sum(baton_streems)'),

@@ -62,8 +62,8 @@ export async function givenAway(
 }
 
 /**
- * Tells the user which device's place the asking device takes, because only the service says that the two are one
- * device, which has lost its keys. Returns the signing key that is replaced, for `letIn`.
+ * Tells the user which device the asking device replaces. Only the service claims that both are the same device and that it
+ * lost its keys. Returns the signing key that is replaced, for `letIn`.
  */
 export async function notePlace(
   { output, signal }: Context,

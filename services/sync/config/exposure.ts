@@ -45,8 +45,8 @@ export function exposureWarnings(values: Values): string[] {
 
 /**
  * Returns the host names that requests may use, besides those of loopback; null allows any. A page of another site can
- * point its own name to this machine (DNS rebinding), and is then same-origin with whatever listens here. If anybody on
- * this machine is let in, only the name of the host gives such a page away.
+ * point its own name to this machine (DNS rebinding), and is then same-origin with whatever listens here. If everybody
+ * on this machine is let in, only the name of the host distinguishes the requests of such a page.
  */
 export function allowedHostsOf(
   { APP_IDENTITY: mode, NODE_ENV: env }: Values,

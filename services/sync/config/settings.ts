@@ -73,11 +73,11 @@ export const SETTINGS = {
     meaning: 'The name of this installation. It must be the same on all replicas, and must never change.',
   }),
   APP_BROKER_URL: setting(httpUrl, {
-    defaultSays: 'required in production',
+    defaultSays: 'required in production and with `APP_IDENTITY=broker`',
     meaning: 'Base URL of the auth broker.',
   }),
   APP_BROKER_TOKEN: setting(matching(/^[\x21-\x7e]{1,512}$/, '1 to 512 visible ASCII characters'), {
-    defaultSays: 'none',
+    defaultSays: 'required with `APP_IDENTITY=broker`, else none',
     meaning: 'The token with which this service proves itself to the auth broker.',
     secret: true,
   }),
@@ -127,7 +127,7 @@ export const SETTINGS = {
   APP_REDIS_URL: setting(redisAddress, {
     defaultSays: 'required',
     meaning:
-      'The store: `redis://host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://host,host,host/master`; for a cluster, several comma-separated nodes. User and password may stand before the first host (`user:password@`, percent-encoded), or in the settings below.',
+      'The store: `redis://host:port/db`, with TLS `rediss://`; behind Sentinel `redis+sentinel://host,host,host/master` (with TLS `rediss+sentinel://`), which takes `?db=`, `sentinel_username=` and `sentinel_password=`, joined by `&`; for a cluster, several comma-separated nodes. User and password may stand before the first host (`user:password@`, percent-encoded), or in the settings below.',
     secret: true,
   }),
   APP_REDIS_MODE: setting(oneOf('standalone', 'sentinel', 'cluster'), {

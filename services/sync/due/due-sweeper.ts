@@ -110,7 +110,7 @@ export class DueSweeper {
       .finally(() => {
         this.#running.delete(run);
         // The next sweep starts at once and not at the next period, because many accounts that become due together
-        // would take an hour.
+        // would otherwise take an hour.
         if (this.#hasMore && this.#timer && this.#running.size < AT_ONCE / 2) this.run();
       });
     this.#running.add(run);

@@ -12,7 +12,10 @@ export interface Call<R extends Route> {
   readonly body: BodyOf<R>;
   readonly requestId: string;
   readonly operation: Operation;
-  /** Lets the next request of the account begin: from here on this one waits for others than this replica and its store. */
+  /**
+   * Lets the next request of the account begin, because from here on this one waits for something other than this
+   * replica and its store.
+   */
   readonly releaseSlot: () => void;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;

@@ -21,7 +21,7 @@ const BEARER = /^Bearer +[\x21-\x7e]+$/i;
  * Makes the same-origin rule (CONTRACT.md, "Identity"). Repeated headers arrive joined and match nothing. A request without
  * a cookie and without a browser's headers passes, because it cannot borrow anybody's authority.
  *
- * A page of another site cannot read a stream that it opens, but it would take the place of one of the streams of the user's
+ * A page of another site cannot read a stream that it opens, but this stream would take the place of one of the user's
  * device. So a GET from such a page with a cookie is refused. This check runs on GET only for streams.
  *
  * A page of `corsOrigins` may call a route with `cors` with a bearer token, which it can get only from its user. A request

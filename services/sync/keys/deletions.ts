@@ -13,7 +13,8 @@ interface DeletionsParts {
 
 /**
  * Makes the rules for removing the rings of an account, and for erasing the account: by a member's signature, or a day
- * after an announcement to all devices. Otherwise a stolen session without keys could make way for its own first ring.
+ * after an announcement to all devices. Otherwise a stolen session without keys could remove the rings at once, and put
+ * a first ring of its own.
  */
 export function makeDeletions({ keyringStore, store, proofs }: DeletionsParts) {
   async function announce(caller: Caller, of: DeletionOf): Promise<Deletion | null> {

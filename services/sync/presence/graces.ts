@@ -22,7 +22,7 @@ export class Graces {
     else devices?.set(device, endsAtMs);
   }
 
-  /** Makes the account be reconciled in any case, for more than these devices or for unknown ones. */
+  /** Has the account reconciled in any case, because of further devices or of unknown ones. */
   insist(account: string): void {
     this.#waiting.set(account, null);
   }

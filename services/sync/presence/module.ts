@@ -19,10 +19,10 @@ interface PresenceParts {
  * and beside it the routes: which streams are open, and when the others closed.
  *
  * - Grace: a device whose last stream closed stays online for `graceMs`, in which it may come back.
- * - Reconcile: one script compares the two, changes what differs, raises the version and announces it. It runs with every
- *   attach, and without one when the grace of a device that is not back is over (`graces.ts`, `reconciler.ts`), for each
- *   account of a dead replica (`replicas/`), and for an account for which this replica is notified although it has no
- *   stream of it.
+ * - Reconcile: one script compares the two, changes what differs, raises the version and announces it. It runs with
+ *   every attach. It also runs when the grace of a device ends and the device is not back (`graces.ts`,
+ *   `reconciler.ts`), for each account of a dead replica (`replicas/`), and when this replica is notified for an
+ *   account of which it has no stream.
  * - Broadcast: each replica that hears of a version writes the snapshot to all its streams of the account. The snapshot
  *   comes with the announcement, or is read once (`broadcast.ts`).
  */

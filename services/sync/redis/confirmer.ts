@@ -7,7 +7,7 @@ import { isAnswer, storeFault } from '../../../shared/service-kit/redis/faults.t
 
 /**
  * How long to wait for replicas of Redis. A healthy one answers within its round trip. The answer to a client has to
- * come within 3 s, even when it stood behind a whole wait of others.
+ * come within 3 s, even when it waited until a WAIT of other calls was over.
  */
 const WAIT_MS = 1_000;
 

@@ -23,7 +23,7 @@ const key = (pattern: string, type: KeySpec['type'], lifetime: string, owner: st
 
 export const KEYS = {
   devices: key('{u}:devices', 'hash', 'none', 'devices', 'device id -> name, type, created, session id, session end'),
-  routes: key('{u}:routes', 'hash', '7 d idle', 'streams', 'stream id -> channel, device, attach generation, times'),
+  routes: key('{u}:routes', 'hash', '7 d idle', 'streams', 'stream id -> channel, device, attach number, times'),
   log: key('{u}:log', 'stream', '256 events and some older ones, 24 h idle', 'streams', 'events of the account'),
   presence: key(
     '{u}:presence',

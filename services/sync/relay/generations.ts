@@ -55,7 +55,10 @@ export class Generations {
     this.#parts = parts;
   }
 
-  /** Returns the transfer's record of a file. Throws the error that keeps this device from that side of it. */
+  /**
+   * Returns the transfer's record of a file. Throws if this device is not that party of the transfer (`not_a_party`), or
+   * if the transfer has ended or does not use the relay (`invalid_transition`).
+   */
   async known({ asker, file }: Asked, role: 'sender' | 'receiver'): Promise<RelayedFile> {
     const known = await this.#parts.transfers.relayFile(asker, file);
     if (known.role !== role) throw new BatonError('not_a_party');

@@ -22,9 +22,9 @@ export function makeAccountSets({ redis, scripts, keys }: Db) {
   };
 
   /**
-   * Adds an account. Never rejects: the set is in another slot than the account, and a stream opens without it if its
-   * primary does not answer in the time of a command. Then the account is added with a later beat, and until then a reaper
-   * would not find it.
+   * Adds an account. Never rejects. The set is in another slot than the account. If the primary of the set does not
+   * answer within the command timeout, the stream opens although the account is not in the set. A later beat then adds
+   * the account, and until that beat a reaper would not find it.
    */
   function add(replicaId: string, account: string): Promise<void> {
     const accounts = addedOf(replicaId);

@@ -16,7 +16,7 @@ const BUSY_SECONDS = 5;
 
 /** Sentences for the user, in place of a problem document. */
 const SENTENCES: Partial<Record<ErrorCode, string>> = {
-  not_found: 'This code is not known. Codes live for two minutes: show a new one on the other device.',
+  not_found: 'This code is not known, or it has expired. Show a new one on the other device.',
   login_expired: 'The time of this code is over. Show a new one on the other device.',
   login_consumed: 'This code was used already.',
   already_decided: 'This was decided already.',

@@ -25,8 +25,8 @@ const own = {
   channel: t.text,
   /** Device id or ~name. */
   device: t.text,
-  /** Generation of this attach; an older one than written is ignored. */
-  generation: t.digits,
+  /** Number of this attach. A lower number than the written one is ignored. */
+  attachNumber: t.digits,
   /** 32 random bits for a marker. */
   random: t.randomBits,
   liveness,
@@ -46,8 +46,8 @@ const attached = {
   states: t.textList,
   transitions,
   /**
-   * A route to this replica may lead to no stream that it holds. Ms until such a route can be told from the route of a
-   * new stream; 0 if there is none.
+   * In how many ms the script can distinguish a route that leads to no stream of this replica from the route of a new
+   * stream. 0: there is no such route.
    */
   orphanInMs: t.number,
   /** Number of routes that led to no stream and were dropped. */
@@ -102,7 +102,7 @@ export const streamDetach = defineScript('stream-detach', {
     channel: t.text,
     /** Device id or ~name. */
     device: t.text,
-    generation: t.digits,
+    attachNumber: t.digits,
   },
   runsWhenFull: true,
 });

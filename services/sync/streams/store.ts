@@ -28,8 +28,8 @@ export interface Attached {
   nextDueInMs: number | null;
   transitions: Transitions;
   /**
-   * A route to this replica may lead to no stream that it holds. Ms until such a route can be told from the route of a
-   * new stream; 0 if there is none.
+   * In how many ms the script can distinguish a route that leads to no stream of this replica from the route of a new
+   * stream. 0: there is no such route.
    */
   orphanInMs: number;
   opened: Opened | null;
@@ -121,7 +121,7 @@ interface StreamStoreParts extends Pick<Db, 'scripts' | 'keys'> {
   metrics: Pick<Metrics, 'repairs_total'>;
 }
 
-/** The generation of a closed route for which no further attach can come. */
+/** The attach number of a closed route for which no further attach can come. */
 const NONE_LATE = 0;
 
 /** Makes the store of streams, whose scripts run on the account's slot. */
@@ -145,7 +145,7 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, loss
         stream: stream.id,
         channel: replica.channel,
         device: stream.device,
-        generation: stream.attaches.sent(),
+        attachNumber: stream.attaches.sent(),
         liveness: livenessOf(replica, held),
       };
       const accountKeys = keys.inAccount(stream.account);
@@ -185,7 +185,7 @@ export function makeStreamStore({ scripts, keys, graceMs, replica, publish, loss
         stream: stream.id,
         channel: replica.channel,
         device: stream.device,
-        generation: stream.attaches.mayComeLate ? stream.attaches.nextGeneration() : NONE_LATE,
+        attachNumber: stream.attaches.mayComeLate ? stream.attaches.nextNumber() : NONE_LATE,
       });
     },
 

@@ -14,8 +14,8 @@ import type { TransferFile } from '../wire.ts';
  *
  * Each transfer has a claim (see `claim.ts`) and a file `<transfer>.jsonl` of lines that are only added:
  * - a `Begun` line when a process begins to receive it: from whom, into which folder, which names
- * - a `Stored` line before a file gets its name. So every file with its name has its line, but a line alone proves nothing.
- *   It counts when the very file of that line lies inside the folder, with the size and the digest of the line.
+ * - a `Stored` line before a file gets its name. So each file that has got its name has a line. A line alone proves
+ *   nothing: it counts only if its file is inside the folder and has the recorded id, size and digest.
  *
  * A power failure may lose the last lines. Then a file is stored once more, under another name.
  */

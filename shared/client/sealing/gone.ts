@@ -17,8 +17,9 @@ export function goneMembers({ ring }: Keyring, devices: readonly Pick<Device, 'd
 
 /**
  * Notes since when members are not listed. Returns those to take out of the ring: reported as removed, or not listed for 90
- * days. A list by itself evicts nobody sooner, because a laptop would lose its key in a holiday. While members name other
- * rings, nobody is taken out on the word of the service: it could silence the one that knows the rings which it hides.
+ * days. A list by itself evicts nobody sooner, because a laptop would lose its key in a holiday. While a member names
+ * another ring, no member is removed because of the service's list. Otherwise the service could remove the member that
+ * knows the hidden rings.
  *
  * `clocks`: this moment by the service's clock, and by this machine's. The 90 days have to pass by both of them. Otherwise a
  * service could take a member out at once by a wrong time, and so could a machine whose clock was set.

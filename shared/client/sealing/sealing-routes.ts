@@ -1,4 +1,4 @@
 import { ROUTES } from '../../contract/routes.ts';
 
-/** The routes that sealing calls. In the package they are loaded with it, so that a page without it does not have them. */
+/** The routes that sealing calls. The package loads them together with it. A page without sealing does not load them. */
 export const SEALING_ROUTES: Partial<typeof ROUTES> = ROUTES;

@@ -1,5 +1,6 @@
 import { asApprover, CliError, failureOf } from '../../../services/cli/failure.ts';
 import { BatonClientError } from '../../../shared/client/index.ts';
+import { ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
 
 /* What a terminal prints about failures. */
 
@@ -22,7 +23,7 @@ test.each([
   ['login_consumed', 410, 'This link was used already: a device has signed in with it.', 1],
   ['login_expired', 410, 'The time of this link is over. Show a new one on the other device.', 1],
   ['already_decided', 409, 'This link was approved or refused already.', 1],
-  ['not_found', 404, 'This link is not known. A link lives for two minutes: show a new one on the other device.', 4],
+  ['not_found', 404, 'This link is not known, or it has expired. Show a new one on the other device.', 4],
 ])('whoever approves hears of %s in words of its own', async (code, status, message, exit) => {
   const failed = asApprover(Promise.reject(refused(code, status)));
   await expect(failed).rejects.toMatchObject({ message, code, status: exit });
@@ -33,3 +34,21 @@ test('whoever approves hears of anything else as everybody does', async () => {
   const error = refused('network', 0);
   await expect(asApprover(Promise.reject(error))).rejects.toBe(error);
 });
+
+const codesOf = (has: (status: number, code: ErrorCode) => boolean): ErrorCode[] =>
+  (Object.keys(ERRORS) as ErrorCode[]).filter((code) => has(ERRORS[code].status, code));
+const LIMITS_OF_ACCOUNT = ['mailbox_full', 'device_limit', 'transfer_limit'];
+
+test.each(codesOf((status, code) => status === 403 || LIMITS_OF_ACCOUNT.includes(code)))(
+  'a script sees by the status 5 that %s was refused',
+  (code) => {
+    expect(failureOf(refused(code, ERRORS[code].status)).status).toBe(5);
+  },
+);
+
+test.each(codesOf((status) => status >= 500))(
+  'a script sees by the status 6 that the service fails with %s',
+  (code) => {
+    expect(failureOf(refused(code, ERRORS[code].status)).status).toBe(6);
+  },
+);

@@ -7,7 +7,7 @@ import type { Liveness } from '../../../services/sync/replicas/liveness.ts';
 import type { Metrics } from '../../../services/sync/telemetry/metrics.ts';
 import { newStream } from './new-stream.ts';
 
-type Attach = (keys: unknown, args: { liveness: Liveness; generation: number }) => Promise<unknown>;
+type Attach = (keys: unknown, args: { liveness: Liveness; attachNumber: number }) => Promise<unknown>;
 
 /** How often the connection to the store has been lost so far. */
 let losses = 0;
@@ -63,16 +63,16 @@ describe('a limit that others may only seem to reach', () => {
   /** Returns the silent channels that the script was told of, call by call. */
   async function attachWith(publish: (channel: string) => Promise<number>): Promise<unknown[]> {
     const given: unknown[] = [];
-    const generations = new Set<number>();
-    const attach: Attach = (_keys, { liveness: { silent }, generation }) => {
+    const numbers = new Set<number>();
+    const attach: Attach = (_keys, { liveness: { silent }, attachNumber }) => {
       given.push(silent);
-      generations.add(generation);
+      numbers.add(attachNumber);
       return Promise.resolve(given.length === 1 ? FULL : { outcome: 'busy' });
     };
     const store = storeOf(attach, publish);
     const stream = newStream();
     expect((await store.attach(stream, true, [stream.id])).outcome).toBe('busy');
-    expect([...generations]).toEqual([1]);
+    expect([...numbers]).toEqual([1]);
     // The refused stream has no route. A closed route for each refused stream would make the account's routes long.
     expect(stream.attaches.mayBeRouted).toBe(false);
     return given;
@@ -164,16 +164,16 @@ describe('the row of a closed stream may go when its device is back, unless an a
     ['one was answered over another connection than it was first sent on', [overTwoConnections, answered], true],
     ['the answer of its second question did not come', [() => Promise.resolve(FULL), unavailable], true],
   ])('%s', async (_, answers, mayComeLate) => {
-    const generations: number[] = [];
-    const script: Attach = (_keys, { generation }) => {
-      generations.push(generation);
+    const numbers: number[] = [];
+    const script: Attach = (_keys, { attachNumber }) => {
+      numbers.push(attachNumber);
       return (answers.shift() ?? answered)();
     };
     const store = storeOf(script, () => Promise.resolve(0));
     const stream = newStream();
     while (answers.length > 0) await store.attach(stream, true, []).catch(() => undefined);
-    const sent = generations.at(-1) ?? 0;
+    const sent = numbers.at(-1) ?? 0;
     await store.detach(stream);
-    expect(generations.at(-1)).toBe(mayComeLate ? sent + 1 : 0);
+    expect(numbers.at(-1)).toBe(mayComeLate ? sent + 1 : 0);
   });
 });

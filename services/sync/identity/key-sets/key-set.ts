@@ -138,7 +138,10 @@ function makeHeldKeys({ store, onFailure, now }: Required<Omit<KeySetParts, 'url
 export function makeKeySet(parts: KeySetParts): KeySet {
   const { url, store = null, clock = null, onFailure, now = () => performance.now() } = parts;
   const held = makeHeldKeys({ store, onFailure, now });
-  /** The last try for a request. A failure in the background, at a start before the broker's, does not count. */
+  /**
+   * The last try for a request. A failure in the background does not count, because this replica may have started before
+   * the broker.
+   */
   let triedAtMs = Number.NEGATIVE_INFINITY;
   let fetchedAtMs = Number.NEGATIVE_INFINITY;
   let fetching: Promise<boolean> | null = null;

@@ -96,7 +96,8 @@ export function makeEdgeIdentity({ secrets }: { secrets: readonly string[] }): I
   const callerIn = makeCallerReader();
   return {
     identify(req) {
-      // One right proof among several is enough here, and is refused as ambiguous below: somebody added to the edge's.
+      // Here one right proof among several is enough. Several are refused below, because somebody added one to the
+      // edge's.
       if (!proofsOf(req).some(isProof)) {
         throw new BatonError(carriesAny(req, IDENTITY_HEADERS) ? 'untrusted_edge' : 'unauthenticated');
       }

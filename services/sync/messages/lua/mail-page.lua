@@ -1,5 +1,5 @@
--- Returns a page of a device's mailbox, oldest first. With a position, leaves out the messages that a stream which
--- starts there gets from the log, so that no message is sent twice on one stream, and none is missing.
+-- Returns a page of a device's mailbox, oldest first. With a position, leaves out the messages that a stream from there
+-- gets from the log, so that no message is sent twice on one stream, and none is missing.
 -- Keys and arguments: mailPage in scripts.ts.
 -- uses: clock messages/mail space
 -- RETURNS OK, member after which the next page begins ('' at the end), JSON without its end, ... | device_required

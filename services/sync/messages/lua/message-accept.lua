@@ -4,7 +4,8 @@
 -- RETURNS OK, message id, created ms, targets as JSON [[device id or '', name, error or '', pushed], ...], open routes
 --         and jobs to push at once, both in lines; OK alone: nothing was done, the account has to be scheduled first (push-queue.ts)
 --         | device_required | not_found | mailbox_full | rate_limited, limit, ms | idempotency_key_reused | name_taken
---         | store_unavailable (here and elsewhere: sent again, and nobody can tell what became of it)
+--         | store_unavailable (here and elsewhere: the call was sent again, and it is unknown whether the first
+--           one took effect)
 local now = now_ms()
 local open = open_routes(keys.routes, now, late_ms)
 local first, refusal = recall_of_route(keys.operation, fingerprint, false)

@@ -12,8 +12,8 @@ local function held_mail(keys, now)
   return tonumber(redis.call('HGET', keys.mail, 'bytes') or '0'), minute
 end
 
--- Returns whether a mailbox may be at its limit of messages. None is while all together hold fewer. The store knows the
--- total, but the messages of one mailbox have to be counted.
+-- Returns whether a mailbox may be at its limit of messages. None is while all mailboxes together hold fewer. The store
+-- knows the total, but the messages of one mailbox have to be counted.
 local function may_one_be_full(keys, held)
   return held > 0 and redis.call('ZCARD', keys.inbox) >= LIMITS.mailboxMessages
 end

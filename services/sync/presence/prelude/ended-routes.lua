@@ -23,8 +23,9 @@ local function read_ends(rows, closed, now)
   return seen, ended
 end
 
--- Returns the ids of the surplus closed stream routes. The latest of each device with a row stays, because its grace is
--- counted from it. Those of names do not stay, because streams without a device may have any number of names.
+-- Returns the ids of the surplus closed stream routes. The latest route of each device with a row stays, because the
+-- grace of the device is counted from it. Routes of names do not stay, because streams without a device may have any
+-- number of names.
 local function surplus_of(closed, now)
   local _, ended = read_ends({}, closed, now)
   local rows, ids = {}, {}
@@ -42,7 +43,7 @@ end
 
 -- Drops the rows that are over. `dead`: channels whose routes count as gone; their rows no longer count as open.
 -- `arrived`: a device that opens a stream, or nil. The device is online, so of its closed streams only those are kept
--- for which a late attach may come (their generation is not 0). So a device that comes back again and again has one
+-- for which a late attach may come (their attach number is not 0). So a device that comes back again and again has one
 -- row.
 -- RETURNS the set of devices that have an open stream.
 local function sort_routes(key, rows, closed, now, dead, arrived)

@@ -10,9 +10,9 @@ local function message_of(keys, id, peer)
   return sender == peer and string.sub(row, json_at) or nil
 end
 
--- Counts this peer's messages among the newest `most` of the mailbox. A read costs the store up to 10 us. So older
--- messages are read only if none was found, and the first find then counts as the only one. `latest` is the last
--- message of the peer that the job knows.
+-- Counts this peer's messages among the newest `most` of the mailbox. A read costs the store up to 10 us. So if none of
+-- them is from this peer, looks for one older message, and counts only that one. `latest` is the last message of the peer
+-- that the job knows.
 -- RETURNS the number, id of the newest, ms of the oldest, the newest as JSON without its end.
 local function pending_messages(keys, device, peer, latest, most)
   local function members(from, count)

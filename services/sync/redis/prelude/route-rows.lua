@@ -14,10 +14,10 @@ local function read_routes(key, now, late_ms)
     if is_closed(text) then
       closed[id] = text
     else
-      local channel, device, generation, seen, opened = string.match(text, '^([^\n]*)\n([^\n]*)\n(%d+)\n(%d+)\n(%d+)\n')
+      local channel, device, attach_number, seen, opened = string.match(text, '^([^\n]*)\n([^\n]*)\n(%d+)\n(%d+)\n(%d+)\n')
       seen = tonumber(seen)
       rows[#rows + 1] = {
-        id = id, channel = channel, device = device, generation = generation, seen = seen, opened = opened,
+        id = id, channel = channel, device = device, attach_number = attach_number, seen = seen, opened = opened,
         open = seen >= oldest,
       }
     end
@@ -25,10 +25,10 @@ local function read_routes(key, now, late_ms)
   return rows, closed
 end
 
--- Writes a row. `row`: id, channel, device, generation, opened. `seen`, `closed`: ms, as strings.
+-- Writes a row. `row`: id, channel, device, attach_number, opened. `seen`, `closed`: ms, as strings.
 -- RETURNS the written text.
 local function write_route(key, row, seen, closed)
-  local text = row.channel .. '\n' .. row.device .. '\n' .. row.generation .. '\n' .. seen .. '\n' .. row.opened .. '\n' .. closed
+  local text = table.concat({ row.channel, row.device, row.attach_number, seen, row.opened, closed }, '\n')
   redis.call('HSET', key, row.id, text)
   return text
 end

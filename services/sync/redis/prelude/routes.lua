@@ -1,7 +1,7 @@
 -- Routes: which replica holds which open stream of the account.
--- Row: stream id -> channel \n device \n generation \n seen_ms \n opened_ms \n closed_ms (0 while open).
--- `device` is a device id, or `~<name>` for a stream without a device. For a closed row of generation 0 no attach can
--- come any more.
+-- Row: stream id -> channel \n device \n attach number \n seen_ms \n opened_ms \n closed_ms (0 while open).
+-- `device` is a device id, or `~<name>` for a stream without a device. For a closed row with attach number 0 no attach
+-- can come any more.
 -- A row not renewed for STALE_MS is dead.
 local STALE_MS = 150000
 

@@ -107,8 +107,7 @@ export class Downloads {
 
   #leave(request: RelayRequest): void {
     const { store } = this.#parts;
-    // A failure does no harm: the next request notifies a request that is gone, or a reservation stays taken for some
-    // minutes.
+    // A failure does little harm: the next request notifies one that is gone, or a reservation stays for some minutes.
     store.leave(request, 'r').catch(() => undefined);
     store.unread(request).catch(() => undefined);
   }

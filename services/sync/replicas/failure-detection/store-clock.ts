@@ -57,7 +57,7 @@ export class StoreClock {
     return true;
   }
 
-  /** Adds a delay that began at `sinceMs`. A row that was already late then is late by both. */
+  /** Adds a delay that began at `sinceMs`. A row that was already late at that time is late by both delays. */
   #addLate(ms: number, sinceMs: number): void {
     this.#lateMs = Math.round(ms + this.#lateAt(sinceMs));
     this.#lateSinceMs = performance.now();

@@ -93,7 +93,8 @@ export function makeSessionRows({ devices, revocations, removal, broker, nowMs, 
     const anyIsBack = (await restoring.putBackMissing(account, listed, rows, types)).size > 0;
     const alive = new Set(listed.map(({ meta }) => meta));
     const youngMs = (await nowMs()) - YOUNG_MS;
-    // A row is written after its session and read before the listing, so the listing has the session of each row read.
+    // A row is written after its session and read before the listing, so the listing has the session of each row that
+    // was read.
     const isJudged = (row: DeviceRow) => row.sessionId !== null || row.createdAtMs < youngMs;
     for (const row of rows) if (!alive.has(row.deviceId) && isJudged(row)) await drop(account, row.deviceId, row);
     return anyIsBack;

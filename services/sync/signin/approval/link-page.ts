@@ -57,7 +57,7 @@ messages, your clipboard and your files.</p>
 <table>
 <tr><th>It calls itself</th><td>${text(view.device_name)}, ${text(KINDS[view.device_type] ?? view.device_type)}</td></tr>
 <tr><th>It asked from</th><td>${text(view.source.address)}, ${text(view.source.user_agent)}</td></tr>
-<tr><th>When</th><td>${ago(view.age_seconds)}; the code is valid for two minutes</td></tr>
+<tr><th>When</th><td>${ago(view.age_seconds)}</td></tr>
 </table>
 <p><strong>Approve only if you see this code on a device in front of you.</strong> Did somebody send you a link or a
 picture of the code? Then it is not yours.</p>

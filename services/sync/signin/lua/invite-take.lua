@@ -1,6 +1,6 @@
 -- Uses an invite, once. In its place the account keeps the login request that was made with it. The inviting device
--- gets an event. If the answer is lost, the same call comes again and announces the event again, because what the first
--- call left to its caller was lost with the answer.
+-- gets an event. If the answer is lost, the same call comes again and announces the event again, because the
+-- announcement that the first call returned was lost with its answer.
 -- Keys and arguments: inviteTake in scripts.ts.
 -- uses: clock routes
 -- RETURNS OK | not_found (the invite is unknown, used or expired, or its device is gone)

@@ -49,7 +49,7 @@ export function makeSessionOf({ grants, kept, isRevoked, ownDevice, nowMs, lifet
   }
 
   /**
-   * Resolves to the session of a signed-in device, of which only the secrets are new. Null as for `ofNew`, and if the
+   * Resolves to the session of a signed-in device: the same session with new secrets. Null as for `ofNew`, and if the
    * device was signed out or has no row.
    */
   async function ofKnown({ account = '', user = '', approver = '', session = '', device = '' }: LoginFields) {

@@ -10,9 +10,9 @@ local devices = redis.call('HGETALL', keys.devices)
 local rows, closed = read_routes(keys.routes, now, liveness.late_ms)
 local orphan_in_ms, dropped = close_orphans(rows, channel, liveness, now)
 local before = route_of(rows, stream)
-local late = too_late(before, closed[stream], generation)
+local late = too_late(before, closed[stream], attach_number)
 if late then return { 'OK', late } end
-local own = { id = stream, channel = channel, device = device, generation = generation }
+local own = { id = stream, channel = channel, device = device, attach_number = attach_number }
 write_own(keys.routes, rows, before, own, now)
 
 -- Every position is that of an entry, so an empty log gets an entry that is addressed to nobody.

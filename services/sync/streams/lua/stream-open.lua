@@ -13,7 +13,7 @@ local devices = redis.call('HGETALL', keys.devices)
 local rows, closed = read_routes(keys.routes, now, liveness.late_ms)
 local orphan_in_ms, dropped = close_orphans(rows, channel, liveness, now)
 local before = route_of(rows, stream)
-local late = too_late(before, closed[stream], generation)
+local late = too_late(before, closed[stream], attach_number)
 if late then return { 'OK', late } end
 local others = other_streams(rows, stream, liveness)
 local taken = has_device and {} or looks_taken(devices, '', routes_beside(others, device))
@@ -22,7 +22,7 @@ local slot = slot_for(others, device)
 if slot ~= 'free' and not liveness.silent then return { 'OK', 'full', channels_of(others, channel) } end
 if slot == 'none' then return { 'OK', 'busy' } end
 if slot == 'replaces' then supersede(keys.routes, others, closed, device, now) end
-local own = { id = stream, channel = channel, device = device, generation = generation }
+local own = { id = stream, channel = channel, device = device, attach_number = attach_number }
 local mine = write_own(keys.routes, rows, before, own, now)
 
 -- Every position is that of an entry, so an empty log gets an entry that is addressed to nobody.

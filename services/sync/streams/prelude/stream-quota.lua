@@ -2,7 +2,7 @@
 -- its oldest, so that the account gets no more streams.
 
 -- Returns the open routes except that of `stream` and those of dead replicas. A silent channel belongs to a replica
--- that has just died, unless the caller, which may have had another channel, holds the stream.
+-- that has just died. If the caller holds the stream, the channel is a former one of its own, and the stream is alive.
 local function other_streams(rows, stream, liveness)
   local others = {}
   for _, row in ipairs(rows) do

@@ -1,6 +1,6 @@
 /** The attaches of one stream: which were sent, and their results. */
 export class Attaches {
-  #generation = 0;
+  #number = 0;
   #unrefused = 0;
   #unanswered = 0;
   #sentMs = Number.NEGATIVE_INFINITY;
@@ -23,14 +23,14 @@ export class Attaches {
   }
 
   /**
-   * Notes that an attach is sent, and returns its generation. The later of two attaches wins, whatever their order of
+   * Notes that an attach is sent, and returns its attach number. The later of two attaches wins, whatever their order of
    * arrival.
    */
   sent(): number {
     this.#unrefused += 1;
     this.#unanswered += 1;
     this.#sentMs = performance.now();
-    return this.nextGeneration();
+    return this.nextNumber();
   }
 
   /** Notes that an attach has certainly written nothing. */
@@ -44,10 +44,10 @@ export class Attaches {
     this.#unanswered -= 1;
   }
 
-  /** Returns the next generation. A detach takes one too, because it has to come after all attaches. */
-  nextGeneration(): number {
-    this.#generation += 1;
-    return this.#generation;
+  /** Returns the next attach number. A detach takes one too, because it has to come after all attaches. */
+  nextNumber(): number {
+    this.#number += 1;
+    return this.#number;
   }
 
   /** Notes a failed attach, and returns how many failed in a row. */

@@ -74,7 +74,7 @@ export class Closing {
 
   /**
    * Forgets a stream when the store has no open route of it. An earlier reconciliation would find the route open, and
-   * would be the last.
+   * no other would follow.
    */
   #forget(stream: Stream): void {
     this.#parts.streams.forget(stream);

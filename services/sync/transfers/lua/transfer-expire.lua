@@ -16,7 +16,8 @@ if t then
     append_and_notify(keys, routes_to_notify(keys.routes, now), now, random, 'transfer:updated', t.sender .. '\t' .. t.receiver, data)
   end
 else
-  -- No sweep came for an hour after the end of its time, so the record, which knows its lists, has expired.
+  -- No sweep came within an hour after the end of its time, so the record has expired. Only the record says in which
+  -- lists the transfer is.
   for _, member in ipairs(redis.call('ZRANGE', keys.offers, 0, -1)) do
     local last = string.sub(member, -#transfer_id - 1)
     if last == ':' .. transfer_id or last == '-' .. transfer_id then redis.call('ZREM', keys.offers, member) end

@@ -1,8 +1,8 @@
 -- Sets the generation of a file in the relay by compare-and-set. It is in the account's record, which survives when the
 -- relay's own store loses its state. Any generation but the first causes an event to the sender. A call with the
--- generation that the file already has causes an event if it differs from the last event, or if the last event is half
--- a minute old; the record stays as it is. Such a call without an event changes the offset in the record: once the
--- receiver has the whole file, the offset is the end of the file.
+-- generation that the file already has causes an event if its generation or offset differs from that of the last event,
+-- or if the last event is half a minute old; the record stays as it is. Such a call without an event changes the offset
+-- in the record: once the receiver has the whole file, the offset is the end of the file.
 -- Keys and arguments: transferGeneration in scripts.ts.
 -- uses: clock routes log transfers/transfer
 -- RETURNS OK, generation, '' or the state that refuses (an ended transfer begins nothing), whether this call changed

@@ -1,8 +1,8 @@
 -- The transfer record: a hash. `sealed` and `error` are JSON; `relay` is '1' once its uploads are open, `accepted` once
 -- the receiver took it; `log` is the position of its announcement; `slot` is its member among the live ones.
--- `files` is the list as a JSON array when it has up to 16 files, else the few that are kept after the end (in records
--- of an earlier version always the whole list). `brief` is those few for a list of up to 16 that is too long to be
--- kept.
+-- `files` is the list as a JSON array when it has up to 16 files. Otherwise it has only the few files that are kept after
+-- the end; records of an earlier version have the whole list. `brief` has the files that are kept after the end, of a
+-- list that has up to 16 files but too many bytes.
 -- The sealed text has a key of its own, which is deleted when the transfer ends. `sealed` is '""' before and after
 -- that, or 'null' without one (in records of an earlier version it is the text itself).
 -- A longer list has a key of its own, which is deleted when the transfer ends: for each file eight hex digits for the

@@ -6,8 +6,8 @@ import type { Ring } from './ring.ts';
  * member names one that is not in the chain of this device, either the service hides rings or there is another chain.
  * Nothing is sealed then.
  *
- * Such a word counts with the key that signed it, and for as long as the newest ring has that key. Nothing honest is lost
- * by that: a device that names ring n was a member up to n, so a chain that is without it before n shows that the word was
+ * Such a word counts with the key that signed it, and for as long as the newest ring has that key. An honest device loses
+ * nothing by this. It was a member up to ring n when it named n. So if a chain lacks the device before n, the claim is
  * false. Without the bound, one body of a stolen device would stop all others for ever.
  *
  * The word of a device that was removed does not count, although it may be the owner, whom a thief has removed on another

@@ -17,7 +17,7 @@ const keys = makeKeys(randomPrefix());
 export interface Route {
   channel?: string;
   device?: string;
-  generation?: number;
+  attachNumber?: number;
   seen?: number;
   opened?: number;
   /** Null while the route is open. */
@@ -28,12 +28,12 @@ export interface Route {
 export const routeText = ({
   channel = 'bus:own',
   device = 'phone',
-  generation = 1,
+  attachNumber = 1,
   seen = 0,
   opened = 0,
   closed = null,
 }: Route): string =>
-  [channel, device, generation, NOW - seen, NOW - opened, closed === null ? 0 : NOW - closed].join('\n');
+  [channel, device, attachNumber, NOW - seen, NOW - opened, closed === null ? 0 : NOW - closed].join('\n');
 
 /** Returns `count` routes, `<name>0` and so on. */
 export const manyRoutes = (count: number, name: string, routeOf: (i: number) => Route): Record<string, Route> =>
@@ -43,7 +43,7 @@ export const manyRoutes = (count: number, name: string, routeOf: (i: number) => 
 export function makeAccount(redis: Redis) {
   const name = `u${randomBytes(5).toString('hex')}`;
   const on = keys.inAccount(name);
-  const own = { stream: 's1', channel: 'bus:own', device: 'phone', generation: 1, liveness: LIVENESS };
+  const own = { stream: 's1', channel: 'bus:own', device: 'phone', attachNumber: 1, liveness: LIVENESS };
   const open = { ...own, position: '' };
   const attach = { ...own, knownVersion: 0 };
   const { liveness: _, ...detach } = own;

@@ -20,22 +20,22 @@ describe('rows that are over', () => {
 
   test('go when their device is back, if no attach of them may come late', async () => {
     const account = await accountWith({
-      ...{ late: { generation: 3, closed: 1_000 }, done: { generation: 0, closed: 1_000 } },
-      other: { device: 'tablet', generation: 0, closed: 1_000 },
+      ...{ late: { attachNumber: 3, closed: 1_000 }, done: { attachNumber: 0, closed: 1_000 } },
+      other: { device: 'tablet', attachNumber: 0, closed: 1_000 },
     });
     await account.open();
     expect(Object.keys(await account.storedRoutes()).toSorted()).toEqual(['late', 'other', 's1', 'watch']);
   });
 
   test.each([['~My P-C'], ['~A.c']])('are found by the exact name of their device: %s', async (device) => {
-    const closed = { generation: 0, closed: 1_000 };
+    const closed = { attachNumber: 0, closed: 1_000 };
     const account = await accountWith({ a: { device, ...closed }, b: { device: '~Abc', ...closed } });
     await account.open({ device });
     expect(Object.keys(await account.storedRoutes()).toSorted()).toEqual(['b', 's1', 'watch']);
   });
 
   test('stay when nobody opens a stream', async () => {
-    const account = await accountWith({ a: { generation: 0, closed: 1_000 } });
+    const account = await accountWith({ a: { attachNumber: 0, closed: 1_000 } });
     await account.reconcile();
     expect(Object.keys(await account.storedRoutes()).toSorted()).toEqual(['a', 'watch']);
   });
@@ -90,7 +90,7 @@ describe('closed rows are not kept without end', () => {
   });
 
   test('those that go for another reason do not push others out', async () => {
-    const account = await accountWith({ ...named(KEPT), done: { generation: 0, closed: 10 } });
+    const account = await accountWith({ ...named(KEPT), done: { attachNumber: 0, closed: 10 } });
     await account.open();
     expect((await keptOf(account)).toSorted()).toEqual(Object.keys(named(KEPT)).toSorted());
   });

@@ -25,24 +25,24 @@ describe('a stream that is detached', () => {
   test('is closed as of now, and keeps the time when it opened', async () => {
     const account = makeAccount(redis);
     await account.routes({ s1: { channel: 'bus:old', device: 'phone', seen: 5_000, opened: 60_000 } });
-    await account.detach({ generation: 3 });
-    expect(await account.storedRoutes()).toEqual({ s1: routeText({ generation: 3, opened: 60_000, closed: 0 }) });
+    await account.detach({ attachNumber: 3 });
+    expect(await account.storedRoutes()).toEqual({ s1: routeText({ attachNumber: 3, opened: 60_000, closed: 0 }) });
     // An attach sets the lifetime, and a detach does not.
     expect(await redis.ttl(account.keys.routes)).toBe(-1);
   });
 
   test('stays as it is when it is detached again', async () => {
     const account = makeAccount(redis);
-    const closed = { generation: 3, seen: 5_000, opened: 60_000, closed: 5_000 };
+    const closed = { attachNumber: 3, seen: 5_000, opened: 60_000, closed: 5_000 };
     await account.routes({ s1: closed });
-    await account.detach({ generation: 4 });
+    await account.detach({ attachNumber: 4 });
     expect(await account.storedRoutes()).toEqual({ s1: routeText(closed) });
   });
 
   test('is closed for a week though it never was attached', async () => {
     const account = makeAccount(redis);
-    await account.detach({ generation: 2, device: '~Laptop' });
-    expect(await account.storedRoutes()).toEqual({ s1: routeText({ device: '~Laptop', generation: 2, closed: 0 }) });
+    await account.detach({ attachNumber: 2, device: '~Laptop' });
+    expect(await account.storedRoutes()).toEqual({ s1: routeText({ device: '~Laptop', attachNumber: 2, closed: 0 }) });
     await expectLifetime(account.keys.routes, WEEK_SECONDS);
   });
 });
@@ -51,13 +51,13 @@ describe('the route of a stream that is attached', () => {
   test('is written for a week, and its device is online', async () => {
     const account = makeAccount(redis);
     await account.devices('phone');
-    const reply = await account.attach({ generation: 2 });
+    const reply = await account.attach({ attachNumber: 2 });
     expect(reply).toMatchObject({
       ...{ outcome: 'attached', presenceVersion: NOW, devices: ['phone', 'Name of phone\n'] },
       ...{ states: ['phone', `1${NOW}`, 'v', String(NOW)], transitions: { online: 1, offline: 0 } },
       ...{ orphanInMs: 0, dropped: 0, nextDueInMs: null },
     });
-    expect(await account.storedRoutes()).toEqual({ s1: routeText({ generation: 2 }) });
+    expect(await account.storedRoutes()).toEqual({ s1: routeText({ attachNumber: 2 }) });
     await expectLifetime(account.keys.routes, WEEK_SECONDS);
   });
 
@@ -68,11 +68,11 @@ describe('the route of a stream that is attached', () => {
       s0: { device: 'tablet' },
       s1: { channel: 'bus:old', device: '~Phone', seen: 60_000, opened: 60_000 },
     });
-    const reply = await account.attach({ generation: 2, liveness: { ...LIVENESS, held: ['s0', 's1'] } });
+    const reply = await account.attach({ attachNumber: 2, liveness: { ...LIVENESS, held: ['s0', 's1'] } });
     expect(reply).toMatchObject({ outcome: 'attached', transitions: { online: 2, offline: 0 } });
     expect(await account.storedRoutes()).toEqual({
       s0: routeText({ device: 'tablet' }),
-      s1: routeText({ generation: 2, opened: 60_000 }),
+      s1: routeText({ attachNumber: 2, opened: 60_000 }),
     });
   });
 
@@ -94,23 +94,23 @@ describe('the route of a stream that is attached', () => {
 
   test('stays when the same attach comes twice, and when the next comes', async () => {
     const account = makeAccount(redis);
-    for (const generation of [9, 9, 10]) {
-      expect(await account.attach({ generation })).toMatchObject({ outcome: 'attached' });
+    for (const attachNumber of [9, 9, 10]) {
+      expect(await account.attach({ attachNumber })).toMatchObject({ outcome: 'attached' });
     }
   });
 
   test('stays as a later attach wrote it', async () => {
     const account = makeAccount(redis);
-    await account.routes({ s1: { generation: 10, seen: 5_000 } });
-    expect(await account.attach({ generation: 9 })).toEqual({ outcome: 'old', announced: [] });
-    expect(await account.storedRoutes()).toEqual({ s1: routeText({ generation: 10, seen: 5_000 }) });
+    await account.routes({ s1: { attachNumber: 10, seen: 5_000 } });
+    expect(await account.attach({ attachNumber: 9 })).toEqual({ outcome: 'old', announced: [] });
+    expect(await account.storedRoutes()).toEqual({ s1: routeText({ attachNumber: 10, seen: 5_000 }) });
     expect(await redis.exists(account.keys.log, account.keys.presence)).toBe(0);
   });
 
   test('is not written for a stream that was closed', async () => {
     const account = makeAccount(redis);
     await account.routes({ s1: { closed: 5_000 } });
-    expect(await account.attach({ generation: 2 })).toEqual({ outcome: 'gone', announced: [] });
+    expect(await account.attach({ attachNumber: 2 })).toEqual({ outcome: 'gone', announced: [] });
     expect(await account.storedRoutes()).toEqual({ s1: routeText({ closed: 5_000 }) });
   });
 });

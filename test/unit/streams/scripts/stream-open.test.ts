@@ -41,10 +41,10 @@ describe('a stream that opens', () => {
 
   test('gets no second route when the call comes again, and none that is older', async () => {
     const account = makeAccount(redis);
-    await account.routes({ s1: { generation: 10, opened: 5_000 } });
-    expect(await account.open({ generation: 10 })).toMatchObject({ outcome: 'attached' });
-    expect(await account.storedRoutes()).toEqual({ s1: routeText({ generation: 10, opened: 5_000 }) });
-    expect(await account.open({ generation: 9 })).toEqual({ outcome: 'old', announced: [] });
+    await account.routes({ s1: { attachNumber: 10, opened: 5_000 } });
+    expect(await account.open({ attachNumber: 10 })).toMatchObject({ outcome: 'attached' });
+    expect(await account.storedRoutes()).toEqual({ s1: routeText({ attachNumber: 10, opened: 5_000 }) });
+    expect(await account.open({ attachNumber: 9 })).toEqual({ outcome: 'old', announced: [] });
   });
 
   test('is refused when it was closed meanwhile, and writes nothing', async () => {

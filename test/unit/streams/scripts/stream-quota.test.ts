@@ -68,7 +68,7 @@ describe('a device with as many streams as it may have', () => {
     expect((await account.storedRoutes()).a).toBe(
       routeText({ channel: 'bus:a', seen: 1_000, opened: 10_000, closed: 0 }),
     );
-    expect(await account.attach({ stream: 'a', generation: 2 })).toMatchObject({ outcome: 'gone' });
+    expect(await account.attach({ stream: 'a', attachNumber: 2 })).toMatchObject({ outcome: 'gone' });
   });
 
   test('loses as many as there are too many', async () => {
