@@ -2,7 +2,7 @@ import { chmod, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DeviceKeys } from '../sealed/keys/device-keys.ts';
 import type { KeyRecord, KeyStore } from '../sealed/keys/key-store.ts';
-import { withLockIfThereIsRoom } from './lock.ts';
+import { withLockIfThereIsSpace } from './lock.ts';
 import { removeDrafts, replaceFile } from './replace-file.ts';
 import { nodeTextCrypto } from './text-crypto.ts';
 
@@ -83,7 +83,7 @@ export function fileKeys(path: string): KeyStore {
     },
     async lock(work) {
       await makeFolder();
-      return withLockIfThereIsRoom(`${path}.lock`, async () => {
+      return withLockIfThereIsSpace(`${path}.lock`, async () => {
         await removeDrafts(path);
         return work();
       });

@@ -95,13 +95,13 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
   }
 }
 
-const NO_ROOM: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EROFS'];
+const NO_SPACE: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EROFS'];
 
 /**
  * Does the same. On a disk that takes no lock, `work` runs without one: what it reads is needed there too, and nobody can
  * store anything.
  */
-export async function withLockIfThereIsRoom<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withLockIfThereIsSpace<T>(path: string, work: () => Promise<T>): Promise<T> {
   let isHeld = false;
   try {
     return await withLock(path, () => {
@@ -109,7 +109,7 @@ export async function withLockIfThereIsRoom<T>(path: string, work: () => Promise
       return work();
     });
   } catch (error) {
-    if (isHeld || !NO_ROOM.includes(codeOf(error))) throw error;
+    if (isHeld || !NO_SPACE.includes(codeOf(error))) throw error;
     return work();
   }
 }

@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promi
 import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { sessionIn, type SessionStore } from '../session/session.ts';
-import { withLockIfThereIsRoom } from './lock.ts';
+import { withLockIfThereIsSpace } from './lock.ts';
 import { syncFolder } from './replace-file.ts';
 
 /** The ending of a draft's name, after the name of the file. */
@@ -76,7 +76,7 @@ export function fileSession(path: string): SessionStore {
     },
     async lock(work) {
       await makeFolder();
-      return withLockIfThereIsRoom(`${path}.lock`, work);
+      return withLockIfThereIsSpace(`${path}.lock`, work);
     },
   };
 }
