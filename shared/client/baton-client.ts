@@ -143,6 +143,8 @@ export function makeBatonClient(options: BatonClientOptions): BatonClient {
   const handlers: { [N in StreamEvent['name']]?: (data: EventData<N>) => void } = {
     ready: onReady,
     presence: (presence) => devices.onPresence(presence.devices),
+    // A store that was away may have come back without the last steps of a transfer.
+    restored: () => transfers.onReady(false),
     'device:added': devices.refetch,
     'device:renamed': devices.refetch,
     'device:removed': devices.refetch,

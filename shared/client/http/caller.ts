@@ -12,7 +12,7 @@ import type { SessionKeeper } from '../session/session-keeper.ts';
 
 /** A request whose body is not JSON. */
 export interface BytesRequest extends CallSettings {
-  method: 'HEAD' | 'GET' | 'PATCH';
+  method: 'GET' | 'PATCH';
   path: string;
   headers?: Readonly<Record<string, string>>;
   body?: Uint8Array<ArrayBuffer> | Blob;

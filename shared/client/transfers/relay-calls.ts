@@ -1,7 +1,7 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { PARTIAL_UPLOAD, UPLOAD_DRAFT_INTEROP_VERSION } from '../../contract/modules/relay.ts';
 import { BatonClientError } from '../errors/baton-client-error.ts';
-import type { BytesRequest, Caller } from '../http/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import { type Clock, untilAborted } from '../time/clock.ts';
 import { NoAnswerError } from '../errors/no-answer.ts';
 import { abortedBy, failureOf } from '../errors/failure.ts';
@@ -23,8 +23,6 @@ export interface Append {
   completes: boolean;
 }
 
-const draft = { 'Upload-Draft-Interop-Version': UPLOAD_DRAFT_INTEROP_VERSION };
-
 /** Returns the offset in a response or refusal of an upload; null without one. */
 export function offsetIn(error: BatonClientError): number | null {
   const { cause } = error;
@@ -39,33 +37,28 @@ function offsetOf(response: Response): number {
   throw new BatonClientError('unexpected_answer', 'The service did not say its offset', { action: 'retry' });
 }
 
-/** Makes a request and returns the offset in its answer. Aborts it after `ms`. */
-async function offsetWithin(ms: number, caller: Caller, clock: Clock, request: BytesRequest): Promise<number> {
+/** Sends a piece of a file, and returns the new offset of the upload. */
+export async function append(caller: Caller, clock: Clock, piece: Append, signal: AbortSignal): Promise<number> {
   const controller = new AbortController();
-  const cancel = clock.after(ms, () => controller.abort(failureOf(new NoAnswerError('timeout', null))));
+  const cancel = clock.after(APPEND_MS, () => controller.abort(failureOf(new NoAnswerError('timeout', null))));
   try {
-    const signal = AbortSignal.any([request.signal as AbortSignal, controller.signal]);
-    return offsetOf(await caller.bytes({ ...request, signal }));
+    const response = await caller.bytes({
+      method: 'PATCH',
+      path: piece.path,
+      body: piece.bytes,
+      signal: AbortSignal.any([signal, controller.signal]),
+      headers: {
+        'Upload-Draft-Interop-Version': UPLOAD_DRAFT_INTEROP_VERSION,
+        'Content-Type': PARTIAL_UPLOAD,
+        'Upload-Offset': String(piece.offset),
+        'Upload-Complete': piece.completes ? '?1' : '?0',
+      },
+    });
+    return offsetOf(response);
   } finally {
     cancel();
   }
 }
-
-/** Sends a piece of a file, and returns the new offset of the upload. */
-export const append = (caller: Caller, clock: Clock, piece: Append, signal: AbortSignal): Promise<number> =>
-  offsetWithin(APPEND_MS, caller, clock, {
-    ...{ method: 'PATCH', path: piece.path, body: piece.bytes, signal },
-    headers: {
-      ...draft,
-      'Content-Type': PARTIAL_UPLOAD,
-      'Upload-Offset': String(piece.offset),
-      'Upload-Complete': piece.completes ? '?1' : '?0',
-    },
-  });
-
-/** Returns the offset of a file's upload. Throws `upload_gone` when the upload continues elsewhere. */
-export const look = (caller: Caller, clock: Clock, path: string, signal: AbortSignal): Promise<number> =>
-  offsetWithin(10_000, caller, clock, { method: 'HEAD', path, headers: draft, signal });
 
 interface Download {
   path: string;

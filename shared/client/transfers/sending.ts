@@ -4,7 +4,7 @@ import { type Clock, pause } from '../time/clock.ts';
 import { failureOf } from '../errors/failure.ts';
 import { makeFileQueue } from './file-queue.ts';
 import type { FileSource, Pieces } from '../files/files.ts';
-import { append, look, offsetIn } from './relay-calls.ts';
+import { append, offsetIn } from './relay-calls.ts';
 import { makePieces } from '../files/sources.ts';
 import type { Run } from './transfer-run.ts';
 import type { Transfer } from '../wire.ts';
@@ -119,19 +119,10 @@ export function makeRelaySender({ run, caller, clock, sources, concurrency, isIn
     note(await run.insist(run.refresh));
   }
 
-  /** Finds where a file continues after an error. */
+  /** Finds where a file continues after an error, or the reason why it does not. */
   async function relocate(index: number): Promise<void> {
-    const place = placeOf(index);
-    const { url } = place;
-    try {
-      const offset = await look(caller, clock, url, signal);
-      if (place.url === url) moveTo(index, url, offset);
-    } catch (error) {
-      // A refusal without a body has no code. The transfer names the places too, or the reason why there are none.
-      if (failureOf(error).status === null) throw error;
-      const { uploads } = await run.refresh();
-      note({ uploads: (uploads ?? []).filter((upload) => upload.index === index) });
-    }
+    const { uploads = [] } = await run.refresh();
+    note({ uploads: uploads.filter((upload) => upload.index === index) });
   }
 
   /**

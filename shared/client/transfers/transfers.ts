@@ -55,7 +55,10 @@ export interface TransferModule {
   onUpdated(data: EventData<'transfer:updated'>): void;
   onRewind(data: EventData<'relay:rewind'>): void;
   onSignal(data: EventData<'signal'>): void;
-  /** Called when the stream is open again. `anew`: it begins again, and missed events do not follow. */
+  /**
+   * Called when the stream is open again, or the store is back. `anew`: the stream begins again, and missed events do not
+   * follow.
+   */
   onReady(anew: boolean): void;
 }
 
@@ -73,6 +76,8 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   const running = new Map<string, Running>();
   /** The transfers that were announced to the application, until they end. */
   const announced = new Set<string>();
+  /** The transfers that ended since the last list was asked for, which may still name them. */
+  const ended = new Set<string>();
   const makeHash = parts.options.sha256 ?? scriptSha256;
   const peers = (parts.options.peerToPeer as PeerModule | undefined) ?? null;
   const bounded = (concurrency: number) => Math.max(1, Math.min(LIMITS.relayFiles, Math.trunc(concurrency)));
@@ -109,6 +114,10 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
   /** Reports a phase to other devices. A lost report does no harm. */
   const tell = (run: Run, phase: TransferPhase): void =>
     void caller.call('phaseTransfer', { ...of(run.id), body: { phase }, signal: run.signal }).catch(() => {});
+
+  /** Does something once it is so, unless the run is over before. */
+  const when = (run: Run, isSo: (transfer: Transfer) => boolean, work: () => unknown): void =>
+    void run.until(isSo).then(work, () => {});
 
   function startSending(
     transfer: Transfer,
@@ -149,17 +158,9 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     if (peer === null) {
       void sender.begin();
       // An accepted transfer needs the relay, and the store may have lost that it was chosen.
-      run
-        .until(({ state }) => state === 'ACCEPTED')
-        .then(
-          () => sender.begin(),
-          () => {},
-        );
+      when(run, ({ state }) => state === 'ACCEPTED', sender.begin);
     } else peer.begin({ isThere: receiverOnline, parks: offlineMs === null });
-    run.until(isInUse).then(
-      () => tell(run, 'relay_uploading'),
-      () => {},
-    );
+    when(run, isInUse, () => tell(run, 'relay_uploading'));
     return handle;
   }
 
@@ -194,12 +195,11 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     parts.start();
     peer?.begin();
     receiver.begin();
-    run
-      .until(({ state }) => state === 'RELAY_ACTIVE')
-      .then(
-        () => tell(run, 'relay_downloading'),
-        () => {},
-      );
+    when(
+      run,
+      ({ state }) => state === 'RELAY_ACTIVE',
+      () => tell(run, 'relay_downloading'),
+    );
     return handle;
   }
 
@@ -209,7 +209,8 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
     announced.add(id);
     try {
       const whole = transfer.files === undefined ? await api.get(id) : transfer;
-      if (!hasEnded(whole)) emitter.emit('incoming', makeIncoming(whole));
+      // The end may have been told while it was read.
+      if (!hasEnded(whole) && announced.has(id)) emitter.emit('incoming', makeIncoming(whole));
     } catch (error) {
       announced.delete(id);
       throw error;
@@ -218,15 +219,20 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
 
   function onUpdated({ transfer }: { transfer: Transfer }): void {
     running.get(transfer.transfer_id)?.run.update(transfer);
-    if (hasEnded(transfer)) announced.delete(transfer.transfer_id);
+    if (hasEnded(transfer)) {
+      announced.delete(transfer.transfer_id);
+      ended.add(transfer.transfer_id);
+    }
     emitter.emit('transfer', transfer);
   }
 
   /** Fetches the transfers of this device that are not over, offered and accepted, and announces them again. */
   const refetch = makeRepeated({ clock, life: parts.life, onProblem }, async () => {
     for (let page = {}, pages = 0; pages < MOST_PAGES; pages += 1) {
+      ended.clear();
       const { transfers, next_cursor: cursor } = await api.list(page);
-      for (const transfer of transfers.filter((one) => !hasEnded(one))) {
+      for (const transfer of transfers) {
+        if (hasEnded(transfer) || ended.has(transfer.transfer_id)) continue;
         onUpdated({ transfer });
         if (transfer.receiver.device_id === parts.deviceId()) await announce(transfer);
       }
