@@ -1,6 +1,7 @@
 import {
   BatonClientError,
   type IncomingTransfer,
+  type OpenSink,
   type Transfer,
   type TransferFile,
 } from '../../../shared/client/index.ts';
@@ -58,7 +59,7 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
       (await keptFile(entry.userId, offer.id, index))?.size === size;
     // Files that were saved and removed cannot be read again.
     if (!(await Promise.all((offer.transfer.files ?? []).map(isHere))).every(Boolean)) return;
-    offer.accept((file) => openKept(entry.userId, offer.id, file)).done.catch(() => {});
+    offer.accept((file, signal) => openKept(entry.userId, offer.id, file, signal)).done.catch(() => {});
   }
 
   async function accept(transferId: string): Promise<void> {
@@ -70,7 +71,7 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
     if (running.has(transferId)) return;
     const item = await history.offered(offer.transfer);
     if (item.kind === 'files' && OVER.includes(item.state)) return endAgain(item, offer);
-    const open = (file: TransferFile) => openKept(entry.userId, transferId, file);
+    const open: OpenSink = (file, signal) => openKept(entry.userId, transferId, file, signal);
     running.follow(item.id, offer.accept(open, { concurrency: CONCURRENCY }), received);
     await change(item.id, (one) => {
       if (one.state === 'offered') one.state = 'active';
