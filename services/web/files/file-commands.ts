@@ -188,11 +188,11 @@ export function makeFileCommands(parts: Parts) {
         await sending.goOn(transferId, here).catch(async (error: unknown) => {
           const failure = failureOf(error);
           if (verdictOf(failure) === 'refused' && !isKeyProblem(failure)) await history.sources.forget(transferId);
-          else failures.push(error);
+          else failures.push(failure);
         });
       }
       for (const item of await history.unfinished()) {
-        await lookAgain(item).catch((error: unknown) => void failures.push(error));
+        await lookAgain(item).catch((error: unknown) => void failures.push(failureOf(error)));
       }
       const taken = (await history.withBytes(null)).map(({ ref }) => ref);
       await dropArchives(parts.entry.userId, taken);

@@ -35,8 +35,14 @@ const KEY_PROBLEMS = [
 /** Tells whether nothing was sent because it cannot be encrypted now. It is never sent unencrypted instead. */
 export const isKeyProblem = ({ code }: BatonClientError): boolean => KEY_PROBLEMS.includes(code);
 
+/**
+ * Makes the failure of an error of the browser, such as one of its databases. The service did not refuse anything, and the
+ * request may have been sent before the error.
+ */
 const unexpected = (error: unknown): BatonClientError =>
-  new BatonClientError('unexpected', error instanceof Error ? error.message : String(error), { action: 'tell-user' });
+  new BatonClientError('unexpected', error instanceof Error ? error.message : String(error), {
+    ...{ action: 'retry', outcome: 'unknown', cause: error },
+  });
 
 export const failureOf = (error: unknown): BatonClientError =>
   error instanceof BatonClientError ? error : unexpected(error);
