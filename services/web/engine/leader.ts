@@ -77,6 +77,8 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
     if (!(await received(parts, message))) throw staysThere();
+    // Until then the mailbox has the only copy that outlasts this page.
+    await parts.history.untilKept();
   });
   client.start();
   const goOn = repeated(async () => {
