@@ -3,7 +3,7 @@ import { untilLeft } from './left-page.ts';
 
 /** A browser may keep the answer to itself: while another page holds an older version, or for no reason. */
 const ANSWERS_WITHIN_MS = 5_000;
-/** If one answer did not come, the wait for the next one is shorter. */
+/** If one answer did not come, the wait is shorter until one comes. */
 const THEN_WITHIN_MS = 500;
 
 let withinMs = ANSWERS_WITHIN_MS;
@@ -18,7 +18,9 @@ export async function answered<T>(work: Promise<T>): Promise<T> {
     }, withinMs);
   });
   try {
-    return await Promise.race([work, late]);
+    const answer = await Promise.race([work, late]);
+    withinMs = ANSWERS_WITHIN_MS;
+    return answer;
   } finally {
     clearTimeout(timer);
   }

@@ -162,7 +162,7 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
     ['is full', 'QuotaExceededError'],
     ['was closed', 'InvalidStateError'],
   ])(
-    'storage that %s later on: what is here stays in sight, what comes is shown, and it says so',
+    'storage that %s for a time: everything is shown, it says so, and all of it is kept in the end',
     async (_how, error) => {
       const user = randomUser();
       const phone = await openApp(browser, { url: localUrl(site.two), user, name: 'Phone' });
@@ -174,8 +174,12 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
         const fail = () => {
           throw new DOMException('No', name);
         };
-        IDBObjectStore.prototype.put = fail;
-        Storage.prototype.setItem = fail;
+        const [store, storage] = [IDBObjectStore.prototype, Storage.prototype];
+        const { put } = store;
+        const { setItem } = storage;
+        Object.assign(globalThis, { mend: () => [Object.assign(store, { put }), Object.assign(storage, { setItem })] });
+        Object.assign(store, { put: fail });
+        Object.assign(storage, { setItem: fail });
       }, error);
       await say(desktop.page, 'still from here');
       await desktop.page.getByText(SENTENCE).waitFor();
@@ -190,7 +194,47 @@ withChromium.describe('the app in a browser that lets pages keep little', () => 
         'still from here',
         'still from there',
       ]);
+      // The mailbox has the only copy that outlasts the page.
+      expect(await phone.page.locator('.mark.delivered').count()).toBe(1);
+
+      await desktop.page.evaluate(() => (globalThis as unknown as { mend: () => void }).mend());
+      await phone.page.locator('.mark.delivered').nth(1).waitFor();
+      await desktop.page.getByText(SENTENCE).waitFor({ state: 'hidden' });
+      await desktop.page.reload();
+      await inThread(desktop.page).getByText('still from there', { exact: true }).waitFor();
+      expect(await shownTexts(desktop.page)).toEqual([
+        'from here',
+        'from there',
+        'still from here',
+        'still from there',
+      ]);
       expect(desktop.reports).toEqual([]);
     },
   );
+
+  test('a database that the browser has closed is opened again, and what comes is kept', async () => {
+    const user = randomUser();
+    const phone = await openApp(browser, { url: localUrl(site.two), user, name: 'Phone' });
+    const desktop = await openApp(browser, { url: 'about:blank#', locale: 'en' });
+    await desktop.context.addInitScript(() => {
+      const transaction = IDBDatabase.prototype.transaction;
+      IDBDatabase.prototype.transaction = function (this: IDBDatabase, ...given: Parameters<typeof transaction>) {
+        Object.assign(globalThis, { [`opened ${this.name}`]: this });
+        return transaction.apply(this, given);
+      };
+    });
+    await desktop.page.goto(localUrl(site.one));
+    await signIn(desktop, user, 'Desktop');
+    await expectTalk(desktop, phone);
+    await desktop.page.evaluate(() => {
+      const opened = Object.entries(globalThis).filter(([key]) => key.startsWith('opened baton-'));
+      for (const [, database] of opened) (database as IDBDatabase).close();
+    });
+    await say(phone.page, 'after the close');
+    await phone.page.locator('.mark.delivered').nth(1).waitFor();
+    expect(await desktop.page.getByText(SENTENCE).isVisible()).toBe(false);
+    await desktop.page.reload();
+    await inThread(desktop.page).getByText('after the close', { exact: true }).waitFor();
+    expect(desktop.reports).toEqual([]);
+  });
 });

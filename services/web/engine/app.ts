@@ -20,7 +20,7 @@ import { joinTabs, type TabMessage, type Tabs } from './tabs.ts';
 /** Why the session of this browser is over; null while it is not. */
 export const endedBy = signal<string | null>(null);
 
-/** True: this browser keeps no history, and the shown one exists only in this page. */
+/** True: this browser keeps no history now, and what is new in the shown one exists only in this page. */
 export const isHistoryLost = signal(false);
 
 /** Counts the changes of each thread, so that its view reads it again. */
@@ -61,9 +61,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const { history, queue } = await openLasting({
     userId: entry.userId,
     onChange: changedHere,
-    onLost() {
-      isHistoryLost.value = true;
-    },
+    onLost: (isLost) => void (isHistoryLost.value = isLost),
   });
   const client = makeClient();
   const readiness = makeReadiness({ client, entry });

@@ -58,8 +58,8 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   client.on('devices', (devices) => tell({ devices, listed: 'now', isKnown: true }));
   client.on('clipboard', (clipboard) => tell({ clipboard }));
   client.on('delivered', ({ message_ids }) => void queue.delivered(message_ids).catch(() => {}));
-  client.on('incoming', (offer) => void files.onOffer(offer));
-  client.on('transfer', (transfer) => void files.onTransfer(transfer));
+  client.on('incoming', (offer) => void files.onOffer(offer).catch(() => {}));
+  client.on('transfer', (transfer) => void files.onTransfer(transfer).catch(() => {}));
   client.on('signed-out', (reason) => void end(reason));
   client.on('event', ({ name, data }) => {
     const request = name === 'signin:requested' ? invitedRequest(data) : null;
@@ -77,6 +77,8 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
     if (!(await received(parts, message))) throw staysThere();
+    // Until then the mailbox has the only copy that outlasts this page.
+    await parts.history.untilKept();
   });
   client.start();
   const goOn = repeated(async () => {

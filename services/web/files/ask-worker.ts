@@ -1,3 +1,4 @@
+import { BatonClientError } from '../../../shared/client/index.ts';
 import { scriptUrl } from '../trusted-types.ts';
 import type { FileAnswer, FileRequest } from './file-worker.ts';
 import { workerAddress } from 'virtual:worker-address';
@@ -26,13 +27,17 @@ function startWorker(): Worker {
   started.addEventListener('error', () => {
     worker = null;
     started.terminate();
-    for (const { reject } of waiting.values()) reject(new Error('The worker of the app cannot run'));
+    const failure = new BatonClientError('network', 'The worker of the app cannot be loaded', { action: 'retry' });
+    for (const { reject } of waiting.values()) reject(failure);
     waiting.clear();
   });
   return started;
 }
 
-/** Asks the worker, and returns its answer; `onDone` gets the progress. @throws the worker's error, by its words */
+/**
+ * Asks the worker, and returns its answer; `onDone` gets the progress. @throws the worker's error, by its words, and
+ * `network` if the worker could not be loaded now
+ */
 export function askWorker(
   request: Distributed<FileRequest>,
   moved: Transferable[] = [],

@@ -1,4 +1,5 @@
 import { BatonClientError, type FileSource } from '../../../shared/client/index.ts';
+import { isPassing } from '../engine/repeated.ts';
 import { askWorker, newFileNumber } from './ask-worker.ts';
 
 /** How many files are read at a time before an offer. */
@@ -21,8 +22,8 @@ export async function digestFile(
 }
 
 /**
- * Returns the sources with their digests, so that the offer can follow at once. @throws `source_failed`, and `aborted` when
- * it was stopped
+ * Returns the sources with their digests, so that the offer can follow at once. @throws `source_failed`, `aborted` when it
+ * was stopped, and an error that passes as it is
  */
 export async function digested(sources: readonly FileSource[], signal: AbortSignal): Promise<FileSource[]> {
   const found = [...sources];
@@ -38,6 +39,7 @@ export async function digested(sources: readonly FileSource[], signal: AbortSign
     await Promise.all(Array.from({ length: AT_A_TIME }, digestRest));
     return found;
   } catch (cause) {
+    if (!signal.aborted && isPassing(cause)) throw cause;
     const code = signal.aborted ? 'aborted' : 'source_failed';
     throw new BatonClientError(code, 'The files cannot be read', { action: 'tell-user', cause });
   }

@@ -1,6 +1,8 @@
+import { isKeyProblem } from '../../../shared/client/sealing/key-problems.ts';
 import {
   BatonClientError,
   type IncomingTransfer,
+  type OpenSink,
   type Transfer,
   type TransferFile,
 } from '../../../shared/client/index.ts';
@@ -9,7 +11,7 @@ import { isPassing } from '../engine/repeated.ts';
 import type { FilesItem } from '../history/database.ts';
 import { errorOf, stateOf } from '../history/history.ts';
 import { forgetOrphan } from '../outbox/kept-sources.ts';
-import { failureOf, isKeyProblem, verdictOf } from '../outbox/verdict.ts';
+import { failureOf, verdictOf } from '../outbox/verdict.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { isAlways } from './always.ts';
 import { dropArchives, keptFile, openKept, removeKept, whyNoFiles } from './kept-files.ts';
@@ -58,7 +60,7 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
       (await keptFile(entry.userId, offer.id, index))?.size === size;
     // Files that were saved and removed cannot be read again.
     if (!(await Promise.all((offer.transfer.files ?? []).map(isHere))).every(Boolean)) return;
-    offer.accept((file) => openKept(entry.userId, offer.id, file)).done.catch(() => {});
+    offer.accept((file, signal) => openKept(entry.userId, offer.id, file, signal)).done.catch(() => {});
   }
 
   async function accept(transferId: string): Promise<void> {
@@ -70,7 +72,7 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
     if (running.has(transferId)) return;
     const item = await history.offered(offer.transfer);
     if (item.kind === 'files' && OVER.includes(item.state)) return endAgain(item, offer);
-    const open = (file: TransferFile) => openKept(entry.userId, transferId, file);
+    const open: OpenSink = (file, signal) => openKept(entry.userId, transferId, file, signal);
     running.follow(item.id, offer.accept(open, { concurrency: CONCURRENCY }), received);
     await change(item.id, (one) => {
       if (one.state === 'offered') one.state = 'active';
@@ -187,11 +189,11 @@ export function makeFileCommands(parts: Parts) {
         await sending.goOn(transferId, here).catch(async (error: unknown) => {
           const failure = failureOf(error);
           if (verdictOf(failure) === 'refused' && !isKeyProblem(failure)) await history.sources.forget(transferId);
-          else failures.push(error);
+          else failures.push(failure);
         });
       }
       for (const item of await history.unfinished()) {
-        await lookAgain(item).catch((error: unknown) => void failures.push(error));
+        await lookAgain(item).catch((error: unknown) => void failures.push(failureOf(error)));
       }
       const taken = (await history.withBytes(null)).map(({ ref }) => ref);
       await dropArchives(parts.entry.userId, taken);

@@ -1,4 +1,5 @@
 import { BatonClientError, type Pieces } from '../../../shared/client/index.ts';
+import { isPassing } from '../engine/repeated.ts';
 import { type BlobReader, readBlob } from './blob-reading.ts';
 
 /** A piece of the file. Pieces are read in order: the one that is sent, and the next. */
@@ -7,11 +8,12 @@ interface Piece {
   bytes: Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Returns what `work` gives. @throws `source_failed` for each of its errors */
+/** Returns what `work` gives. @throws `source_failed` for each of its errors but those that pass */
 export async function readable<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
+    if (isPassing(cause)) throw cause;
     throw new BatonClientError('source_failed', `${name} could not be read`, { action: 'tell-user', cause });
   }
 }

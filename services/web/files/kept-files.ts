@@ -1,4 +1,7 @@
 import type { FileSink, TransferFile } from '../../../shared/client/index.ts';
+import { pause } from '../../../shared/client/time/clock.ts';
+import { isPassing } from '../engine/repeated.ts';
+import { pauseMs } from '../outbox/verdict.ts';
 import { askWorker, newFileNumber } from './ask-worker.ts';
 import { whenFree } from './when-free.ts';
 
@@ -24,12 +27,30 @@ interface KeptSink extends FileSink {
   kept(): number;
 }
 
+type Opening = Parameters<typeof askWorker>[0] & { act: 'open' };
+
+/** Opens a file in the worker. Tries again while the worker cannot be loaded, because an error here ends the transfer. */
+async function openPatiently(request: Opening, signal: AbortSignal | undefined): Promise<number> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return (await askWorker(request)) as number;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+    }
+    await pause(pauseMs(failures), signal);
+  }
+}
+
 /** Opens the sink of a received file. It continues after the stored bytes. */
-export async function openKept(account: string, transferId: string, wanted: TransferFile): Promise<KeptSink> {
+export async function openKept(
+  account: string,
+  transferId: string,
+  wanted: TransferFile,
+  signal?: AbortSignal,
+): Promise<KeptSink> {
   const file = newFileNumber();
-  const path = keptPath(account, transferId, wanted.index);
-  const isDigested = wanted.sha256 !== null;
-  const offset = (await askWorker({ act: 'open', file, path, isDigested })) as number;
+  const about = { path: keptPath(account, transferId, wanted.index), isDigested: wanted.sha256 !== null };
+  const offset = await openPatiently({ act: 'open', file, ...about }, signal);
   let at = offset;
   let onDisk = offset;
   let filled = 0;

@@ -1,25 +1,25 @@
-import { BatonClientError, type IncomingTransfer, type Transfer } from '../../../shared/client/index.ts';
+import type { IncomingTransfer, Transfer } from '../../../shared/client/index.ts';
 import { shared } from '../engine/shared-state.ts';
 import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
+import { failureOf } from '../outbox/verdict.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { makeChange } from './running-files.ts';
 
-/** After this time a service that did not respond is asked again. */
+/** After this time a service or a browser that did not respond is asked again. */
 const RETRY_MS = 5_000;
 
 type Found =
   | { kind: 'opened'; offer: IncomingTransfer; lock: FilesItem['lock'] }
-  /** It cannot be opened now. `isSoon`: only because the service did not respond. */
+  /** It cannot be opened now. `isSoon`: only because the service or the browser did not respond. */
   | { kind: 'waits'; isSoon: boolean }
   /** It can never be opened here; the code says why. */
   | { kind: 'refused'; code: string };
 
 /** Judges why an offer is not opened. Keys that are gone do not come back: others take their place. */
 function judged(error: unknown): Found {
-  if (!(error instanceof BatonClientError)) throw error;
-  if (error.code === 'keys_lost') return { kind: 'refused', code: error.code };
-  return { kind: 'waits', isSoon: error.action === 'retry' };
+  const { action, code } = failureOf(error);
+  return code === 'keys_lost' ? { kind: 'refused', code } : { kind: 'waits', isSoon: action === 'retry' };
 }
 
 async function find(keys: Parts['keys'], offer: IncomingTransfer): Promise<Found> {

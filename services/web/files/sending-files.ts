@@ -1,3 +1,4 @@
+import { isKeyProblem } from '../../../shared/client/sealing/key-problems.ts';
 import { blobSource, type FileSource, type OutgoingTransfer } from '../../../shared/client/index.ts';
 import { tellPreparing } from '../../../shared/client/transfers/preparing.ts';
 import type { Parts } from '../engine/parts.ts';
@@ -12,7 +13,7 @@ import { keptSources } from '../outbox/kept-sources.ts';
 import { makeLanes } from '../outbox/lanes.ts';
 import { makePatience } from '../outbox/patience.ts';
 import type { Queue, Waiting } from '../outbox/queue.ts';
-import { failureOf, isKeyProblem, isTooOld, verdictOf } from '../outbox/verdict.ts';
+import { failureOf, isTooOld, verdictOf } from '../outbox/verdict.ts';
 import type { RunningFiles } from './running-files.ts';
 import { resumeFiles, wayTo } from './ways.ts';
 

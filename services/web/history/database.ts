@@ -100,10 +100,17 @@ export const STORES: Readonly<Record<StoreName, Store>> = {
 
 const nameOf = (userId: string): string => `baton-${userId}`;
 
-/** Opens the history of one account in this browser. Rejects if the browser keeps none. */
-export function openHistory(userId: string): Promise<Database> {
+/**
+ * Opens the history of one account in this browser. Rejects if the browser keeps none. `mustExist`: it also rejects if there
+ * is no history, and makes none.
+ */
+export function openHistory(userId: string, { mustExist = false } = {}): Promise<Database> {
   return openDatabase<Schema>(nameOf(userId), {
-    upgrade(database) {
+    upgrade(database, _from, _to, transaction) {
+      if (mustExist) {
+        transaction.done.catch(() => {});
+        return transaction.abort();
+      }
       for (const [name, { keyPath, indexes }] of Object.entries(STORES)) {
         const store = (database as unknown as IDBPDatabase).createObjectStore(name, { keyPath });
         for (const [index, path] of Object.entries(indexes)) store.createIndex(index, path);

@@ -322,6 +322,11 @@ export function makeHistory(database: Database, onChange: (thread: string) => vo
     ...makeThreads(database, touch, onChange),
     ...makeArrivals(byRef, put),
     ...makeKept(database),
+    /**
+     * Null: what is written outlasts this page, or nothing does in this browser. Otherwise it exists only in this page for
+     * now, and the promise resolves when all of it is on the disk.
+     */
+    untilKept: (): Promise<void> | null => null,
     close: () => database.close(),
   };
 }

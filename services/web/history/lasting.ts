@@ -1,16 +1,18 @@
+import { systemClock, pause } from '../../../shared/client/time/clock.ts';
+import { pauseMs } from '../outbox/verdict.ts';
 import { type Database, openHistory, type StoreName, STORES } from './database.ts';
-import { isPageLeft } from '../left-page.ts';
-import { makeQueue, type Queue } from '../outbox/queue.ts';
-import { type History, makeHistory, makeTurns } from './history.ts';
+import { type Disk, makeDisk, type Stored, storedIn } from './disk.ts';
+import { forwarding, type Members, type Work } from './forwarding.ts';
 
 /*
- * A history and an outbox that continue in memory, as long as the page is open, if the browser does not keep them, from
- * the beginning or later. `onLost` is called once then.
+ * A history and an outbox that continue in memory if the browser does not keep them: as long as the page is open if it never
+ * did, otherwise until the disk takes everything that it has missed.
  */
 interface LastingParts {
   userId: string;
   onChange: (thread: string) => void;
-  onLost: () => void;
+  /** Called with true when what is shown exists only in this page, and with false when the disk has everything again. */
+  onLost: (isLost: boolean) => void;
 }
 
 /** Makes an empty database in memory. Few need one, so that its code is not part of the first load. */
@@ -28,36 +30,10 @@ async function copyOf(disk: Database): Promise<Database> {
         else await memory.put(name, value);
       }
     } catch {
-      // This store is lost.
+      // This store is missing in memory. The disk has it again with the next page, or when it answers.
     }
   }
   return memory;
-}
-
-/** Tells whether the caller gave a value that cannot be stored anywhere, which is no fault of the store. */
-const isOfCaller = (error: unknown): boolean => error instanceof DOMException && error.name === 'DataCloneError';
-
-type Members = Record<string, unknown>;
-
-/** Returns an object with the members of `now()`, including nested ones. `run` runs each of them. */
-function relay(now: () => Members, run: (work: (members: Members) => unknown) => unknown): Members {
-  const entries = Object.entries(now()).map(([name, member]) => {
-    if (typeof member !== 'function') {
-      const inner = (members: Members) => members[name] as Members;
-      return [
-        name,
-        relay(
-          () => inner(now()),
-          (work) => run((members) => work(inner(members))),
-        ),
-      ];
-    }
-    return [
-      name,
-      (...given: unknown[]) => run((members) => (members[name] as (...all: unknown[]) => unknown)(...given)),
-    ];
-  });
-  return Object.fromEntries(entries) as Members;
 }
 
 async function opened(userId: string): Promise<Database | null> {
@@ -68,64 +44,111 @@ async function opened(userId: string): Promise<Database | null> {
   }
 }
 
-interface Stored {
-  readonly history: History;
-  readonly queue: Queue;
-}
+const members = (stored: Stored) => stored as unknown as Members;
 
-function storedIn(database: Database, onChange: (thread: string) => void): Stored {
-  const inTurn = makeTurns();
+/**
+ * Makes what stands in for a disk that refuses. It keeps the changes that the disk has missed, and repeats them there in
+ * their order: each is one step on what the disk has by then, which other tabs may have changed.
+ */
+function makeStandIn(disk: Disk, { onChange, onLost }: LastingParts) {
+  const missed: Work[] = [];
+  let memory: Promise<Stored> | null = null;
+  let back: Promise<void> | null = null;
+
+  async function repeat(work: Work): Promise<void> {
+    try {
+      await disk.run(async (now) => work(members(now)));
+    } catch (error) {
+      // The disk never takes what is the fault of the work itself.
+      if (error instanceof DOMException && disk.isToBlame(error)) throw error;
+    }
+  }
+
+  /** Repeats what the disk has missed, and puts it back into use in the same moment as it has everything. */
+  async function catchUp(from: Stored | null): Promise<void> {
+    do {
+      for (let [work] = missed; work !== undefined; [work] = missed) {
+        await repeat(work);
+        missed.shift();
+      }
+      const line = (await from?.queue.all()) ?? [];
+      await disk.run(({ queue }) => queue.adopt(line));
+    } while (missed.length > 0);
+    memory = null;
+    back = null;
+    onLost(false);
+  }
+
+  async function goBack(stored: Promise<Stored>): Promise<void> {
+    for (let failures = 0; ; failures += 1) {
+      await pause(pauseMs(failures), undefined, systemClock);
+      if (disk.isOver()) throw new Error('The page keeps no history any more');
+      try {
+        return await catchUp(await stored.catch(() => null));
+      } catch {
+        // The disk still refuses.
+      }
+    }
+  }
+
+  function begin(): Promise<Stored> {
+    onLost(true);
+    const stored = copyOf(disk.database()).then((copy) => storedIn(copy, onChange));
+    memory = stored;
+    back = goBack(stored);
+    back.catch(() => {});
+    return stored;
+  }
+
   return {
-    history: makeHistory(database, onChange, inTurn),
-    queue: makeQueue(database, onChange, inTurn),
+    isUsed: (): boolean => memory !== null,
+    back: (): Promise<void> | null => back,
+
+    async run(work: Work, isRead: boolean): Promise<unknown> {
+      const stored = memory ?? begin();
+      if (!isRead) missed.push(work);
+      return work(members(await stored));
+    },
   };
 }
 
-export async function openLasting({ userId, onChange, onLost }: LastingParts): Promise<Stored> {
-  const disk = await opened(userId);
-  if (disk === null) {
-    onLost();
+export async function openLasting(parts: LastingParts): Promise<Stored> {
+  const { userId, onChange, onLost } = parts;
+  const database = await opened(userId);
+  if (database === null) {
+    onLost(true);
     return storedIn(await memoryDatabase(), onChange);
   }
   // Its code is fetched now, because there may be no network when it is needed.
   void memoryDatabase().catch(() => {});
-  const kept = storedIn(disk, onChange);
-  let memory: Promise<Stored> | null = null;
-  let isClosed = false;
+  const disk = makeDisk(database, userId, onChange);
+  const standIn = makeStandIn(disk, parts);
 
-  const inMemory = (): Promise<Stored> => {
-    memory ??= copyOf(disk).then((copy) => {
-      onLost();
-      return storedIn(copy, onChange);
-    });
-    return memory;
-  };
-  const members = (stored: Stored) => stored as unknown as Members;
-
-  async function run(work: (now: Members) => unknown): Promise<unknown> {
-    if (memory !== null) return work(members(await memory));
-    try {
-      return await work(members(kept));
-    } catch (error) {
-      if (isClosed || isPageLeft() || isOfCaller(error)) throw error;
-      return work(members(await inMemory()));
+  async function run(work: Work, isRead: boolean): Promise<unknown> {
+    if (!standIn.isUsed()) {
+      try {
+        return await disk.run(async (now) => work(members(now)));
+      } catch (error) {
+        if (!disk.isToBlame(error)) throw error;
+      }
     }
+    return standIn.run(work, isRead);
   }
 
-  const { history, queue } = relay(() => members(kept), run) as unknown as Stored;
+  const { history, queue } = forwarding(members(storedIn(database, onChange)), run) as unknown as Stored;
+  const { sources } = history;
   return {
     queue,
     history: {
       ...history,
       sources: {
-        ...history.sources,
+        ...sources,
         /** Large files that find no space do not mean that the store is lost. The caller works without them. */
-        keep: (id, files) => (memory === null ? kept.history : history).sources.keep(id, files),
+        keep: (id, files) =>
+          standIn.isUsed() ? sources.keep(id, files) : disk.run((now) => now.history.sources.keep(id, files)),
       },
-      close() {
-        isClosed = true;
-        kept.history.close();
-      },
+      untilKept: standIn.back,
+      close: disk.close,
     },
   };
 }

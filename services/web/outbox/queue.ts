@@ -204,6 +204,18 @@ const makeAttempts = (inStep: InStep, onChange: Told) => ({
       return held;
     }),
 
+  /** Takes over the attempts of another line, which was in use in the place of this one. */
+  async adopt(entries: readonly Waiting[]): Promise<void> {
+    const known = new Map(entries.map((entry) => [entry.id, entry]));
+    await inStep(async (transaction) => {
+      const line = await inLine(transaction);
+      await keepLine(
+        transaction,
+        line.map((entry) => known.get(entry.id) ?? entry),
+      );
+    });
+  },
+
   /** Restores the state before an attempt that had no effect, as the service reported. */
   release: ({ id, unknownSince, triedBy }: Waiting): Promise<void> =>
     inStep(async (transaction) => {

@@ -1,8 +1,9 @@
+import { isKeyProblem } from '../../../shared/client/sealing/key-problems.ts';
 import type { Parts } from '../engine/parts.ts';
 import { makeLanes } from './lanes.ts';
 import { makePatience } from './patience.ts';
 import { isWaitingItem, type Queue, type Waiting } from './queue.ts';
-import { failureOf, isKeyProblem, isTooOld, verdictOf } from './verdict.ts';
+import { failureOf, isTooOld, verdictOf } from './verdict.ts';
 
 const messagesTo = async (queue: Queue, to: string): Promise<Waiting[]> =>
   (await queue.all()).filter((one) => one.kind === 'message' && one.to === to);

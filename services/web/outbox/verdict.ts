@@ -26,17 +26,14 @@ export function verdictOf({ action, code, status }: BatonClientError): 'wait' | 
   return action === 'retry' ? 'wait' : 'refused';
 }
 
-/** The problems with keys that pass: with the next ring, another link, or a decision of the user. */
-const KEY_PROBLEMS = [
-  ...['unkeyed', 'keys_lost', 'keys_gone', 'rotation_due', 'ring_moved', 'unknown_key'],
-  ...['devices_disagree', 'link_again', 'bad_ring', 'bad_guests'],
-];
-
-/** Tells whether nothing was sent because it cannot be encrypted now. It is never sent unencrypted instead. */
-export const isKeyProblem = ({ code }: BatonClientError): boolean => KEY_PROBLEMS.includes(code);
-
+/**
+ * Makes the failure of an error of the browser, such as one of its databases. The service did not refuse anything, and the
+ * request may have been sent before the error.
+ */
 const unexpected = (error: unknown): BatonClientError =>
-  new BatonClientError('unexpected', error instanceof Error ? error.message : String(error), { action: 'tell-user' });
+  new BatonClientError('unexpected', error instanceof Error ? error.message : String(error), {
+    ...{ action: 'retry', outcome: 'unknown', cause: error },
+  });
 
 export const failureOf = (error: unknown): BatonClientError =>
   error instanceof BatonClientError ? error : unexpected(error);

@@ -26,12 +26,18 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
     const sealing = hasHeard ? await keys.open() : await keys.ifKeyed();
     if (sealing !== null) tell({ deletions: await sealing.pendingDeletions() });
   });
-  const noteRemoved = async (deviceId: string): Promise<void> => {
-    if (!isKeyed()) return;
-    await (await keys.open()).noteRemoved(deviceId);
-    tell({ removed: deviceId });
+  /** The devices of removals that are not noted yet. No other event tells of them. */
+  const removed = new Set<string>();
+  const noteRemovedSoon = repeated(async () => {
+    for (const deviceId of removed) {
+      if (isKeyed()) {
+        await (await keys.open()).noteRemoved(deviceId);
+        tell({ removed: deviceId });
+      }
+      removed.delete(deviceId);
+    }
     takeOutSoon();
-  };
+  });
   client.on('event', ({ name, data }) => {
     const { n, device_id, reason } = (data ?? {}) as { n?: number; device_id?: string; reason?: string };
     if (name === 'keys' && n !== undefined) {
@@ -44,7 +50,8 @@ export function startKeys(parts: Parts, tell: (part: Partial<Shared>) => void): 
     }
     // A device whose session expired keeps its place, because it cannot fetch anything meanwhile.
     if (name === 'device:removed' && device_id !== undefined && reason !== 'expired') {
-      void noteRemoved(device_id).catch(() => {});
+      removed.add(device_id);
+      noteRemovedSoon();
     }
   });
   client.on('devices', (devices) => {

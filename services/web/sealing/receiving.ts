@@ -12,7 +12,7 @@ export interface Opened {
 }
 
 interface Receiving {
-  history: Pick<History, 'receive' | 'receiveRefused' | 'messages'>;
+  history: Pick<History, 'receive' | 'receiveRefused' | 'messages' | 'untilKept'>;
   opening: Pick<Opening, 'inOneStep'>;
   /** Opens with the ring in force. */
   opened: (open: (keyring: Keyring) => Promise<ReceivedText>) => Promise<Opened>;
@@ -67,7 +67,8 @@ export function makeReceiving({ history, opening, opened, texts, isKeyed, acknow
         // The next one would ask the same service for the same ring.
         if (passing.length > 0) break;
       }
-      const ids = [...unacknowledged];
+      // Otherwise they exist only in this page, and are acknowledged when the mailbox hands them over again.
+      const ids = history.untilKept() === null ? [...unacknowledged] : [];
       if (ids.length > 0) await acknowledge(ids);
       for (const id of ids) unacknowledged.delete(id);
       if (passing[0] !== undefined) throw passing[0];

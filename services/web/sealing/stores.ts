@@ -1,8 +1,30 @@
 import { browserKeys } from '../../../shared/client/sealed.ts';
+import { BatonClientError } from '../../../shared/client/index.ts';
 import type { KeptGrant, SealingStores } from '../../../shared/client/sealing.ts';
 import { keptWords } from '../kept-words.ts';
+import { answered } from '../open-database.ts';
 import { DATABASES } from './databases.ts';
 import { GRANT } from './key-state.ts';
+
+/** Waits for the database of the keys only for a time. Each of its errors passes: the same work may succeed later. */
+async function passing<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await answered(work);
+  } catch (cause) {
+    throw new BatonClientError('unexpected', 'The keys of this browser cannot be read', { action: 'retry', cause });
+  }
+}
+
+/** Keys in a database that always answers. Callers hold locks of all tabs meanwhile, so none may wait for ever. */
+function answeringKeys(name: string): SealingStores['keys'] {
+  const keys = browserKeys(name);
+  return {
+    ...keys,
+    load: () => passing(keys.load()),
+    save: (record) => passing(keys.save(record)),
+    clear: () => passing(keys.clear()),
+  };
+}
 
 /**
  * Where this browser keeps its keys: in IndexedDB, not extractable. A grant is small, and is kept for a moment only. The
@@ -10,8 +32,8 @@ import { GRANT } from './key-state.ts';
  */
 export function makeStores(): SealingStores {
   return {
-    keys: browserKeys(DATABASES.keys),
-    asking: browserKeys(DATABASES.asking),
+    keys: answeringKeys(DATABASES.keys),
+    asking: answeringKeys(DATABASES.asking),
     grant: {
       load: () => Promise.resolve(JSON.parse(keptWords.get(GRANT) ?? 'null') as KeptGrant | null),
       save: (grant) => Promise.resolve(keptWords.set(GRANT, JSON.stringify(grant))),

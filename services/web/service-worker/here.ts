@@ -1,5 +1,5 @@
 import type { DBSchema } from 'idb';
-import { openDatabase } from '../open-database.ts';
+import { answered, openDatabase } from '../open-database.ts';
 
 /** The content that a notification may show. */
 export type Preview = 'none' | 'sender' | 'full';
@@ -27,11 +27,14 @@ const open = () =>
     },
   });
 
-/** Runs work in the database that page and worker share, because the service worker has no `localStorage`. */
+/**
+ * Runs work in the database that page and worker share, because the service worker has no `localStorage`. The start of the
+ * app waits for it, but not for ever: an open database may keep its answer to itself, too.
+ */
 async function within<T>(work: (database: Awaited<ReturnType<typeof open>>) => Promise<T>): Promise<T> {
   const database = await open();
   try {
-    return await work(database);
+    return await answered(work(database));
   } finally {
     database.close();
   }

@@ -1,6 +1,6 @@
 import type { DBSchema } from 'idb';
 import { newId } from '../../../shared/client/new-id.ts';
-import { openDatabase } from '../open-database.ts';
+import { answered, openDatabase } from '../open-database.ts';
 
 /** A share of the share sheet, until the user chooses a receiver. */
 export interface Share {
@@ -62,11 +62,13 @@ export const findShare = (id: string, account: string): Promise<Share | null> =>
 
 export const dropShare = (id: string): Promise<void> => within((database) => database.delete('shares', id));
 
-/** Drops the shares of other accounts, and old ones; null: all shares. */
+/** Drops the shares of other accounts, and old ones; null: all shares. The start of the app does not wait for it for ever. */
 export const clearShares = (account: string | null): Promise<void> =>
-  within(async (database) => {
-    for (const share of await database.getAll('shares')) {
-      const isKept = share.account === account && Date.now() - share.at <= KEPT_MS;
-      if (!isKept) await database.delete('shares', share.id);
-    }
-  }).catch(() => {});
+  answered(
+    within(async (database) => {
+      for (const share of await database.getAll('shares')) {
+        const isKept = share.account === account && Date.now() - share.at <= KEPT_MS;
+        if (!isKept) await database.delete('shares', share.id);
+      }
+    }),
+  ).catch(() => {});

@@ -3,6 +3,8 @@ import { makeHistory, makeTurns } from '../../../services/web/history/history.ts
 import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
 import { BatonClientError, type IncomingTransfer, type Transfer } from '../../../shared/client/index.ts';
 
+const { jest } = import.meta;
+
 // What a browser has, and nothing here uses.
 Object.assign(globalThis, { window: {}, addEventListener: () => {}, indexedDB: {} });
 const { makeFileCommands } = await import('../../../services/web/files/file-commands.ts');
@@ -59,4 +61,50 @@ test('an offer that ends while it is opened twice at once is not kept as one tha
   answers[1]?.({ openOffer: () => Promise.resolve({ kind: 'opened', offer }) });
   await opens[1];
   expect(await history.byRef(sealed.transfer_id)).toMatchObject({ state: 'cancelled' });
+});
+
+test('an offer that the browser cannot open for a moment is opened later, though no other event comes', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  const history = makeHistory(memoryDatabase(), () => {}, makeTurns());
+  const sealed = { ...transfer, sealed: 'AQ' } as Transfer;
+  const offer = { id: sealed.transfer_id, transfer: sealed, isAccepted: false } as IncomingTransfer;
+  const answers = [
+    () => Promise.reject(new DOMException('Connection to Indexed Database server lost', 'UnknownError')),
+    () => Promise.resolve({ kind: 'opened', offer }),
+  ];
+  const commands = makeFileCommands({
+    ...{ history, client: {}, entry: { userId: 'user-1', deviceId: 'laptop' } },
+    keys: { ifKeyed: () => Promise.resolve({ openOffer: () => answers.shift()?.() }) },
+    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {} } },
+    queue: { all: () => Promise.resolve([]) },
+  } as unknown as Parts);
+  try {
+    await commands.onOffer(offer);
+    expect(await history.byRef(sealed.transfer_id)).toMatchObject({ state: 'offered', lock: 'waits' });
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(await history.byRef(sealed.transfer_id)).toMatchObject({ state: 'offered', lock: 'sealed' });
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+test('files whose transfer the browser cannot resume for a moment are kept, and are resumed with the next try', async () => {
+  const history = makeHistory(memoryDatabase(), () => {}, makeTurns());
+  const file = new File(['a'], 'a.txt');
+  const mine = { ...transfer, sender: transfer.receiver, receiver: transfer.sender };
+  await history.offered(mine);
+  await history.sources.keep(mine.transfer_id, [{ file, name: 'a.txt' }]);
+  const commands = makeFileCommands({
+    ...{ history, entry: { userId: 'user-1', deviceId: 'laptop' }, keys: { ifKeyed: () => Promise.resolve(null) } },
+    client: {
+      transfers: {
+        get: () => Promise.resolve(mine),
+        resume: () => Promise.reject(new DOMException('Connection to Indexed Database server lost', 'UnknownError')),
+      },
+    },
+    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {} } },
+    queue: { all: () => Promise.resolve([]), has: () => Promise.resolve(false) },
+  } as unknown as Parts);
+  await expect(commands.goOn()).rejects.toMatchObject({ action: 'retry' });
+  expect(await history.sources.all()).toEqual([mine.transfer_id]);
 });

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonClientError } from '../../../shared/client/index.ts';
-import { makeTurns } from '../../../services/web/history/history.ts';
+import type { MessageItem } from '../../../services/web/history/database.ts';
+import { makeHistory, makeTurns } from '../../../services/web/history/history.ts';
 import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
 import type { Parts } from '../../../services/web/engine/parts.ts';
 import { makeLanes } from '../../../services/web/outbox/lanes.ts';
@@ -180,5 +181,80 @@ describe('messages to one receiver that are too many', () => {
     } finally {
       jest.useRealTimers();
     }
+  });
+});
+
+describe('a message that the browser cannot seal or note now', () => {
+  beforeAll(() => Object.assign(globalThis, { IDBKeyRange: { bound: () => ({ includes: () => false }) } }));
+  afterAll(() => Object.assign(globalThis, { IDBKeyRange: undefined }));
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
+  afterEach(() => jest.useRealTimers());
+
+  const lost = new DOMException('Connection to Indexed Database server lost', 'UnknownError');
+  const message: MessageItem = {
+    ...{ id: 'm', ref: '', thread: 'phone', at: 1, isMine: true, kind: 'message' },
+    ...{ text: 'a secret', state: 'sending', error: null },
+  };
+
+  /** Lets the work go on that waits for no timer. */
+  async function settle(): Promise<void> {
+    for (let turn = 0; turn < 30; turn += 1) await nextTurn();
+  }
+
+  /** Makes a tab in which the first sealing, or the first note that a message was sent, fails. */
+  async function scene(failing: 'seal' | 'sent') {
+    const [database, inTurn, posted] = [memoryDatabase(), makeTurns(), [] as string[]];
+    const [queue, history] = [makeQueue(database, () => {}, inTurn), makeHistory(database, () => {}, inTurn)];
+    let isFirst = true;
+    const orFail = <T>(step: string, work: () => T): T => {
+      if (step !== failing || !isFirst) return work();
+      isFirst = false;
+      throw lost;
+    };
+    const sealing = {
+      seal: async () => orFail('seal', () => ({ epoch: 1, sealed: 'AQ' })),
+      async post(_to: string, _envelope: object, { idempotencyKey }: { idempotencyKey: string }) {
+        posted.push(idempotencyKey);
+        return { message_id: 'message-1', created_at: 2 };
+      },
+    };
+    const parts = {
+      ...{ history, entry: { userId: 'ann', deviceId: 'laptop' } },
+      queue: {
+        ...queue,
+        sent: async (...given: Parameters<typeof queue.sent>) => orFail('sent', () => queue.sent(...given)),
+      },
+      keys: { toSend: () => Promise.resolve(sealing) },
+      readiness: {
+        look: () => Promise.resolve(null),
+        requireSession: () => Promise.resolve(),
+        askFirst: () => {},
+        truthOf: (one: string) => one,
+      },
+    } as unknown as Parts;
+    await queue.add(message);
+    makeSendingMessages(parts).send('phone');
+    await settle();
+    return { history, posted, queue };
+  }
+
+  test('waits with the reason, and is sealed and sent later', async () => {
+    const { history, queue } = await scene('seal');
+    expect(await history.item('m')).toMatchObject({ state: 'sending', error: 'unexpected' });
+    expect(await queue.all()).toMatchObject([{ id: 'm', unknownSince: null }]);
+    await jest.advanceTimersByTimeAsync(1_000);
+    await settle();
+    expect(await history.item('m')).toMatchObject({ state: 'sent', ref: 'message-1' });
+  });
+
+  test('is sent again with the same key, and counts as one that may have arrived', async () => {
+    const { history, posted, queue } = await scene('sent');
+    expect(await history.item('m')).toMatchObject({ state: 'sending' });
+    expect((await queue.all())[0]?.unknownSince).toEqual(expect.any(Number));
+    await jest.advanceTimersByTimeAsync(1_000);
+    await settle();
+    expect(await history.item('m')).toMatchObject({ state: 'sent' });
+    expect(new Set(posted).size).toBe(1);
+    expect(posted).toHaveLength(2);
   });
 });

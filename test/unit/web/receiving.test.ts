@@ -18,6 +18,7 @@ test('a message is noted under the ring that opened it, although the next one ca
     history: {
       receive: () => Promise.resolve(false),
       receiveRefused: () => Promise.reject(new Error('It was genuine')),
+      untilKept: () => null,
       messages: () => Promise.resolve([]),
     },
     opening: { inOneStep: (_, note) => note() },
@@ -56,6 +57,7 @@ test('a kept message is opened with the next call where the ring or the acknowle
     history: {
       receive: () => Promise.resolve(false),
       receiveRefused: () => Promise.reject(new Error('It was genuine')),
+      untilKept: () => null,
       messages: () => Promise.resolve([...items]),
     },
     opening: { inOneStep: async () => void items.splice(0) },
@@ -73,4 +75,32 @@ test('a kept message is opened with the next call where the ring or the acknowle
   // Nothing is left to do.
   await receiving.openKept();
   expect(asked).toEqual(['ring', 'ring', 'acknowledge m1', 'acknowledge m1']);
+});
+
+test('a kept message that is opened while the disk refuses is not acknowledged', async () => {
+  const kept: MessageItem = {
+    ...{ id: 'm1', ref: 'm1', thread: 'phone', at: 1, isMine: false, kind: 'message', text: '', sealed: 'AQ' },
+    ...{ state: 'delivered', error: null },
+  };
+  const items = [kept];
+  const acknowledged: string[][] = [];
+  let back: Promise<void> | null = new Promise(() => {});
+  const receiving = makeReceiving({
+    history: {
+      receive: () => Promise.resolve(false),
+      receiveRefused: () => Promise.reject(new Error('It was genuine')),
+      untilKept: () => back,
+      messages: () => Promise.resolve([...items]),
+    },
+    opening: { inOneStep: async () => void items.splice(0) },
+    opened: async () => ({ received: opened, keyring: {} as Keyring }),
+    texts: () => ({ open: () => Promise.resolve(opened), shown: () => Promise.resolve() }),
+    isKeyed: () => true,
+    acknowledge: async (ids) => void acknowledged.push(ids),
+  });
+  await receiving.openKept();
+  expect([items, acknowledged]).toEqual([[], []]);
+  back = null;
+  await receiving.openKept();
+  expect(acknowledged).toEqual([['m1']]);
 });
