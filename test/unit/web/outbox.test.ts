@@ -7,7 +7,8 @@ import type { Parts } from '../../../services/web/engine/parts.ts';
 import { makeLanes } from '../../../services/web/outbox/lanes.ts';
 import { makeQueue } from '../../../services/web/outbox/queue.ts';
 import { makeSendingMessages } from '../../../services/web/outbox/sending-messages.ts';
-import { isKeyProblem, pauseMs } from '../../../services/web/outbox/verdict.ts';
+import { pauseMs } from '../../../services/web/outbox/verdict.ts';
+import { isKeyProblem } from '../../../shared/client/sealing/key-problems.ts';
 
 const { jest } = import.meta;
 
