@@ -47,13 +47,15 @@ export const serviceAccount: Kind<FcmOptions['serviceAccount']> = (text) => {
   try {
     const account = JSON.parse(text) as FcmOptions['serviceAccount'];
     if (needed.every((field) => typeof account[field] === 'string')) {
-      createPrivateKey(account.private_key);
-      return { value: account };
+      const isRsa = createPrivateKey(account.private_key).asymmetricKeyType === 'rsa';
+      if (isRsa && account.token_uri.startsWith('https://')) return { value: account };
     }
   } catch {
     // The return below reports it, without the contents.
   }
-  return { problem: `must be the JSON of a service account, with ${needed.join(', ')}` };
+  return {
+    problem: `must be the JSON of a service account, with an RSA key, an https token_uri and ${needed.join(', ')}`,
+  };
 };
 
 /** Parses PKCS #8 in PEM, as Apple gives it. Line ends may be written as \n. */

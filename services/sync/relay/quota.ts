@@ -29,12 +29,15 @@ export function makeQuota({ store, notifier, memoryPercent }: QuotaParts) {
      * had a reservation already. Throws `relay_busy`.
      */
     async reserve(file: FileRef): Promise<boolean> {
-      const isNew = await store.reserve(file);
-      if (isNew && (await store.memoryPercent(file)) > memoryPercent) {
-        await store.release(file.account, [file]);
+      if (!(await store.reserve(file))) return false;
+      try {
+        if ((await store.memoryPercent(file)) <= memoryPercent) return true;
         throw new BatonError('relay_busy', 'The relay has no memory now', { retryAfterSeconds: 10 });
+      } catch (error) {
+        // A place without an upload would be taken until it expires.
+        await store.release(file.account, [file]).catch(() => undefined);
+        throw error;
       }
-      return isNew;
     },
 
     /** Releases reservations whose bytes are gone or about to go. */

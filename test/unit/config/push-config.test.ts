@@ -36,7 +36,9 @@ const ACCOUNT = {
   project_id: 'baton',
   client_email: 'push@baton.iam.example',
   private_key_id: '1',
-  private_key: pem('prime256v1'),
+  private_key: generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString(),
   token_uri: 'https://oauth2.example/token',
 };
 
@@ -104,6 +106,16 @@ test.each<[string, Env, string]>([
   ['a subject that is no contact', { APP_VAPID_SUBJECT: 'Baton' }, 'APP_VAPID_SUBJECT must'],
   ['endpoints that are none', { APP_PUSH_ENDPOINTS: 'known,a b' }, 'APP_PUSH_ENDPOINTS must'],
   ['a service account that is none', { APP_FCM_SERVICE_ACCOUNT: '{}' }, 'APP_FCM_SERVICE_ACCOUNT must'],
+  [
+    'a service account whose key cannot sign',
+    { APP_FCM_SERVICE_ACCOUNT: JSON.stringify({ ...ACCOUNT, private_key: pem('prime256v1') }) },
+    'APP_FCM_SERVICE_ACCOUNT must',
+  ],
+  [
+    'a service account whose assertions would go in the clear',
+    { APP_FCM_SERVICE_ACCOUNT: JSON.stringify({ ...ACCOUNT, token_uri: 'http://oauth2.example/token' }) },
+    'APP_FCM_SERVICE_ACCOUNT must',
+  ],
   ['a place for FCM in production', { APP_FCM_URL: 'https://fcm.test' }, 'APP_FCM_URL must not be set'],
   ['a place for APNs in production', { APP_APNS_URL: 'https://apns.test' }, 'APP_APNS_URL must not be set'],
   ['half of what APNs needs', { APP_APNS_KEY_ID: 'ABCDE12345' }, 'APP_APNS_KEY is required'],

@@ -41,6 +41,22 @@ test('a refusal is an answer: it ends the row of failures', async () => {
   expect([await call('ok'), states]).toEqual(['ok', []]);
 });
 
+test('a call from before it opened closes it, and says so', async () => {
+  const { breaker, call } = fresh();
+  let answer: () => void = () => undefined;
+  const early = breaker.call(
+    () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+      }),
+    () => true,
+  );
+  for (let i = 0; i < 5; i++) await call('fails');
+  answer();
+  await early;
+  expect([await call('ok'), states]).toEqual(['ok', [true, false]]);
+});
+
 test('one call alone tries whether it works again; when it fails it stays open', async () => {
   const { breaker, call } = fresh();
   for (let i = 0; i < 5; i++) await call('fails');

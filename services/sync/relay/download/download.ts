@@ -161,6 +161,7 @@ export class Download {
       else if (chunks === 0) await this.#wait(deadlineMs);
       if (chunks > 0) this.#waiting.end();
     }
+    this.#checkGoesOn();
     return true;
   }
 

@@ -105,7 +105,8 @@ export class Receiver {
     entry: (id, bytes) => {
       const end = Number(id.slice(0, id.indexOf('-')));
       const start = end - bytes;
-      this.#hasGap ||= start > this.#position;
+      // Chunks behind the end of the range are read with the last one.
+      this.#hasGap ||= !this.isAtEnd && start > this.#position;
       this.#overlap = this.#position - start;
     },
     piece: (bytes) => {

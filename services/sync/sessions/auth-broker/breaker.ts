@@ -23,6 +23,18 @@ export function makeBreaker({ onChange, now = () => performance.now() }: Breaker
   let openUntil = 0;
   let probing = false;
   let lastFailure: unknown;
+  let isToldOpen = false;
+
+  function tell(isOpen: boolean): void {
+    if (isOpen !== isToldOpen) onChange(isOpen);
+    isToldOpen = isOpen;
+  }
+
+  /** Closes the breaker. A call that began before it opened may close it too. */
+  function close(): void {
+    failures = 0;
+    tell(false);
+  }
 
   return {
     /** Runs `work`. Throws `broker_unavailable` without a call while open. `isFailure` tells which errors count. */
@@ -34,19 +46,15 @@ export function makeBreaker({ onChange, now = () => performance.now() }: Breaker
       probing = isOpen;
       try {
         const result = await work();
-        if (isOpen) onChange(false);
-        failures = 0;
+        close();
         return result;
       } catch (error) {
         if (isFailure(error)) {
           failures += 1;
           lastFailure = error;
           openUntil = now() + OPEN_MS;
-          if (failures === FAILURES) onChange(true);
-        } else {
-          if (isOpen) onChange(false);
-          failures = 0;
-        }
+          if (failures >= FAILURES) tell(true);
+        } else close();
         throw error;
       } finally {
         if (isOpen) probing = false;
