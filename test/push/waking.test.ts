@@ -123,25 +123,28 @@ describe('a device without a stream', () => {
 });
 
 describe('a device with a live stream', () => {
-  test('is woken after 15 s by what it did not acknowledge, and not by what it did, nor by an offer', async () => {
+  test('is woken after 15 s by what it did not acknowledge, and by an offer only once its stream is over', async () => {
     const { site, service } = push;
     const [laptop, phone, tablet] = await site.enrol('Laptop', 'Phone', 'Tablet');
     const [silent, quick] = [await push.subscribe(phone), await push.subscribe(tablet)];
-    for (const device of [phone, tablet]) await site.listen(device, site.two).next('ready');
+    const streams = [phone, tablet].map((device) => site.listen(device, site.two));
+    for (const stream of streams) await stream.next('ready');
     const sentAt = Date.now();
     const { message_id: id, to } = await tell(laptop, phone, site.one);
     expect(to).toMatchObject([{ online: true, pushed: false }]);
     const acked = await tell(laptop, tablet, site.one);
     await tablet.on(site.one).call('ackMessages', { body: { message_ids: [acked.message_id] } });
     const body = { to_device_id: tablet.id, files: [{ name: 'a.txt', size: 1 }] };
-    await laptop.on(site.one).call('initTransfer', { body });
+    const { transfer } = (await laptop.on(site.one).call('initTransfer', { body })).body;
     const [got] = await service.received(1, silent);
     expect(got?.payload).toEqual({ v: 1, type: 'message', count: 1, id });
     expect((got?.atMs ?? 0) - sentAt).toBeGreaterThanOrEqual(15_000);
     expect((got?.atMs ?? 0) - sentAt).toBeLessThan(25_000);
-    // All became due together, and nothing was sent to the other one.
-    await push.settled(phone);
+    // All became due together, and nothing was sent to the other one, until its stream ends.
     expect(service.pushes.filter(({ subscriptionId }) => subscriptionId === quick.id)).toEqual([]);
+    await streams[1]?.stop();
+    const [offered] = await service.received(1, quick);
+    expect(offered?.payload).toEqual({ v: 1, type: 'transfer', count: 1, id: transfer.transfer_id });
   });
 });
 

@@ -37,10 +37,12 @@ const COUNTED_AS = {
 
 /**
  * Returns when the push was first due. Another try, or the death of its replica, has postponed the stored time since.
- * So the time of its newest item limits the result: no push waits longer for a stream than `pushSilenceMs`.
+ * So the time of its newest item limits the result: only an offer waits longer for a stream than `pushSilenceMs`.
  */
-const firstDueAtMs = ({ attempts, dueAtMs, sinceMs }: Taken): number =>
-  attempts > 0 ? sinceMs : Math.min(dueAtMs, sinceMs + LIMITS.pushSilenceMs);
+function firstDueAtMs({ attempts, dueAtMs, sinceMs }: Taken, { kind }: PushJob): number {
+  if (attempts > 0) return sinceMs;
+  return kind === 'transfer' ? dueAtMs : Math.min(dueAtMs, sinceMs + LIMITS.pushSilenceMs);
+}
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -140,7 +142,9 @@ export class Deliverer {
     metrics.push_sent_total.inc({ platform: job.platform, outcome: COUNTED_AS[verdict.outcome] });
     if (verdict.outcome === 'delivered') {
       if (job.kind === 'message') metrics.messages_unacked_pushed_total.inc();
-      metrics.push_delay_seconds.observe((taken.nowMs - firstDueAtMs(taken) + performance.now() - takenAt) / 1_000);
+      metrics.push_delay_seconds.observe(
+        (taken.nowMs - firstDueAtMs(taken, job) + performance.now() - takenAt) / 1_000,
+      );
     }
     await this.#settle(account, job, taken, verdict);
   }

@@ -1,13 +1,13 @@
 -- Takes a push that is due, for LEASE_MS, and checks whether it is still wanted. A push for something that was
 -- acknowledged, accepted or removed meanwhile is dropped. A push for a message or an offer that a live stream got is put
--- off, since the device may still acknowledge or accept it. After that time a push for an offer is dropped: a dead replica
--- would be known by then.
+-- off, since the device may still acknowledge or accept it. A push for an offer is put off for as long as the stream is
+-- live, because people think about offers, and a sleeping device is known only when its stream ends.
 -- Keys and arguments: pushTake in scripts.ts.
 -- uses: clock routes push/push push/queue transfers/offers push/pushable
 -- RETURNS OK, outcome (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, newest
 --         item of the job, since, attempts, how many of the last were left to other replicas, now, when it was due,
 --         count, id, and for a preview the newest message, or who offers or has joined, as JSON without its end; else '']
-local now = now_ms()
+local now, MOST_OFF_MS = now_ms(), 300000
 local at = redis.call('ZSCORE', keys.due, job)
 if not at or tonumber(at) > now then return { 'OK', 'later' } end
 local newest, since, attempts, left = read_job(keys, job)
@@ -24,14 +24,14 @@ if row then text = '{"from_name":' .. cjson.encode(string.match(row, '^[^\n]*'))
 if count == 0 then why = why or 'settled' end
 local live = (kind == 'message' or kind == 'transfer') and has_live_stream(open_routes(keys.routes, now), dead, device)
 if kind == 'transfer' then oldest = tonumber(since or '0') end
-local waits = live and oldest + LIMITS.pushSilenceMs > now
-if live and kind == 'transfer' and not waits then why = why or 'online' end
+local again = oldest + LIMITS.pushSilenceMs
+if kind == 'transfer' and again <= now then again = now + math.min(now - oldest, MOST_OFF_MS) end
 if why then
   drop_job(keys, job)
   return { 'OK', why }
 end
-if waits then
-  redis.call('ZADD', keys.due, oldest + LIMITS.pushSilenceMs, job)
+if live and again > now then
+  redis.call('ZADD', keys.due, again, job)
   return { 'OK', 'later' }
 end
 redis.call('ZADD', keys.due, now + LEASE_MS, job)

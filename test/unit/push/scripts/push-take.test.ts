@@ -116,7 +116,9 @@ describe('a push while a stream of its device is open', () => {
     ['message', SILENCE - 1, 'later', 1],
     ['message', SILENCE, 'taken', LEASE_MS],
     ['transfer', SILENCE - 1, 'later', 1],
-    ['transfer', SILENCE, 'online', null],
+    ['transfer', SILENCE, 'later', SILENCE],
+    ['transfer', 60_000, 'later', 60_000],
+    ['transfer', 3_600_000, 'later', 300_000],
     ['device', 0, 'taken', LEASE_MS],
     ['test', 0, 'taken', LEASE_MS],
   ])('for a %s of %d ms ago is %s', async (kind, ago, outcome, at) => {
