@@ -191,6 +191,27 @@ withChromium.describe('files between two browsers with the app', () => {
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   }, 150_000);
 
+  test('the tabs that are left show no progress when the sending one is closed, and how the transfer goes on', async () => {
+    const { phone, desktop } = await pair();
+    await desktop.page.route(
+      ({ pathname }) => pathname.startsWith('/api/relay/'),
+      (route) => route.abort(),
+    );
+    await chooseFiles(phone.page, middle);
+    const others = await Promise.all([phone.context.newPage(), phone.context.newPage()]);
+    for (const other of others) await other.goto(phone.page.url());
+    await accept(desktop.page);
+    for (const other of others) await inThread(other).locator('progress').waitFor();
+    await phone.page.close();
+    for (const other of others) {
+      await inThread(other)
+        .getByRole('button', { name: /same files/ })
+        .waitFor();
+      expect(await inThread(other).locator('progress').count()).toBe(0);
+    }
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  }, 60_000);
+
   test('who waits for the first byte is told for whom, and a paused transfer is in reach of its sender', async () => {
     const { phone, desktop } = await pair();
     const isBytes = ({ pathname }: URL): boolean => pathname.startsWith('/api/relay/');
