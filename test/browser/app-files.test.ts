@@ -8,6 +8,7 @@ import { keysUnder } from '../support/redis/redis.ts';
 import { until } from '../support/redis/redis-processes.ts';
 import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
+import { startFaultyWay } from './faulty-way.ts';
 import { keepPicture } from './keep-picture.ts';
 
 /** The file is larger than what is kept for a reload, and than the relay's window. */
@@ -38,11 +39,11 @@ withChromium.describe('files between two browsers with the app', () => {
   });
 
   /** Opens a phone on one replica and a desktop on the other, each looking at the other's thread. */
-  async function pair(): Promise<{ phone: AppPage; desktop: AppPage }> {
+  async function pair(desktopUrl = localUrl(site.two)): Promise<{ phone: AppPage; desktop: AppPage }> {
     const user = `user-${randomBytes(4).toString('hex')}`;
     const [phone, desktop] = await Promise.all([
       openApp(browser, { url: localUrl(site.one), user, name: 'Phone', viewport: PHONE }),
-      openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' }),
+      openApp(browser, { url: desktopUrl, user, name: 'Desktop' }),
     ]);
     await openThread(phone.page, 'Desktop');
     await openThread(desktop.page, 'Phone');
@@ -54,6 +55,13 @@ withChromium.describe('files between two browsers with the app', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const file = await download;
     return { name: file.suggestedFilename(), sha256: await sha256(await file.path()) };
+  }
+
+  /** Returns the key of the newest transfer in the store. */
+  async function newestRecord(): Promise<string> {
+    const records = (await keysUnder(site.redis, site.prefix, ':*}:transfer:*')).filter((key) => /[0-9a-f]$/.test(key));
+    const times = await Promise.all(records.map((key) => site.redis.hget(key, 'created')));
+    return String(records[times.indexOf(String(Math.max(...times.map(Number))))]);
   }
 
   const received = (page: Page) => page.getByText('Received', { exact: true }).waitFor({ timeout: TAKES_MS });
@@ -80,9 +88,7 @@ withChromium.describe('files between two browsers with the app', () => {
     const bytes = randomBytes(20_000);
     await chooseFiles(phone.page, { name: 'note.bin', mimeType: 'application/octet-stream', buffer: bytes });
     await desktop.page.getByRole('button', { name: 'Accept', exact: true }).waitFor();
-    const records = (await keysUnder(site.redis, site.prefix, ':*}:transfer:*')).filter((key) => /[0-9a-f]$/.test(key));
-    const times = await Promise.all(records.map((key) => site.redis.hget(key, 'created')));
-    const key = String(records[times.indexOf(String(Math.max(...times.map(Number))))]);
+    const key = await newestRecord();
     const before = await site.redis.dumpBuffer(key);
     await accept(desktop.page);
     await received(desktop.page);
@@ -263,6 +269,24 @@ withChromium.describe('files between two browsers with the app', () => {
     await desktop.page.waitForFunction(() => document.querySelectorAll('.state.done').length === 2);
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   }, 120_000);
+
+  test('an end that no event tells is learned with the next connection, without a reload', async () => {
+    const way = await startFaultyWay(site.two);
+    try {
+      const { phone, desktop } = await pair(way.url);
+      await chooseFiles(phone.page, { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('a note') });
+      await desktop.page.getByRole('button', { name: 'Accept', exact: true }).waitFor();
+      // The log of the account has lost the event, as after a long sleep.
+      await site.redis.hset(await newestRecord(), 'state', 'CANCELLED');
+      await site.redis.del(...(await keysUnder(site.redis, site.prefix, ':{*}:log')));
+      way.cut();
+      await inThread(desktop.page).getByText('Cancelled').waitFor();
+      expect(await desktop.page.getByRole('button', { name: 'Accept', exact: true }).count()).toBe(0);
+      expect([...phone.reports, ...desktop.reports]).toEqual([]);
+    } finally {
+      await way.stop();
+    }
+  });
 
   test('a folder and a dropped file reach several devices at once', async () => {
     const user = `user-${randomBytes(4).toString('hex')}`;

@@ -82,12 +82,13 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     // Until then the mailbox has the only copy that outlasts this page.
     await parts.history.untilKept();
   });
-  client.start();
   const goOn = repeated(async () => {
     if (shared.value.me === null) tell({ me: await client.me() });
     await files.goOn();
   });
-  client.untilOnline().then(goOn, () => {});
+  // After a long sleep the service no longer has the events of the ends that this page missed.
+  client.on('state', (state) => state === 'online' && goOn());
+  client.start();
   // Files that are sealed wait for keys.
   keyState.subscribe(() => client.state === 'online' && goOn());
 }
