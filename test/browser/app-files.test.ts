@@ -288,6 +288,42 @@ withChromium.describe('files between two browsers with the app', () => {
     }
   });
 
+  test('files that are dropped beside a device wait for the choice of one, and the thread takes them as a whole', async () => {
+    const { phone, desktop } = await pair();
+    const { page } = desktop;
+    const path = join(folder, 'dropped.txt');
+    writeFileSync(path, 'dropped');
+    const session = await desktop.context.newCDPSession(page);
+    const dropOn = async (place: string): Promise<void> => {
+      const box = await page.locator(place).boundingBox();
+      if (box === null) throw new Error(`${place} is not shown`);
+      const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+      const data = { items: [], files: [path], dragOperationsMask: 1 };
+      for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+        await session.send('Input.dispatchDragEvent', { type, ...at, data });
+      }
+    };
+    await dropOn('.composer textarea');
+    await page.locator('.bubble.files').waitFor();
+    await dropOn('.thread .pane-head h1');
+    await page.locator('.bubble.files').nth(1).waitFor();
+    expect(new URL(page.url()).hash).toMatch(/^#\/device\//);
+    await page.getByRole('link', { name: 'Clipboard' }).click();
+    await dropOn('.main .pane-head h1');
+    await page.getByText('dropped.txt').last().waitFor();
+    expect(new URL(page.url()).hash).toBe('#/send');
+    // Dragged text belongs to the field under it.
+    await openThread(page, 'Phone');
+    const isTaken = await page.locator('.composer textarea').evaluate((field) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', 'a text');
+      return !field.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+    });
+    expect(isTaken).toBe(false);
+    expect(await page.locator('.bubble.files').count()).toBe(2);
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
+
   test('a folder and a dropped file reach several devices at once', async () => {
     const user = `user-${randomBytes(4).toString('hex')}`;
     const open = (name: string, replica: { url: string }) => openApp(browser, { url: localUrl(replica), user, name });

@@ -26,7 +26,7 @@ import { useScrolling } from './scrolling.ts';
 import { MessageRow } from './message-row.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
-import { sendDropped } from '../send/dropping.ts';
+import { holdsFiles, sendDropped } from '../send/dropping.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -150,13 +150,21 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
   const takesFiles = peer.kind === 'device';
   const stay = stayOf(id);
   const said = [presenceText(peer), stay === undefined ? '' : stayText(stay)].filter(Boolean).join(' · ');
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    isOver.value = false;
-    const { dataTransfer } = event;
-    if (takesFiles && dataTransfer !== null) {
+  const dropping = {
+    onDragOver(event: DragEvent) {
+      isOver.value = takesFiles && holdsFiles(event);
+      if (isOver.value) event.preventDefault();
+    },
+    onDragLeave() {
+      isOver.value = false;
+    },
+    onDrop(event: DragEvent) {
+      isOver.value = false;
+      const { dataTransfer } = event;
+      if (!takesFiles || dataTransfer === null || !holdsFiles(event)) return;
+      event.preventDefault();
       attempt(async () => sendDropped(app, [peer], dataTransfer), texts.value.failed.send);
-    }
+    },
   };
   return (
     <Pane
@@ -171,18 +179,9 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
         </>
       }
       actions={<ThreadActions peer={peer} />}
+      dropping={dropping}
     >
-      <div
-        class="thread-body"
-        onDragOver={(event) => {
-          event.preventDefault();
-          isOver.value = takesFiles;
-        }}
-        onDragLeave={() => {
-          isOver.value = false;
-        }}
-        onDrop={drop}
-      >
+      <div class="thread-body">
         <Items key={`${id}/${at ?? ''}`} id={id} at={at} />
         {isOver.value && <div class="drop-hint">{devices.dropOn(peer.name)}</div>}
       </div>
