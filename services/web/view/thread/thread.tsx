@@ -4,7 +4,7 @@ import { Component, Fragment } from 'preact';
 import { removeKept } from '../../files/kept-files.ts';
 import type { Item } from '../../history/database.ts';
 import { isSealed } from '../../history/history.ts';
-import { serverNow } from '../../server-time.ts';
+import { shownNow } from '../../shown-time.ts';
 import { dayText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, kindOfUnlisted, type Peer, threads, useApp } from '../app-context.ts';
@@ -33,7 +33,7 @@ const DAY_MS = 86_400_000;
 function dayOf(at: number): string {
   const { thread } = texts.value;
   const startOf = (time: number) => new Date(time).setHours(0, 0, 0, 0);
-  const days = Math.round((startOf(serverNow()) - startOf(at)) / DAY_MS);
+  const days = Math.round((startOf(shownNow()) - startOf(at)) / DAY_MS);
   return days === 0 ? thread.today : days === 1 ? thread.yesterday : dayText(at);
 }
 
