@@ -8,6 +8,7 @@ import { keysUnder } from '../support/redis/redis.ts';
 import { until } from '../support/redis/redis-processes.ts';
 import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE, say, inThread } from './app-page.ts';
 import { launchChromium, withChromium } from './chromium.ts';
+import { startFaultyWay } from './faulty-way.ts';
 import { keepPicture } from './keep-picture.ts';
 
 /** The file is larger than what is kept for a reload, and than the relay's window. */
@@ -38,11 +39,11 @@ withChromium.describe('files between two browsers with the app', () => {
   });
 
   /** Opens a phone on one replica and a desktop on the other, each looking at the other's thread. */
-  async function pair(): Promise<{ phone: AppPage; desktop: AppPage }> {
+  async function pair(desktopUrl = localUrl(site.two)): Promise<{ phone: AppPage; desktop: AppPage }> {
     const user = `user-${randomBytes(4).toString('hex')}`;
     const [phone, desktop] = await Promise.all([
       openApp(browser, { url: localUrl(site.one), user, name: 'Phone', viewport: PHONE }),
-      openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' }),
+      openApp(browser, { url: desktopUrl, user, name: 'Desktop' }),
     ]);
     await openThread(phone.page, 'Desktop');
     await openThread(desktop.page, 'Phone');
@@ -54,6 +55,13 @@ withChromium.describe('files between two browsers with the app', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const file = await download;
     return { name: file.suggestedFilename(), sha256: await sha256(await file.path()) };
+  }
+
+  /** Returns the key of the newest transfer in the store. */
+  async function newestRecord(): Promise<string> {
+    const records = (await keysUnder(site.redis, site.prefix, ':*}:transfer:*')).filter((key) => /[0-9a-f]$/.test(key));
+    const times = await Promise.all(records.map((key) => site.redis.hget(key, 'created')));
+    return String(records[times.indexOf(String(Math.max(...times.map(Number))))]);
   }
 
   const received = (page: Page) => page.getByText('Received', { exact: true }).waitFor({ timeout: TAKES_MS });
@@ -80,9 +88,7 @@ withChromium.describe('files between two browsers with the app', () => {
     const bytes = randomBytes(20_000);
     await chooseFiles(phone.page, { name: 'note.bin', mimeType: 'application/octet-stream', buffer: bytes });
     await desktop.page.getByRole('button', { name: 'Accept', exact: true }).waitFor();
-    const records = (await keysUnder(site.redis, site.prefix, ':*}:transfer:*')).filter((key) => /[0-9a-f]$/.test(key));
-    const times = await Promise.all(records.map((key) => site.redis.hget(key, 'created')));
-    const key = String(records[times.indexOf(String(Math.max(...times.map(Number))))]);
+    const key = await newestRecord();
     const before = await site.redis.dumpBuffer(key);
     await accept(desktop.page);
     await received(desktop.page);
@@ -191,6 +197,27 @@ withChromium.describe('files between two browsers with the app', () => {
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   }, 150_000);
 
+  test('the tabs that are left show no progress when the sending one is closed, and how the transfer goes on', async () => {
+    const { phone, desktop } = await pair();
+    await desktop.page.route(
+      ({ pathname }) => pathname.startsWith('/api/relay/'),
+      (route) => route.abort(),
+    );
+    await chooseFiles(phone.page, middle);
+    const others = await Promise.all([phone.context.newPage(), phone.context.newPage()]);
+    for (const other of others) await other.goto(phone.page.url());
+    await accept(desktop.page);
+    for (const other of others) await inThread(other).locator('progress').waitFor();
+    await phone.page.close();
+    for (const other of others) {
+      await inThread(other)
+        .getByRole('button', { name: /same files/ })
+        .waitFor();
+      expect(await inThread(other).locator('progress').count()).toBe(0);
+    }
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  }, 60_000);
+
   test('who waits for the first byte is told for whom, and a paused transfer is in reach of its sender', async () => {
     const { phone, desktop } = await pair();
     const isBytes = ({ pathname }: URL): boolean => pathname.startsWith('/api/relay/');
@@ -242,6 +269,60 @@ withChromium.describe('files between two browsers with the app', () => {
     await desktop.page.waitForFunction(() => document.querySelectorAll('.state.done').length === 2);
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   }, 120_000);
+
+  test('an end that no event tells is learned with the next connection, without a reload', async () => {
+    const way = await startFaultyWay(site.two);
+    try {
+      const { phone, desktop } = await pair(way.url);
+      await chooseFiles(phone.page, { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from('a note') });
+      await desktop.page.getByRole('button', { name: 'Accept', exact: true }).waitFor();
+      // The log of the account has lost the event, as after a long sleep.
+      await site.redis.hset(await newestRecord(), 'state', 'CANCELLED');
+      await site.redis.del(...(await keysUnder(site.redis, site.prefix, ':{*}:log')));
+      way.cut();
+      await inThread(desktop.page).getByText('Cancelled').waitFor();
+      expect(await desktop.page.getByRole('button', { name: 'Accept', exact: true }).count()).toBe(0);
+      expect([...phone.reports, ...desktop.reports]).toEqual([]);
+    } finally {
+      await way.stop();
+    }
+  });
+
+  test('files that are dropped beside a device wait for the choice of one, and the thread takes them as a whole', async () => {
+    const { phone, desktop } = await pair();
+    const { page } = desktop;
+    const path = join(folder, 'dropped.txt');
+    writeFileSync(path, 'dropped');
+    const session = await desktop.context.newCDPSession(page);
+    const dropOn = async (place: string): Promise<void> => {
+      const box = await page.locator(place).boundingBox();
+      if (box === null) throw new Error(`${place} is not shown`);
+      const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+      const data = { items: [], files: [path], dragOperationsMask: 1 };
+      for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+        await session.send('Input.dispatchDragEvent', { type, ...at, data });
+      }
+    };
+    await dropOn('.composer textarea');
+    await page.locator('.bubble.files').waitFor();
+    await dropOn('.thread .pane-head h1');
+    await page.locator('.bubble.files').nth(1).waitFor();
+    expect(new URL(page.url()).hash).toMatch(/^#\/device\//);
+    await page.getByRole('link', { name: 'Clipboard' }).click();
+    await dropOn('.main .pane-head h1');
+    await page.getByText('dropped.txt').last().waitFor();
+    expect(new URL(page.url()).hash).toBe('#/send');
+    // Dragged text belongs to the field under it.
+    await openThread(page, 'Phone');
+    const isTaken = await page.locator('.composer textarea').evaluate((field) => {
+      const data = new DataTransfer();
+      data.setData('text/plain', 'a text');
+      return !field.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+    });
+    expect(isTaken).toBe(false);
+    expect(await page.locator('.bubble.files').count()).toBe(2);
+    expect([...phone.reports, ...desktop.reports]).toEqual([]);
+  });
 
   test('a folder and a dropped file reach several devices at once', async () => {
     const user = `user-${randomBytes(4).toString('hex')}`;

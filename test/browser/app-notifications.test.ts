@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Browser, Worker } from 'playwright-core';
+import { until } from '../support/redis/redis-processes.ts';
 import { type Site, startSite } from '../support/site.ts';
 import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
 import { launchWholeChromium, withChromium } from './chromium.ts';
@@ -209,6 +210,48 @@ withChromium.describe('notifications', () => {
     await push(one, { v: 1, type: 'message', count: 1, id: refs[0], from: 'Phone' });
     await push(one, { v: 1, type: 'device', count: 1, id: 'd' });
     await untilShown(one, ['device', 'message Tablet']);
+  });
+
+  test('of several senders add up in the badge, with what this browser has and nobody has read', async () => {
+    const user = newUser();
+    const [desktop, phone] = await Promise.all([open('Desktop', user), open('Phone', user)]);
+    await openThread(phone.page, 'Desktop');
+    await say(phone.page, 'one');
+    await say(phone.page, 'two');
+    await deviceRow(desktop.page, 'Phone').locator('.count', { hasText: '2' }).waitFor();
+    const received = await desktop.page.evaluate(async (account) => {
+      const database = await new Promise<IDBDatabase>((resolve) => {
+        indexedDB.open(`baton-${account}`).onsuccess = ({ target }) => resolve((target as IDBOpenDBRequest).result);
+      });
+      const items = await new Promise<{ ref: string; at: number }[]>((resolve) => {
+        const request = database.transaction('items').objectStore('items').getAll();
+        request.onsuccess = () => resolve(request.result as { ref: string; at: number }[]);
+      });
+      database.close();
+      return items.toSorted((item, other) => other.at - item.at)[0]?.ref;
+    }, user);
+    // The worker needs a page to live. This one is of its address, and not of the app.
+    await desktop.page.goto(`${localUrl(site.one)}/api/docs`);
+    await worker(desktop).evaluate(() => {
+      const scope = self as unknown as { badges: number[] };
+      scope.badges = [];
+      Object.assign(navigator, { setAppBadge: async (count: number) => void scope.badges.push(count) });
+    });
+    const pushes = [
+      { id: received, from: 'Phone', count: 2, badge: 2 },
+      { id: 'a', from: 'Tablet', count: 1, badge: 3 },
+      { id: 'b', from: 'Laptop', count: 2, badge: 5 },
+      { id: 'c', from: 'Tablet', count: 2, badge: 6 },
+    ];
+    for (const [index, { badge, ...said }] of pushes.entries()) {
+      await push(desktop, { v: 1, type: 'message', ...said });
+      const badges = await until(
+        () => worker(desktop).evaluate(() => (self as unknown as { badges: number[] }).badges),
+        (all) => all.length > index,
+        'the badge',
+      );
+      expect(badges[index]).toBe(badge);
+    }
   });
 
   test('say nothing of a push that comes when nobody is signed in any more', async () => {

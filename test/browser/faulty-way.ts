@@ -20,6 +20,8 @@ export interface FaultyWay {
   fail(path: string, fate: Fate, onLost?: () => void): void;
   /** Sets where requests go from now on. */
   lead(to: { url: string }): void;
+  /** Closes the open connections, as of event streams. */
+  cut(): void;
   stop(): Promise<void>;
 }
 
@@ -75,6 +77,9 @@ export async function startFaultyWay(to: { url: string }): Promise<FaultyWay> {
     },
     lead(next) {
       target = next;
+    },
+    cut() {
+      server.closeAllConnections();
     },
     async stop() {
       server.close();

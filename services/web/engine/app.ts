@@ -14,7 +14,7 @@ import { makeReadiness } from '../outbox/readiness.ts';
 import { reloadOlderTabs } from './older-tabs.ts';
 import type { Parts } from './parts.ts';
 import { keepDevices, recallDevices } from './known-devices.ts';
-import { allRunning, noteRunning, requested, type Shared, shared } from './shared-state.ts';
+import { allRunning, forgetRunning, noteRunning, requested, type Shared, shared } from './shared-state.ts';
 import { joinTabs, type TabMessage, type Tabs } from './tabs.ts';
 
 /** Why the session of this browser is over; null while it is not. */
@@ -73,6 +73,8 @@ export async function openApp(entry: SignedIn): Promise<App> {
     else if (message.type === 'changed') changed(message.thread);
     else if (message.type === 'requested') requested.value = message.request;
     else if (message.type === 'signed-out') endedBy.value = message.reason;
+    // If the browser has no locks, each tab leads, and runs transfers of its own.
+    else if (message.type === 'leads' && !tabs.isLeading.value) forgetRunning();
     else if (message.type === 'hello' && tabs.isLeading.value) {
       tellAll(tabs);
     }

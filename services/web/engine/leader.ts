@@ -8,7 +8,7 @@ import { keyState } from '../sealing/key-state.ts';
 import { forgetSigningOut, noteSigningOut } from '../session/signing-out.ts';
 import type { Parts } from './parts.ts';
 import { repeated } from './repeated.ts';
-import { requested, type Shared, shared } from './shared-state.ts';
+import { forgetRunning, requested, type Shared, shared } from './shared-state.ts';
 import { watchStays } from './stays.ts';
 
 interface Leading extends Parts {
@@ -44,6 +44,8 @@ function keepPush(parts: Parts): void {
 /** Makes this tab hold the stream: it writes events into the history, and tells all tabs the shared state. */
 export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   const { client, entry, queue, tabs } = parts;
+  // The transfers of an earlier leader ended with its page.
+  forgetRunning();
   const files = makeFileCommands(parts);
   // A tab of the previous version lets the leading tab send its files.
   tabs.command('send', outbox.files);
@@ -80,12 +82,13 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     // Until then the mailbox has the only copy that outlasts this page.
     await parts.history.untilKept();
   });
-  client.start();
   const goOn = repeated(async () => {
     if (shared.value.me === null) tell({ me: await client.me() });
     await files.goOn();
   });
-  client.untilOnline().then(goOn, () => {});
+  // After a long sleep the service no longer has the events of the ends that this page missed.
+  client.on('state', (state) => state === 'online' && goOn());
+  client.start();
   // Files that are sealed wait for keys.
   keyState.subscribe(() => client.state === 'online' && goOn());
 }

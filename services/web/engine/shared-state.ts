@@ -111,3 +111,8 @@ export function noteRunning(transferId: string, now: Running | null): void {
 /** Returns all running transfers, for a tab that has just opened. */
 export const allRunning = (): [string, Running][] =>
   [...running].flatMap(([id, { value }]) => (value === null ? [] : [[id, value] as [string, Running]]));
+
+/** Forgets all progress, because the tab in which the transfers ran is gone. */
+export function forgetRunning(): void {
+  for (const [id] of allRunning()) noteRunning(id, null);
+}

@@ -110,18 +110,19 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
 
   channel?.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
     if (data.type === 'told') asks.settle(data);
-    else if (data.type === 'leads') for (const ask of asks.open()) post(ask);
     else if (data.type !== 'ask') onMessage(data);
     else if (isLeading.value) void asks.run(data);
+    if (data.type === 'leads') for (const ask of asks.open()) post(ask);
   });
 
   /** Begins to lead, and runs the open requests of this tab itself, because the earlier leader is gone. */
   function begin(): void {
     isLeading.value = true;
+    // The other tabs forget the progress of the earlier leader's transfers, so this comes before any new progress. They
+    // send requests again that it may not have answered.
+    post({ type: 'leads' });
     lead();
     for (const ask of asks.open()) void asks.run(ask);
-    // The earlier leader may have ended before it answered the other tabs, too.
-    post({ type: 'leads' });
   }
 
   async function wait(): Promise<void> {

@@ -175,14 +175,20 @@ export function makeFileCommands(parts: Parts) {
     },
 
     /**
-     * Resumes what this browser was sending when it was closed, as far as it still has the files. Rejects when the service
-     * could not be asked about one of them; the next call goes on with that one.
+     * Resumes what this browser was sending when it was closed, as far as it still has the files, and learns how everything
+     * else that is not over went on. What runs here is left alone. Rejects when the service could not be asked about one of
+     * them; the next call goes on with that one.
      */
     async goOn(): Promise<void> {
       const failures: unknown[] = [];
       for (const transferId of await history.sources.all()) {
         const files = await history.sources.of(transferId);
         if (await forgetOrphan(history, transferId)) continue;
+        const item = await history.byRef(transferId);
+        if (item?.kind === 'files' && !isUnfinished(item)) {
+          await history.sources.forget(transferId);
+          continue;
+        }
         const here = (files ?? []).flatMap(({ file, name }) => (file === null ? [] : [{ file, name }]));
         // The outbox sends files that are not offered yet.
         if (here.length === 0 || here.length !== files?.length) continue;

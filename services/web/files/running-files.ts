@@ -30,11 +30,11 @@ const makePreparing =
     onSum: (bytes: number) => void,
   ): { read: (index: number, bytes: number) => void; end: () => void } => {
     const done: number[] = [];
-    let shownAt = 0;
+    let shownAt = Number.NEGATIVE_INFINITY;
     function read(index: number, bytes: number): void {
       done[index] = bytes;
-      if (Date.now() - shownAt < TELL_MS) return;
-      shownAt = Date.now();
+      if (performance.now() - shownAt < TELL_MS) return;
+      shownAt = performance.now();
       const sum = done.reduce((all, one) => all + one, 0);
       onSum(sum);
       tell(id, { bytes: sum, totalBytes, bytesPerSecond: 0, secondsLeft: null, path: null, isPaused: false });
@@ -90,11 +90,11 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
     /** Shows the progress of the transfer in its item from now on. */
     follow(itemId: string, running: RunningTransfer, onDone: (item: FilesItem) => void): void {
       handles.set(running.id, running);
-      let shownAt = 0;
+      let shownAt = Number.NEGATIVE_INFINITY;
       show(running);
       running.onProgress(() => {
-        if (Date.now() - shownAt < TELL_MS) return;
-        shownAt = Date.now();
+        if (performance.now() - shownAt < TELL_MS) return;
+        shownAt = performance.now();
         show(running);
       });
       end(itemId, running, onDone).catch(() => {});

@@ -6,6 +6,7 @@ import { accountHere, pushChoice } from './here.ts';
 import { notificationOf, payloadOf, strayNotification } from './notifications.ts';
 import { withSealedPreview } from './sealed-preview.ts';
 import { share } from './share-target.ts';
+import { type Told, unreadOf } from './unread.ts';
 
 declare const BATON_SHELL: readonly string[];
 declare const BATON_SHELL_VERSION: string;
@@ -131,10 +132,14 @@ const windows = async (): Promise<OpenWindow[]> =>
 
 type BadgeNavigator = Navigator & { setAppBadge?: (count: number) => Promise<void> };
 
-/** Shows the number of waiting items. An open page counts by itself. */
-async function showBadge(count: number): Promise<void> {
+/** Shows how many items nobody has read after a push with this notification. An open page counts by itself. */
+async function showBadge({ tag, data }: { tag: string; data: Told }): Promise<void> {
   const pages = await windows();
-  if (pages.length === 0) await (navigator as BadgeNavigator).setAppBadge?.(count);
+  if (pages.length === 0) {
+    const shown = await inNotificationTurn(() => scope.registration.getNotifications()).catch(() => []);
+    const others = shown.filter((one) => one.tag !== tag).map((one) => (one.data ?? {}) as Partial<Told>);
+    await (navigator as BadgeNavigator).setAppBadge?.(await unreadOf([data, ...others]));
+  }
   for (const one of pages) one.postMessage({ type: 'shown' });
 }
 
@@ -146,12 +151,13 @@ async function notify(event: PushingEvent): Promise<void> {
   const { title, body, tag, path } = isStray
     ? strayNotification(navigator.language)
     : notificationOf(payload, navigator.language);
-  const data = { path, id: isStray ? '' : payload.id };
+  const counts = !isStray && (payload.type === 'message' || payload.type === 'transfer');
+  const data = { path, id: isStray ? '' : payload.id, count: counts ? payload.count : 0 };
   // Without `renotify` a second notification with the same tag replaces the first without a sound.
   const options = { body, tag, data, renotify: true };
   await inNotificationTurn(() => scope.registration.showNotification(title, options));
   if (isStray) await (await scope.registration.pushManager.getSubscription())?.unsubscribe();
-  else if (payload.type === 'message' || payload.type === 'transfer') await showBadge(payload.count).catch(() => {});
+  else if (counts) await showBadge(options).catch(() => {});
 }
 
 scope.addEventListener('push', (event) => event.waitUntil(notify(event)));

@@ -1,4 +1,4 @@
-import { serverNow } from '../server-time.ts';
+import { shownNow } from '../shown-time.ts';
 import { language } from './texts.ts';
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
@@ -50,7 +50,7 @@ export const dayText = (at: number): string => formatted(at, { weekday: 'long', 
 const DAY_MS = 86_400_000;
 
 /** As short as it can be without being unclear: today the time, in the last week the day, before that the date. */
-export function whenText(at: number, now = serverNow()): string {
+export function whenText(at: number, now = shownNow()): string {
   const days = Math.round((new Date(now).setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / DAY_MS);
   if (days <= 0) return timeText(at);
   const isThisYear = new Date(now).getFullYear() === new Date(at).getFullYear();
@@ -68,7 +68,7 @@ const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 /** "5 minutes ago", in words. */
-export function agoText(at: number, now = serverNow()): string {
+export function agoText(at: number, now = shownNow()): string {
   const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
   const past = Math.max(0, now - at);
   const step = STEPS.find(([, ms]) => past >= ms);

@@ -15,7 +15,7 @@ const OWN_MS = 30_000;
 let approvedAt = Number.NEGATIVE_INFINITY;
 
 export function noteApproval(): void {
-  approvedAt = Date.now();
+  approvedAt = performance.now();
 }
 
 /**
@@ -27,7 +27,12 @@ export function announceChanges({ history, entry }: App): () => void {
   const stopDevices = shared.subscribe(({ devices, listed }) => {
     if (listed !== 'now' || devices.length === 0) return;
     for (const { device_id, name } of devices) {
-      if (known !== null && !known.has(device_id) && device_id !== entry.deviceId && Date.now() - approvedAt > OWN_MS) {
+      if (
+        known !== null &&
+        !known.has(device_id) &&
+        device_id !== entry.deviceId &&
+        performance.now() - approvedAt > OWN_MS
+      ) {
         notify(texts.value.announce.added(name));
       }
     }

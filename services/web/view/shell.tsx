@@ -29,6 +29,7 @@ import { useLanding } from './landing.ts';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
 import { Empty, Waiting } from './parts/parts.tsx';
+import { useDrop } from './send/dropping.ts';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
 import { later } from './parts/later.tsx';
@@ -283,6 +284,7 @@ function useThreads(history: History): void {
 export function Shell() {
   const app = useApp();
   usePaste();
+  useDrop();
   useRequests();
   useLanding();
   useKeyboard();

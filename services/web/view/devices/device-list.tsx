@@ -9,7 +9,7 @@ import { Icon } from '../parts/icon.tsx';
 import { go, hrefOf, place } from '../navigation.ts';
 import { attempt } from '../parts/notices.ts';
 import { Empty, Waiting } from '../parts/parts.tsx';
-import { sendDropped } from '../send/dropping.ts';
+import { holdsFiles, sendDropped } from '../send/dropping.ts';
 import { pictureOf, tintOf } from './device-pictures.ts';
 import { isUnsent, lastText } from '../item-words.ts';
 import { lastItems } from './last-items.ts';
@@ -46,10 +46,10 @@ function DeviceRow({ peer }: { peer: Peer }) {
   const last = lastItems.value.get(peer.id);
   const stay = stayOf(peer.id);
   const drop = (event: DragEvent) => {
-    event.preventDefault();
     isOver.value = false;
     const { dataTransfer } = event;
-    if (!takesFiles || dataTransfer === null) return;
+    if (!takesFiles || dataTransfer === null || !holdsFiles(event)) return;
+    event.preventDefault();
     attempt(async () => {
       if (await sendDropped(app, [peer], dataTransfer)) go('device', peer.id);
     }, texts.value.failed.send);
@@ -61,8 +61,8 @@ function DeviceRow({ peer }: { peer: Peer }) {
         class={`device ${isOver.value ? 'drop-over' : ''}`}
         {...(isHere && { 'aria-current': 'page' as const })}
         onDragOver={(event) => {
-          if (takesFiles) event.preventDefault();
-          isOver.value = takesFiles;
+          isOver.value = takesFiles && holdsFiles(event);
+          if (isOver.value) event.preventDefault();
         }}
         onDragLeave={() => {
           isOver.value = false;

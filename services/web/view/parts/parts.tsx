@@ -35,6 +35,7 @@ export function Pane({
   before,
   children,
   kind = '',
+  dropping = {},
 }: {
   title: ComponentChildren;
   actions?: ComponentChildren;
@@ -42,11 +43,17 @@ export function Pane({
   before?: ComponentChildren;
   children: ComponentChildren;
   kind?: string;
+  /** What happens to files that are dragged over the page. */
+  dropping?: {
+    onDragOver?: (event: DragEvent) => void;
+    onDragLeave?: (event: DragEvent) => void;
+    onDrop?: (event: DragEvent) => void;
+  };
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), []);
   return (
-    <section class={`pane ${kind}`}>
+    <section class={`pane ${kind}`} {...dropping}>
       <header class="pane-head">
         <a class="icon-button back" href="#/" aria-label={texts.value.app.back} title={texts.value.app.back}>
           <Icon node={ArrowLeft} />

@@ -4,7 +4,7 @@ import { Component, Fragment } from 'preact';
 import { removeKept } from '../../files/kept-files.ts';
 import type { Item } from '../../history/database.ts';
 import { isSealed } from '../../history/history.ts';
-import { serverNow } from '../../server-time.ts';
+import { shownNow } from '../../shown-time.ts';
 import { dayText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
 import { findPeer, kindOfUnlisted, type Peer, threads, useApp } from '../app-context.ts';
@@ -26,14 +26,14 @@ import { useScrolling } from './scrolling.ts';
 import { MessageRow } from './message-row.tsx';
 import { attempt } from '../parts/notices.ts';
 import { Empty, IconButton, Pane, Waiting } from '../parts/parts.tsx';
-import { sendDropped } from '../send/dropping.ts';
+import { holdsFiles, sendDropped } from '../send/dropping.ts';
 
 const DAY_MS = 86_400_000;
 
 function dayOf(at: number): string {
   const { thread } = texts.value;
   const startOf = (time: number) => new Date(time).setHours(0, 0, 0, 0);
-  const days = Math.round((startOf(serverNow()) - startOf(at)) / DAY_MS);
+  const days = Math.round((startOf(shownNow()) - startOf(at)) / DAY_MS);
   return days === 0 ? thread.today : days === 1 ? thread.yesterday : dayText(at);
 }
 
@@ -150,13 +150,21 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
   const takesFiles = peer.kind === 'device';
   const stay = stayOf(id);
   const said = [presenceText(peer), stay === undefined ? '' : stayText(stay)].filter(Boolean).join(' · ');
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    isOver.value = false;
-    const { dataTransfer } = event;
-    if (takesFiles && dataTransfer !== null) {
+  const dropping = {
+    onDragOver(event: DragEvent) {
+      isOver.value = takesFiles && holdsFiles(event);
+      if (isOver.value) event.preventDefault();
+    },
+    onDragLeave() {
+      isOver.value = false;
+    },
+    onDrop(event: DragEvent) {
+      isOver.value = false;
+      const { dataTransfer } = event;
+      if (!takesFiles || dataTransfer === null || !holdsFiles(event)) return;
+      event.preventDefault();
       attempt(async () => sendDropped(app, [peer], dataTransfer), texts.value.failed.send);
-    }
+    },
   };
   return (
     <Pane
@@ -171,18 +179,9 @@ export function ThreadPane({ id, at }: { id: string; at: string | undefined }) {
         </>
       }
       actions={<ThreadActions peer={peer} />}
+      dropping={dropping}
     >
-      <div
-        class="thread-body"
-        onDragOver={(event) => {
-          event.preventDefault();
-          isOver.value = takesFiles;
-        }}
-        onDragLeave={() => {
-          isOver.value = false;
-        }}
-        onDrop={drop}
-      >
+      <div class="thread-body">
         <Items key={`${id}/${at ?? ''}`} id={id} at={at} />
         {isOver.value && <div class="drop-hint">{devices.dropOn(peer.name)}</div>}
       </div>
