@@ -1,13 +1,12 @@
 import { useComputed } from '@preact/signals';
 import { MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
-import { changes, isHistoryLost } from '../engine/app.ts';
+import { type App, changes, isHistoryLost } from '../engine/app.ts';
 import { isOffline } from '../engine/network.ts';
 import { makePaced } from '../engine/paced.ts';
 import { requested, shared } from '../engine/shared-state.ts';
 import { keepAwake } from '../engine/wake-lock.ts';
 import { onWorkerMessage } from '../push/registration.ts';
-import type { History } from '../history/history.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { serverNow } from '../server-time.ts';
@@ -28,7 +27,7 @@ import { isCutOff } from './cut-off.ts';
 import { useLanding } from './landing.ts';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
-import { Empty, Waiting } from './parts/parts.tsx';
+import { Empty } from './parts/parts.tsx';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
 import { later } from './parts/later.tsx';
@@ -171,18 +170,7 @@ const SearchPane = later(async () => (await import('./thread/search.tsx')).Searc
 const SendPane = later(async () => (await import('./send/send.tsx')).SendPane);
 const WordsPane = later(async () => (await import('./keys/words.tsx')).WordsPane);
 const SharePane = later(async () => (await import('./send/send.tsx')).SharePane);
-
-/** Leads from a notification to the thread of its item, when that has arrived. */
-function ItemPane({ id }: { id: string }) {
-  const { history } = useApp();
-  const change = changes.value;
-  useEffect(() => {
-    void history.byRef(id).then((item) => {
-      if (item !== undefined) goInstead('device', item.thread, item.id);
-    });
-  }, [id, change]);
-  return <Waiting />;
-}
+const ItemPane = later(async () => (await import('./item-pane.tsx')).ItemPane);
 
 /** Shows the part beside the list. If there is only one device, it gets the first steps. */
 function Home() {
@@ -225,7 +213,7 @@ function Main({ at }: { at: Place }) {
     case 'share':
       return <SharePane id={at.id} />;
     case 'item':
-      return <ItemPane id={at.id} />;
+      return <ItemPane key={at.id} id={at.id} />;
     case 'home':
       return <Home />;
     case 'nowhere':
@@ -265,16 +253,16 @@ function usePaste(): void {
 }
 
 /** Reads the list of threads after each change, and shows how much of it is unread. */
-function useThreads(history: History): void {
+function useThreads(app: App): void {
   useEffect(() => {
     const read = makePaced(async () => {
-      const all = await history.threads();
+      const all = await app.history.threads();
       threads.value = new Map(all.map((thread) => [thread.id, thread]));
       const unread = all.reduce((sum, one) => sum + one.unread, 0);
       showBadge(unread);
       document.title = unread > 0 ? `(${unread}) Baton` : 'Baton';
       // The worker may take long, or never answer.
-      void closeRead(history);
+      void closeRead(app);
     });
     return changes.subscribe(() => void read().catch(() => {}));
   }, []);
@@ -286,10 +274,10 @@ export function Shell() {
   useRequests();
   useLanding();
   useKeyboard();
-  useThreads(app.history);
+  useThreads(app);
   useEffect(() => {
     const look = ({ data }: MessageEvent<{ type?: string }>) => {
-      if (data.type === 'shown') void closeRead(app.history);
+      if (data.type === 'shown') void closeRead(app);
     };
     return onWorkerMessage(look);
   }, []);

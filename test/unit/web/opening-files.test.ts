@@ -108,3 +108,23 @@ test('files whose transfer the browser cannot resume for a moment are kept, and 
   await expect(commands.goOn()).rejects.toMatchObject({ action: 'retry' });
   expect(await history.sources.all()).toEqual([mine.transfer_id]);
 });
+
+test.each([
+  ['that were cancelled', { state: 'CANCELLED' }, true, { state: 'cancelled', thread: 'phone' }],
+  ['whose sealed names are gone', { state: 'FAILED', sealed: '' }, true, { state: 'failed', lock: 'waits', files: [] }],
+  ['of another device', { state: 'CANCELLED', receiver: { device_id: 'tablet', name: 'Tablet' } }, false, undefined],
+])('a notification leads to files %s, if they were for this device', async (_, ended, isThere, shown) => {
+  const history = makeHistory(memoryDatabase(), () => {}, makeTurns());
+  const commands = new Map<string, (id: string) => Promise<boolean>>();
+  makeFileCommands({
+    ...{ history, entry: { userId: 'user-1', deviceId: 'laptop' }, keys: { ifKeyed: () => Promise.resolve(null) } },
+    client: { transfers: { get: () => Promise.resolve({ ...transfer, ...ended }) } },
+    readiness: { watch: () => {} },
+    tabs: { command: (name: string, work: (id: string) => Promise<boolean>) => commands.set(name, work) },
+    queue: { all: () => Promise.resolve([]) },
+  } as unknown as Parts);
+  expect(await commands.get('find')?.(transfer.transfer_id)).toBe(isThere);
+  const item = await history.byRef(transfer.transfer_id);
+  if (shown === undefined) expect(item).toBeUndefined();
+  else expect(item).toMatchObject(shown);
+});
