@@ -64,8 +64,17 @@ withChromium.describe('files between two browsers with the app', () => {
     await accept(desktop.page);
     await desktop.page.getByRole('button', { name: 'Pause' }).click();
     await desktop.page.getByText('Paused').waitFor();
+    const questions: string[] = [];
+    for (const { page } of [phone, desktop]) {
+      page.on('dialog', (dialog) => {
+        questions.push(`${dialog.type()} ${page === phone.page ? 'Phone' : 'Desktop'}`);
+        void dialog.accept();
+      });
+    }
     await phone.page.reload();
     await desktop.page.reload();
+    // The receiver has its bytes on the disk.
+    expect(questions).toEqual(['beforeunload Phone']);
     // A file that is too large to be kept for a reload is chosen again.
     const chooser = phone.page.waitForEvent('filechooser');
     await phone.page.getByRole('button', { name: /same files/ }).click();

@@ -2,6 +2,7 @@ import { useComputed } from '@preact/signals';
 import { MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { type App, changes, isHistoryLost } from '../engine/app.ts';
+import { askBeforeLeaving } from '../engine/ask-before-leaving.ts';
 import { isOffline } from '../engine/network.ts';
 import { makePaced } from '../engine/paced.ts';
 import { requested, shared } from '../engine/shared-state.ts';
@@ -284,6 +285,7 @@ export function Shell() {
   useEffect(() => void ThreadPane.preload(), []);
   useEffect(() => announceChanges(app), []);
   useEffect(() => keepAwake(), []);
+  useEffect(() => askBeforeLeaving(app), []);
   useEffect(() => followLastItems(app.history), []);
   useEffect(() => followClipboard(app), []);
   useEffect(() => {
