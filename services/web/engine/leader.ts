@@ -1,6 +1,7 @@
 import { BatonClientError, type Message } from '../../../shared/client/index.ts';
 import { watchPreparing } from '../../../shared/client/transfers/preparing.ts';
 import { invitedRequest } from '../../../shared/client/session/invites.ts';
+import { readyWorker } from '../files/ask-worker.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
@@ -86,6 +87,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
     await files.goOn();
   });
   client.untilOnline().then(goOn, () => {});
+  client.untilOnline().then(readyWorker, () => {});
   // Files that are sealed wait for keys.
   keyState.subscribe(() => client.state === 'online' && goOn());
 }

@@ -6,6 +6,7 @@ import { askBeforeLeaving } from '../engine/ask-before-leaving.ts';
 import { isOffline } from '../engine/network.ts';
 import { makePaced } from '../engine/paced.ts';
 import { requested, shared } from '../engine/shared-state.ts';
+import { isWorkerGone } from '../files/ask-worker.ts';
 import { keepAwake } from '../engine/wake-lock.ts';
 import { onWorkerMessage } from '../push/registration.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
@@ -62,6 +63,16 @@ function StorageBar() {
   return (
     <div role="status" class={`connection ${isLost ? 'is-shown' : ''}`}>
       {isLost && texts.value.app.noHistory}
+    </div>
+  );
+}
+
+/** Asks to load the page again when no file can be moved with this one. */
+function WorkerBar() {
+  const isGone = isWorkerGone.value;
+  return (
+    <div role="status" class={`connection ${isGone ? 'is-shown' : ''}`}>
+      {isGone && texts.value.app.notLoaded}
     </div>
   );
 }
@@ -300,6 +311,7 @@ export function Shell() {
       </a>
       <ConnectionBar />
       <StorageBar />
+      <WorkerBar />
       {shared.value.deletions.length > 0 && <DeletionBar />}
       <main class={`shell ${at.name === 'home' ? 'at-home' : ''}`}>
         <Side />
