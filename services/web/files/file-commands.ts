@@ -10,7 +10,7 @@ import type { Parts } from '../engine/parts.ts';
 import { isPassing } from '../engine/repeated.ts';
 import type { FilesItem } from '../history/database.ts';
 import { errorOf, stateOf } from '../history/history.ts';
-import { forgetOrphan } from '../outbox/kept-sources.ts';
+import { forgetOrphan, keptSources } from '../outbox/kept-sources.ts';
 import { failureOf, verdictOf } from '../outbox/verdict.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { isAlways } from './always.ts';
@@ -211,11 +211,16 @@ export function makeFileCommands(parts: Parts) {
     async goOn(): Promise<void> {
       const failures: unknown[] = [];
       for (const transferId of await history.sources.all()) {
-        const files = await history.sources.of(transferId);
         if (await forgetOrphan(history, transferId)) continue;
-        const here = (files ?? []).flatMap(({ file, name }) => (file === null ? [] : [{ file, name }]));
+        const item = await history.byRef(transferId);
         // The outbox sends files that are not offered yet.
-        if (here.length === 0 || here.length !== files?.length) continue;
+        if (item?.kind !== 'files') continue;
+        const here = await keptSources(history, item);
+        // The user has to allow it, or to choose them again.
+        if (typeof here === 'string') {
+          if (!isUnfinished(item)) await history.sources.forget(transferId);
+          continue;
+        }
         await sending.goOn(transferId, here).catch(async (error: unknown) => {
           const failure = failureOf(error);
           if (verdictOf(failure) === 'refused' && !isKeyProblem(failure)) await history.sources.forget(transferId);

@@ -91,7 +91,7 @@ test('an offer that the browser cannot open for a moment is opened later, though
 test('files whose transfer the browser cannot resume for a moment are kept, and are resumed with the next try', async () => {
   const history = makeHistory(memoryDatabase(), () => {}, makeTurns());
   const file = new File(['a'], 'a.txt');
-  const mine = { ...transfer, sender: transfer.receiver, receiver: transfer.sender };
+  const mine = { ...transfer, file_count: 1, sender: transfer.receiver, receiver: transfer.sender };
   await history.offered(mine);
   await history.sources.keep(mine.transfer_id, [{ file, name: 'a.txt' }]);
   const commands = makeFileCommands({
