@@ -72,8 +72,17 @@ withChromium.describe('files between two browsers with the app', () => {
     await accept(desktop.page);
     await desktop.page.getByRole('button', { name: 'Pause' }).click();
     await desktop.page.getByText('Paused').waitFor();
+    const questions: string[] = [];
+    for (const { page } of [phone, desktop]) {
+      page.on('dialog', (dialog) => {
+        questions.push(`${dialog.type()} ${page === phone.page ? 'Phone' : 'Desktop'}`);
+        void dialog.accept();
+      });
+    }
     await phone.page.reload();
     await desktop.page.reload();
+    // The receiver has its bytes on the disk.
+    expect(questions).toEqual(['beforeunload Phone']);
     // A file that is too large to be kept for a reload is chosen again.
     const chooser = phone.page.waitForEvent('filechooser');
     await phone.page.getByRole('button', { name: /same files/ }).click();
@@ -82,6 +91,56 @@ withChromium.describe('files between two browsers with the app', () => {
     expect(await saved(desktop.page)).toEqual({ name: 'middle.bin', sha256: await sha256(middle) });
     expect([...phone.reports, ...desktop.reports]).toEqual([]);
   }, 150_000);
+
+  /**
+   * Opens a phone without the service worker, which would have the file of the worker. The way in which the browser is told
+   * so makes errors of its own in the page.
+   */
+  async function openPhone(user: string, before: (page: Page) => Promise<void> = async () => {}): Promise<AppPage> {
+    const app = await openApp(browser, { url: 'about:blank#', user, name: 'Phone', serviceWorkers: 'block' });
+    await before(app.page);
+    await app.page.goto(localUrl(site.one));
+    return app;
+  }
+  const WORKER = '**/assets/file-worker-*.js';
+  const dropWorker = async (page: Page): Promise<void> =>
+    void (await page.route(WORKER, (route) => route.fulfill({ status: 404 })));
+  const note = { name: 'note.bin', mimeType: 'application/octet-stream', buffer: randomBytes(20_000) };
+
+  test('files are sent with the worker of a page whose version the service no longer has', async () => {
+    const user = `user-${randomBytes(4).toString('hex')}`;
+    const desktop = await openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' });
+    const phone = await openPhone(user);
+    await openThread(phone.page, 'Desktop');
+    await openThread(desktop.page, 'Phone');
+    await until(
+      async () => phone.page.workers().length,
+      (count) => count > 0,
+      'the worker of files',
+    );
+    await dropWorker(phone.page);
+    await chooseFiles(phone.page, note);
+    await accept(desktop.page);
+    await received(desktop.page);
+    expect(desktop.reports).toEqual([]);
+  });
+
+  test('a page whose worker is gone from the service asks to load it again, and its files wait', async () => {
+    const user = `user-${randomBytes(4).toString('hex')}`;
+    const desktop = await openApp(browser, { url: localUrl(site.two), user, name: 'Desktop' });
+    const phone = await openPhone(user, dropWorker);
+    await openThread(phone.page, 'Desktop');
+    await openThread(desktop.page, 'Phone');
+    await chooseFiles(phone.page, note);
+    const said = 'This part of Baton could not be loaded. Reload the page.';
+    await phone.page.locator('.state.preparing', { hasText: said }).waitFor();
+    await phone.page.locator('.connection', { hasText: said }).waitFor();
+    await phone.page.unroute(WORKER);
+    await accept(desktop.page);
+    await received(desktop.page);
+    await phone.page.locator('.connection', { hasText: said }).waitFor({ state: 'detached' });
+    expect(desktop.reports).toEqual([]);
+  });
 
   test('what was received stays so when the store is back where it was accepted, and ends once more', async () => {
     const { phone, desktop } = await pair();

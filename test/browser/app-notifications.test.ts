@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Browser, Worker } from 'playwright-core';
+import type { Browser, Route, Worker } from 'playwright-core';
 import { until } from '../support/redis/redis-processes.ts';
 import { type Site, startSite } from '../support/site.ts';
-import { type AppPage, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
+import { type AppPage, chooseFiles, deviceRow, localUrl, openApp, openThread, say } from './app-page.ts';
 import { launchWholeChromium, withChromium } from './chromium.ts';
 import { deliverPush, untilWorker } from './service-worker.ts';
 
@@ -68,6 +68,17 @@ withChromium.describe('notifications', () => {
     if (first === undefined) throw new Error('There is no service worker');
     return first;
   };
+
+  /** Resolves to the next answer of the service there. The browser forgets it soon after the page has read it. */
+  const answerOf = <T>({ page }: AppPage, address: string): Promise<T> =>
+    new Promise((resolve) => {
+      const take = async (route: Route): Promise<void> => {
+        const response = await route.fetch();
+        resolve((await response.json()) as T);
+        await route.fulfill({ response });
+      };
+      void page.route(address, take, { times: 1 });
+    });
 
   /** Clicks the one notification as the browser does. Returns what the worker brought to the front or opened. */
   const click = (app: AppPage): Promise<{ focused: string[]; opened: string[] }> =>
@@ -186,17 +197,9 @@ withChromium.describe('notifications', () => {
       [tablet, 'from the tablet'],
     ] as const) {
       await openThread(sender.page, 'Desktop');
-      // The browser forgets an answer soon after the page has read it.
-      const sent = new Promise<string>((resolve) => {
-        void sender.page.route('**/api/message', async (route) => {
-          const response = await route.fetch();
-          resolve(((await response.json()) as { message_id: string }).message_id);
-          await route.fulfill({ response });
-        });
-      });
+      const sent = answerOf<{ message_id: string }>(sender, '**/api/message');
       await say(sender.page, text);
-      refs.push(await sent);
-      await sender.page.unroute('**/api/message');
+      refs.push((await sent).message_id);
     }
     for (const name of ['Phone', 'Tablet']) await deviceRow(one.page, name).locator('.count').waitFor();
     await push(one, { v: 1, type: 'message', count: 1, id: refs[0], from: 'Phone' });
@@ -252,6 +255,30 @@ withChromium.describe('notifications', () => {
       );
       expect(badges[index]).toBe(badge);
     }
+  });
+
+  test('of files that were cancelled while the app was closed lead to them, and do not stay', async () => {
+    const user = newUser();
+    const [one, phone] = await Promise.all([open('Desktop', user), open('Phone', user)]);
+    await openThread(phone.page, 'Desktop');
+    await one.page.goto(`${localUrl(site.one)}/api/docs`);
+    const offered = answerOf<{ transfer: { transfer_id: string } }>(phone, '**/api/transfer/init');
+    await chooseFiles(phone.page, { name: 'late.txt', mimeType: 'text/plain', buffer: Buffer.from('late') });
+    const { transfer_id: id } = (await offered).transfer;
+    await phone.page.getByRole('button', { name: 'Cancel transfer', exact: true }).click();
+    await phone.page.locator('.state.cancelled').waitFor();
+    await push(one, { v: 1, type: 'transfer', count: 1, id, from: 'Phone' });
+    await push(one, { v: 1, type: 'message', count: 1, id: 'on its way', from: 'Phone' });
+    await untilShown(one, ['message Phone', 'transfer Phone']);
+    await one.page.goto(localUrl(site.one));
+    await untilShown(one, ['message Phone']);
+
+    const look = (item: string) => one.page.evaluate((at) => void (location.hash = `#/item/${at}`), item);
+    await look('another');
+    await one.page.getByText('There is nothing at this address.').waitFor();
+    await look(id);
+    await one.page.locator('.theirs', { hasText: 'late.txt' }).locator('.state.cancelled').waitFor();
+    expect([...one.reports, ...phone.reports]).toEqual([]);
   });
 
   test('say nothing of a push that comes when nobody is signed in any more', async () => {

@@ -192,6 +192,13 @@ withChromium.describe('the app without network', () => {
     await page.getByRole('button', { name: 'Let Baton read the files' }).click();
     await page.locator('.bubble.files.offered').waitFor(WITHIN);
     expect(await offered(phone)).toEqual(['dropped.bin 1']);
+    // The same handle serves once the file is offered.
+    await page.reload();
+    await page.locator('.bubble.files.offered').waitFor(WITHIN);
+    await page.getByRole('button', { name: 'Let Baton read the files' }).click();
+    await page.getByRole('button', { name: 'Let Baton read the files' }).waitFor({ state: 'detached' });
+    await page.getByText('1 transfer under way').waitFor();
+    expect(await page.locator('.bubble.files.offered').count()).toBe(1);
   }, 120_000);
 
   test('an offer whose answer is lost is made once', async () => {

@@ -147,6 +147,8 @@ async function openIn(browser: BareChromium, opening: Opening): Promise<Measured
     new Promise<Record<string, unknown>>((resolve) => browser.on(method, (params) => isIt(params) && resolve(params)));
 
   await send('Page.enable');
+  // The app asks before a page is loaded again while it sends a large file.
+  browser.on('Page.javascriptDialogOpening', () => void send('Page.handleJavaScriptDialog', { accept: true }));
   await send('Page.addScriptToEvaluateOnNewDocument', { source: beginning(opening) });
   // Bindings reach a page only while its contexts are reported.
   if (opening.functions !== undefined) await send('Runtime.enable');

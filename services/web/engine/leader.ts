@@ -1,6 +1,7 @@
 import { BatonClientError, type Message } from '../../../shared/client/index.ts';
 import { watchPreparing } from '../../../shared/client/transfers/preparing.ts';
 import { invitedRequest } from '../../../shared/client/session/invites.ts';
+import { readyWorker } from '../files/ask-worker.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
@@ -88,6 +89,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   });
   // After a long sleep the service no longer has the events of the ends that this page missed.
   client.on('state', (state) => state === 'online' && goOn());
+  client.untilOnline().then(readyWorker, () => {});
   client.start();
   // Files that are sealed wait for keys.
   keyState.subscribe(() => client.state === 'online' && goOn());

@@ -10,7 +10,7 @@ import type { Parts } from '../engine/parts.ts';
 import { isPassing } from '../engine/repeated.ts';
 import type { FilesItem } from '../history/database.ts';
 import { errorOf, stateOf } from '../history/history.ts';
-import { forgetOrphan } from '../outbox/kept-sources.ts';
+import { forgetOrphan, keptSources } from '../outbox/kept-sources.ts';
 import { failureOf, verdictOf } from '../outbox/verdict.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { isAlways } from './always.ts';
@@ -20,6 +20,9 @@ import { codeOf, makeChange, makeRunningFiles, type RunningFiles } from './runni
 import { CONCURRENCY, makeSendingFiles } from './sending-files.ts';
 
 const isUnfinished = ({ state }: FilesItem): boolean => ['preparing', 'offered', 'active'].includes(state);
+
+/** Tells whether files in this state move no more. */
+const isEnd = (state: FilesItem['state']): boolean => !['offered', 'active'].includes(state);
 
 /** The states of files that this browser has received, or does not want. */
 const OVER = ['done', 'cancelled', 'refused'];
@@ -102,7 +105,7 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
     const id = transfer.transfer_id;
     const item = await history.byRef(id);
     const state = stateOf(transfer);
-    const isOver = !['offered', 'active'].includes(state);
+    const isOver = isEnd(state);
     if (item?.kind !== 'files' || item.state === state || item.state === 'done') return;
     // A transfer that runs here may be offered anew after the store lost a step.
     if (running.has(id) && (isOver || state === 'offered')) return;
@@ -138,6 +141,32 @@ function makeComparing({ client, entry, history }: Parts, running: RunningFiles,
   return { onTransfer, lookAgain };
 }
 
+/**
+ * Finds what a notification is about, and resolves to false if there is nothing to show. The stream does not tell a page
+ * that has just begun about files that are no longer offered, so they come to the history here.
+ */
+async function findNotified(
+  { client, entry, history, keys }: Parts,
+  onOffer: (offer: IncomingTransfer) => Promise<void>,
+  transferId: string,
+): Promise<boolean> {
+  if ((await history.byRef(transferId)) !== undefined) return true;
+  try {
+    const transfer = await client.transfers.get(transferId);
+    const state = stateOf(transfer);
+    if (transfer.receiver.device_id !== entry.deviceId || state === 'done') return false;
+    if (!isEnd(state)) await onOffer(await client.transfers.incoming(transferId));
+    // The service no longer has what opens their names.
+    else if ((transfer.sealed ?? null) !== null) await history.offered(transfer, 'waits');
+    else await history.offered(transfer, (await keys.ifKeyed()) === null ? undefined : 'open');
+    return true;
+  } catch (error) {
+    const failure = failureOf(error);
+    if (verdictOf(failure) === 'refused') return false;
+    throw failure;
+  }
+}
+
 /** Makes the commands of the leading tab for files. */
 export function makeFileCommands(parts: Parts) {
   const { client, history, readiness, tabs } = parts;
@@ -155,6 +184,7 @@ export function makeFileCommands(parts: Parts) {
     else await handle.cancel();
   }
 
+  tabs.command('find', (transferId: string) => findNotified(parts, receiving.onOffer, transferId));
   tabs.command('send-files', sending.send);
   const sendAll = (): void => void sending.sendAll().catch(() => {});
   readiness.watch(sendAll);
@@ -170,7 +200,7 @@ export function makeFileCommands(parts: Parts) {
   return {
     onOffer: receiving.onOffer,
     async onTransfer(transfer: Transfer): Promise<void> {
-      if (!['offered', 'active'].includes(stateOf(transfer))) receiving.onEnd(transfer);
+      if (isEnd(stateOf(transfer))) receiving.onEnd(transfer);
       await onTransfer(transfer);
     },
 
@@ -182,16 +212,17 @@ export function makeFileCommands(parts: Parts) {
     async goOn(): Promise<void> {
       const failures: unknown[] = [];
       for (const transferId of await history.sources.all()) {
-        const files = await history.sources.of(transferId);
         if (await forgetOrphan(history, transferId)) continue;
         const item = await history.byRef(transferId);
-        if (item?.kind === 'files' && !isUnfinished(item)) {
+        // The outbox sends files that are not offered yet.
+        if (item?.kind !== 'files') continue;
+        if (!isUnfinished(item)) {
           await history.sources.forget(transferId);
           continue;
         }
-        const here = (files ?? []).flatMap(({ file, name }) => (file === null ? [] : [{ file, name }]));
-        // The outbox sends files that are not offered yet.
-        if (here.length === 0 || here.length !== files?.length) continue;
+        const here = await keptSources(history, item);
+        // The user has to allow it, or to choose them again.
+        if (typeof here === 'string') continue;
         await sending.goOn(transferId, here).catch(async (error: unknown) => {
           const failure = failureOf(error);
           if (verdictOf(failure) === 'refused' && !isKeyProblem(failure)) await history.sources.forget(transferId);

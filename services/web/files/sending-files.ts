@@ -8,8 +8,8 @@ import type { ChosenFile } from './choosing.ts';
 import { digestFile, digested } from './digesting.ts';
 import { filePieces } from './file-pieces.ts';
 import { sealedPieces } from './sealed-pieces.ts';
-import { KEPT_SOURCE_BYTES, laneOf } from '../outbox/file-lanes.ts';
-import { keptSources } from '../outbox/kept-sources.ts';
+import { laneOf } from '../outbox/file-lanes.ts';
+import { keepOffered, keptSources } from '../outbox/kept-sources.ts';
 import { makeLanes } from '../outbox/lanes.ts';
 import { makePatience } from '../outbox/patience.ts';
 import type { Queue, Waiting } from '../outbox/queue.ts';
@@ -121,8 +121,7 @@ function makeOffers(parts: Parts, running: RunningFiles, letGo: (itemId: string)
       sent(one);
     });
     if (await noteOffer(queue, item.id, transfer, about)) {
-      // If the browser has no space for them, the user chooses them again.
-      if (item.totalBytes <= KEPT_SOURCE_BYTES) await history.sources.keep(transfer.id, [...files]).catch(() => {});
+      await keepOffered(history, item, transfer.id, files);
     } else await transfer.cancel();
     await history.sources.forget(item.id);
   }

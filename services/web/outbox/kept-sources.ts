@@ -1,7 +1,8 @@
 import type { ChosenFile } from '../files/choosing.ts';
-import type { FilesItem } from '../history/database.ts';
+import type { FilesItem, KeptSource } from '../history/database.ts';
 import type { History } from '../history/history.ts';
 import { inLock } from '../locks.ts';
+import { KEPT_SOURCE_BYTES } from './file-lanes.ts';
 
 /** The most bytes that are copied for one item, and for all waiting items. A handle takes no space. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -58,14 +59,36 @@ export async function keepSources(
   }
 }
 
+/** Keeps the sources of an offer: small files, or the handles of large ones. */
+export async function keepOffered(
+  history: History,
+  { totalBytes }: FilesItem,
+  transferId: string,
+  files: readonly ChosenFile[],
+): Promise<void> {
+  const isCopied = totalBytes <= KEPT_SOURCE_BYTES;
+  if (!isCopied && files.some(({ handle }) => handle === undefined)) return;
+  const kept = files.map(({ file, name, handle }) => (isCopied ? { file, name } : { file: null, name, handle }));
+  // If the browser has no space for them, the user chooses them again.
+  await history.sources.keep(transferId, kept as KeptSource[]).catch(() => {});
+}
+
 type Kept = Awaited<ReturnType<History['sources']['of']>>;
 
 const handlesOf = (kept: Kept): Handle[] =>
-  (kept ?? []).flatMap(({ handle }) => (handle === undefined ? [] : [handle as Handle]));
+  (kept ?? []).flatMap(({ file, handle }) => (file !== null || handle === undefined ? [] : [handle as Handle]));
+
+/** Sources lie under the transfer of their item once that is offered. */
+const sourcesOf = (history: History, { id, ref }: FilesItem): Promise<Kept> =>
+  history.sources.of(ref === '' ? id : ref);
+
+/** Tells whether the files of an item can be read by handles, which the user may have to allow. */
+export const hasHandles = async (history: History, item: FilesItem): Promise<boolean> =>
+  handlesOf(await sourcesOf(history, item)).length > 0;
 
 /** Returns the files of an item; `allow` when the user has to allow reading, `choose` when they have to be chosen again. */
 export async function keptSources(history: History, item: FilesItem): Promise<ChosenFile[] | 'allow' | 'choose'> {
-  const kept = await history.sources.of(item.id);
+  const kept = await sourcesOf(history, item);
   if (kept === null) return 'choose';
   try {
     for (const handle of handlesOf(kept)) {
@@ -74,7 +97,7 @@ export async function keptSources(history: History, item: FilesItem): Promise<Ch
     const files: ChosenFile[] = [];
     for (const { file, name, handle } of kept) {
       const found = file ?? (await handle?.getFile());
-      if (found !== undefined) files.push({ file: found, name });
+      if (found !== undefined) files.push({ file: found, name, ...(handle !== undefined && { handle }) });
     }
     const isSame = item.files.every(({ size }, i) => files[i]?.file.size === size);
     return isSame && files.length === item.fileCount ? files : 'choose';
@@ -86,7 +109,7 @@ export async function keptSources(history: History, item: FilesItem): Promise<Ch
 
 /** Asks to read the files. Call it from a click. False: the user did not allow it. */
 export async function allowSources(history: History, item: FilesItem): Promise<boolean> {
-  for (const handle of handlesOf(await history.sources.of(item.id))) {
+  for (const handle of handlesOf(await sourcesOf(history, item))) {
     if ((await handle.requestPermission({ mode: 'read' })) !== 'granted') return false;
   }
   return true;

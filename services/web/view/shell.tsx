@@ -1,13 +1,14 @@
 import { useComputed } from '@preact/signals';
 import { MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
-import { changes, isHistoryLost } from '../engine/app.ts';
+import { type App, changes, isHistoryLost } from '../engine/app.ts';
+import { askBeforeLeaving } from '../engine/ask-before-leaving.ts';
 import { isOffline } from '../engine/network.ts';
 import { makePaced } from '../engine/paced.ts';
 import { requested, shared } from '../engine/shared-state.ts';
+import { isWorkerGone } from '../files/ask-worker.ts';
 import { keepAwake } from '../engine/wake-lock.ts';
 import { onWorkerMessage } from '../push/registration.ts';
-import type { History } from '../history/history.ts';
 import { closeRead, showBadge } from '../push/shown.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { serverNow } from '../server-time.ts';
@@ -28,7 +29,7 @@ import { isCutOff } from './cut-off.ts';
 import { useLanding } from './landing.ts';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
-import { Empty, Waiting } from './parts/parts.tsx';
+import { Empty } from './parts/parts.tsx';
 import { useDrop } from './send/dropping.ts';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
@@ -63,6 +64,16 @@ function StorageBar() {
   return (
     <div role="status" class={`connection ${isLost ? 'is-shown' : ''}`}>
       {isLost && texts.value.app.noHistory}
+    </div>
+  );
+}
+
+/** Asks to load the page again when no file can be moved with this one. */
+function WorkerBar() {
+  const isGone = isWorkerGone.value;
+  return (
+    <div role="status" class={`connection ${isGone ? 'is-shown' : ''}`}>
+      {isGone && texts.value.app.notLoaded}
     </div>
   );
 }
@@ -172,18 +183,7 @@ const SearchPane = later(async () => (await import('./thread/search.tsx')).Searc
 const SendPane = later(async () => (await import('./send/send.tsx')).SendPane);
 const WordsPane = later(async () => (await import('./keys/words.tsx')).WordsPane);
 const SharePane = later(async () => (await import('./send/send.tsx')).SharePane);
-
-/** Leads from a notification to the thread of its item, when that has arrived. */
-function ItemPane({ id }: { id: string }) {
-  const { history } = useApp();
-  const change = changes.value;
-  useEffect(() => {
-    void history.byRef(id).then((item) => {
-      if (item !== undefined) goInstead('device', item.thread, item.id);
-    });
-  }, [id, change]);
-  return <Waiting />;
-}
+const ItemPane = later(async () => (await import('./item-pane.tsx')).ItemPane);
 
 /** Shows the part beside the list. If there is only one device, it gets the first steps. */
 function Home() {
@@ -226,7 +226,7 @@ function Main({ at }: { at: Place }) {
     case 'share':
       return <SharePane id={at.id} />;
     case 'item':
-      return <ItemPane id={at.id} />;
+      return <ItemPane key={at.id} id={at.id} />;
     case 'home':
       return <Home />;
     case 'nowhere':
@@ -266,16 +266,16 @@ function usePaste(): void {
 }
 
 /** Reads the list of threads after each change, and shows how much of it is unread. */
-function useThreads(history: History): void {
+function useThreads(app: App): void {
   useEffect(() => {
     const read = makePaced(async () => {
-      const all = await history.threads();
+      const all = await app.history.threads();
       threads.value = new Map(all.map((thread) => [thread.id, thread]));
       const unread = all.reduce((sum, one) => sum + one.unread, 0);
       showBadge(unread);
       document.title = unread > 0 ? `(${unread}) Baton` : 'Baton';
       // The worker may take long, or never answer.
-      void closeRead(history);
+      void closeRead(app);
     });
     return changes.subscribe(() => void read().catch(() => {}));
   }, []);
@@ -288,16 +288,17 @@ export function Shell() {
   useRequests();
   useLanding();
   useKeyboard();
-  useThreads(app.history);
+  useThreads(app);
   useEffect(() => {
     const look = ({ data }: MessageEvent<{ type?: string }>) => {
-      if (data.type === 'shown') void closeRead(app.history);
+      if (data.type === 'shown') void closeRead(app);
     };
     return onWorkerMessage(look);
   }, []);
   useEffect(() => void ThreadPane.preload(), []);
   useEffect(() => announceChanges(app), []);
   useEffect(() => keepAwake(), []);
+  useEffect(() => askBeforeLeaving(app), []);
   useEffect(() => followLastItems(app.history), []);
   useEffect(() => followClipboard(app), []);
   useEffect(() => {
@@ -312,6 +313,7 @@ export function Shell() {
       </a>
       <ConnectionBar />
       <StorageBar />
+      <WorkerBar />
       {shared.value.deletions.length > 0 && <DeletionBar />}
       <main class={`shell ${at.name === 'home' ? 'at-home' : ''}`}>
         <Side />

@@ -65,6 +65,23 @@ describe('files that another page of this browser was sending', () => {
     expect(await history.sources.all()).toEqual(isKept ? ['offer'] : []);
   });
 
+  test.each([
+    ['by a handle that may be read', 'granted', null, ['offer']],
+    ['once the user allows it', 'prompt', null, []],
+    ['from the copy of a dropped file, which needs no permission', 'prompt', chosen.file, ['offer']],
+  ])('go on %s', async (_, permission, file, resumed) => {
+    const { asked, commands, database, history } = scene();
+    await database.put('items', item);
+    const handle = { queryPermission: async () => permission, getFile: async () => chosen.file };
+    await history.sources.keep('offer', []);
+    // Only a browser can store a handle.
+    history.sources.of = async () => [{ file, name: 'a.txt', handle: handle as unknown as FileSystemFileHandle }];
+    await commands.goOn().catch(() => {});
+    // The state of each transfer is read too.
+    expect(asked).toEqual([...resumed, 'offer']);
+    expect(await history.sources.all()).toEqual(['offer']);
+  });
+
   test('are not forgotten while they are on their way into the outbox', async () => {
     const { commands, history, outbox, queue } = scene();
     let release = () => {};

@@ -91,7 +91,7 @@ test('an offer that the browser cannot open for a moment is opened later, though
 test('files whose transfer the browser cannot resume for a moment are kept, and are resumed with the next try', async () => {
   const history = makeHistory(memoryDatabase(), () => {}, makeTurns());
   const file = new File(['a'], 'a.txt');
-  const mine = { ...transfer, sender: transfer.receiver, receiver: transfer.sender };
+  const mine = { ...transfer, file_count: 1, sender: transfer.receiver, receiver: transfer.sender };
   await history.offered(mine);
   await history.sources.keep(mine.transfer_id, [{ file, name: 'a.txt' }]);
   const commands = makeFileCommands({
@@ -107,4 +107,24 @@ test('files whose transfer the browser cannot resume for a moment are kept, and 
   } as unknown as Parts);
   await expect(commands.goOn()).rejects.toMatchObject({ action: 'retry' });
   expect(await history.sources.all()).toEqual([mine.transfer_id]);
+});
+
+test.each([
+  ['that were cancelled', { state: 'CANCELLED' }, true, { state: 'cancelled', thread: 'phone' }],
+  ['whose sealed names are gone', { state: 'FAILED', sealed: '' }, true, { state: 'failed', lock: 'waits', files: [] }],
+  ['of another device', { state: 'CANCELLED', receiver: { device_id: 'tablet', name: 'Tablet' } }, false, undefined],
+])('a notification leads to files %s, if they were for this device', async (_, ended, isThere, shown) => {
+  const history = makeHistory(memoryDatabase(), () => {}, makeTurns());
+  const commands = new Map<string, (id: string) => Promise<boolean>>();
+  makeFileCommands({
+    ...{ history, entry: { userId: 'user-1', deviceId: 'laptop' }, keys: { ifKeyed: () => Promise.resolve(null) } },
+    client: { transfers: { get: () => Promise.resolve({ ...transfer, ...ended }) } },
+    readiness: { watch: () => {} },
+    tabs: { command: (name: string, work: (id: string) => Promise<boolean>) => commands.set(name, work) },
+    queue: { all: () => Promise.resolve([]) },
+  } as unknown as Parts);
+  expect(await commands.get('find')?.(transfer.transfer_id)).toBe(isThere);
+  const item = await history.byRef(transfer.transfer_id);
+  if (shown === undefined) expect(item).toBeUndefined();
+  else expect(item).toMatchObject(shown);
 });

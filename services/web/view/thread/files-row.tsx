@@ -6,6 +6,7 @@ import { setAlways } from '../../files/always.ts';
 import { whyNoFiles } from '../../files/kept-files.ts';
 import type { FilesItem } from '../../history/database.ts';
 import { isRefused, isUnopened } from '../../history/history.ts';
+import { allowSources, hasHandles, keptSources } from '../../outbox/kept-sources.ts';
 import { bytesText, durationText } from '../../texts/quantities.ts';
 import { errorText, texts } from '../../texts/texts.ts';
 import { findPeer, useApp } from '../app-context.ts';
@@ -169,21 +170,36 @@ function Offer({ item }: { item: FilesItem }) {
   );
 }
 
-/** Asks the sender, whose window was closed, to choose the files again. */
+/** Asks the sender, whose window was closed, to choose the files again, or to allow reading them where that is enough. */
 function GoOn({ item }: { item: FilesItem }) {
-  const { tabs } = useApp();
+  const { history, tabs } = useApp();
+  const isKept = useSignal(false);
+  useEffect(() => {
+    const look = async (): Promise<void> => void (isKept.value = await hasHandles(history, item));
+    void look().catch(() => {});
+  }, [item.ref]);
   const { files } = texts.value;
-  const choose = () =>
-    attempt(async () => {
-      const chosen = await chooseFiles({ isFolder: item.files.some(({ name }) => name.includes('/')) });
-      if (chosen.length === 0) return;
-      const same = sameFiles(item, chosen);
-      if (same === null) notify(files.notTheSame, true);
-      else await tabs.ask('go-on', item.ref, same);
-    }, texts.value.failed.send);
+  const choose = async (): Promise<void> => {
+    const chosen = await chooseFiles({ isFolder: item.files.some(({ name }) => name.includes('/')) });
+    if (chosen.length === 0) return;
+    const same = sameFiles(item, chosen);
+    if (same === null) notify(files.notTheSame, true);
+    else await tabs.ask('go-on', item.ref, same);
+  };
+  const allow = async (): Promise<void> => {
+    if (!(await allowSources(history, item))) return;
+    const kept = await keptSources(history, item);
+    // The files were moved or changed.
+    if (typeof kept === 'string') isKept.value = false;
+    else await tabs.ask('go-on', item.ref, kept);
+  };
   return (
-    <button type="button" class="button" onClick={choose}>
-      <Icon node={FolderSync} size={18} /> {files.goOn}
+    <button
+      type="button"
+      class="button"
+      onClick={() => attempt(isKept.value ? allow : choose, texts.value.failed.send)}
+    >
+      <Icon node={FolderSync} size={18} /> {isKept.value ? files.allow : files.goOn}
     </button>
   );
 }

@@ -20,6 +20,7 @@ export function waitingText(item: Item): string {
   const now = isOffline.value ? 'offline' : shared.value.isDegraded ? 'store_unavailable' : item.error;
   const reason = isAsked ? item.error : now;
   const ofKeys: Readonly<Record<string, string>> | undefined = keyWords.value()?.waiting;
+  if (reason === 'not_loaded') return texts.value.app.notLoaded;
   return reason === null ? '' : (waiting[reason] ?? ofKeys?.[reason] ?? texts.value.waiting.network);
 }
 
