@@ -184,7 +184,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     title: 'a receiver takes what lies behind a gap',
     file: 'services/sync/relay/download/receiver.ts',
-    from: 'this.#hasGap ||= start > this.#position;',
+    from: 'this.#hasGap ||= !this.isAtEnd && start > this.#position;',
     to: 'this.#position = Math.max(this.#position, start);',
     breaks: ARRIVES,
     model: { name: 'relay', title: 'a receiver takes what lies behind a gap' },
