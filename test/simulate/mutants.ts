@@ -186,6 +186,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'services/sync/relay/download/receiver.ts',
     from: 'this.#hasGap ||= !this.isAtEnd && start > this.#position;',
     to: 'this.#position = Math.max(this.#position, start);',
+    firstSeed: 44,
     breaks: ARRIVES,
     model: { name: 'relay', title: 'a receiver takes what lies behind a gap' },
   },
