@@ -151,10 +151,10 @@ withChromium.describe('notifications', () => {
     const app = await open('Desktop', newUser());
     await Promise.all([
       push(app, { v: 1, type: 'message', count: 1, id: 'm' }),
-      push(app, { v: 1, type: 'transfer', count: 1, id: 't' }),
       push(app, { v: 1, type: 'device', count: 1, id: 'd' }),
+      push(app, { v: 1, type: 'test', count: 1, id: 't' }),
     ]);
-    expect((await shown(app, 3)).map(({ tag }) => tag).sort()).toEqual(['device', 'message', 'transfer']);
+    expect((await shown(app, 3)).map(({ tag }) => tag).sort()).toEqual(['device', 'message', 'test']);
   });
 
   test('of many senders at once are all there, although the app looks at the list for each', async () => {
