@@ -57,7 +57,7 @@ export interface UnfinishedSends {
   removeBegun(id: string): Promise<void>;
   /** Removes the record and the stored standard input. A file of a watched folder is dealt with then. */
   remove(transferId: string): Promise<void>;
-  /** Does the same for a transfer that the service lost. A file of a watched folder is sent again. */
+  /** Removes the record of a transfer that the service lost. A file of a watched folder is sent again. */
   forget(transferId: string): Promise<void>;
 }
 

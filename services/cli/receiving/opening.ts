@@ -89,8 +89,8 @@ export function makeOpener(parts: Parts): Opener {
   }
 
   /**
-   * Tells whether an error of the service or of this computer, such as a full disk, may pass; the latter is reported. After
-   * any other error, which is reported too, the offer waits for the next ring. `told`: what was reported.
+   * Tells whether an error may pass: one of the service, or one of this computer, such as a full disk, which is reported
+   * once. Any other error is reported, and the offer waits for the next ring. `told`: what was reported.
    */
   function mayPass(offer: IncomingTransfer, error: unknown, told: Set<string>): boolean {
     if (error instanceof BatonClientError && error.action === 'retry') return true;

@@ -98,8 +98,8 @@ async function sendFile(
   }
 }
 
-/** The service lost the transfer of a file, which is offered again. */
-const lost = () => new CliError('The transfer is gone.', { code: 'transfer_gone' });
+/** The code of a transfer that the service lost. Its file is offered again. */
+const LOST = 'transfer_gone';
 
 /** Takes back an offer without a response, which may have arrived, before its file is offered again. */
 async function takeBack({ context, online: { baton } }: LaneParts, id: string): Promise<void> {
@@ -144,7 +144,7 @@ async function goOnWithEarlier(parts: LaneParts, id: string, file: WatchedFile, 
     }
     if ((await sends.list()).some(({ transferId }) => transferId === entry.transferId)) continue;
     if (await isSettled(parts, id, file)) return;
-    throw lost();
+    throw new CliError('The transfer is gone.', { code: LOST });
   }
 }
 
@@ -191,7 +191,7 @@ async function onFailure(lane: LaneState, file: WatchedFile, error: unknown): Pr
   }
   // The file changed or was removed while it was read. If it is still there, or is back, it is found again.
   if (code === 'changed' || !(await isSame(watched.dir, file))) return void known.delete(file.name);
-  if (!mayPass(error) && code !== lost().code) throw error;
+  if (!mayPass(error) && code !== LOST) throw error;
   if (code === 'source_failed') {
     // The others do not wait for a file that cannot be read.
     void waitAfter(lane, file.name, error).then(

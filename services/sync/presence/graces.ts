@@ -22,7 +22,7 @@ export class Graces {
     else devices?.set(device, endsAtMs);
   }
 
-  /** Has the account reconciled in any case, because of further devices or of unknown ones. */
+  /** Makes sure that the account is reconciled, even if its devices are back. */
   insist(account: string): void {
     this.#waiting.set(account, null);
   }

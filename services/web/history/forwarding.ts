@@ -1,7 +1,7 @@
 /** The members of an object that forwards its calls, by their names. */
 export type Members = Record<string, unknown>;
 
-/** What a call does with the object that it reaches. */
+/** One call, which is made on the object that is in use. */
 export type Work = (members: Members) => unknown;
 
 /** The members of a history and an outbox that change nothing. */

@@ -1,14 +1,13 @@
 import { useSignal } from '@preact/signals';
-import { MousePointerClick } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { changes } from '../engine/app.ts';
 import { shared } from '../engine/shared-state.ts';
-import { texts } from '../texts/texts.ts';
 import { useApp } from './app-context.ts';
 import { goInstead } from './navigation.ts';
-import { Empty, Waiting } from './parts/parts.tsx';
+import { Nowhere } from './nowhere.tsx';
+import { Waiting } from './parts/parts.tsx';
 
-/** What is new comes with the stream, so the service is asked only about an item that is not here by then. */
+/** New items come with the stream. After this time the service is asked about one that is not here yet. */
 const COMES_WITHIN_MS = 3_000;
 
 /** Leads from a notification to the thread of its item, when that has arrived, or says that there is none. */
@@ -42,13 +41,5 @@ export function ItemPane({ id }: { id: string }) {
       clearTimeout(timer);
     };
   }, [id, isOnline]);
-  if (!isGone.value) return <Waiting />;
-  const { app } = texts.value;
-  return (
-    <Empty isPage node={MousePointerClick} title={app.nothingHere}>
-      <a class="button" href="#/">
-        {app.toDevices}
-      </a>
-    </Empty>
-  );
+  return isGone.value ? <Nowhere /> : <Waiting />;
 }

@@ -29,7 +29,9 @@ import { isCutOff } from './cut-off.ts';
 import { useLanding } from './landing.ts';
 import { go, goInstead, hrefOf, type Place, place } from './navigation.ts';
 import { attempt } from './parts/notices.ts';
+import { Nowhere } from './nowhere.tsx';
 import { Empty } from './parts/parts.tsx';
+import { StatusBar } from './parts/status-bar.tsx';
 import { useDrop } from './send/dropping.ts';
 import { pastedFiles } from './send/pasting.ts';
 import { pending } from './send/sending.ts';
@@ -47,35 +49,27 @@ function ConnectionBar() {
     return isDegraded ? words.degraded : '';
   }).value;
   return (
-    <div role="status" class={`connection ${said === '' ? '' : 'is-shown'}`}>
+    <StatusBar isShown={said !== ''}>
       {said}
       {connection === 'superseded' && (
         <button type="button" class="text-button" onClick={() => client.start()}>
           {words.takeOver}
         </button>
       )}
-    </div>
+    </StatusBar>
   );
 }
 
 /** Tells the user that nothing is stored, as long as that is so. */
 function StorageBar() {
   const isLost = isHistoryLost.value;
-  return (
-    <div role="status" class={`connection ${isLost ? 'is-shown' : ''}`}>
-      {isLost && texts.value.app.noHistory}
-    </div>
-  );
+  return <StatusBar isShown={isLost}>{isLost && texts.value.app.noHistory}</StatusBar>;
 }
 
 /** Asks to load the page again when no file can be moved with this one. */
 function WorkerBar() {
   const isGone = isWorkerGone.value;
-  return (
-    <div role="status" class={`connection ${isGone ? 'is-shown' : ''}`}>
-      {isGone && texts.value.app.notLoaded}
-    </div>
-  );
+  return <StatusBar isShown={isGone}>{isGone && texts.value.app.notLoaded}</StatusBar>;
 }
 
 const isAt = (name: Place['name']) => (place.value.name === name ? { 'aria-current': 'page' as const } : {});
@@ -201,7 +195,6 @@ function Home() {
 }
 
 function Main({ at }: { at: Place }) {
-  const { app } = texts.value;
   switch (at.name) {
     case 'device':
       return <ThreadPane key={at.id} id={at.id} at={at.at} />;
@@ -230,13 +223,7 @@ function Main({ at }: { at: Place }) {
     case 'home':
       return <Home />;
     case 'nowhere':
-      return (
-        <Empty isPage node={MousePointerClick} title={app.nothingHere}>
-          <a class="button" href="#/">
-            {app.toDevices}
-          </a>
-        </Empty>
-      );
+      return <Nowhere />;
   }
 }
 

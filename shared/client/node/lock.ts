@@ -98,8 +98,8 @@ export async function withLock<T>(path: string, work: () => Promise<T>): Promise
 const NO_SPACE: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EROFS'];
 
 /**
- * Does the same. On a disk that takes no lock, `work` runs without one: what it reads is needed there too, and nobody can
- * store anything.
+ * Runs `work` under the lock too, but without it on a disk that takes no file. There nobody can store anything, and `work`
+ * still has something to read.
  */
 export async function withLockIfThereIsSpace<T>(path: string, work: () => Promise<T>): Promise<T> {
   let isHeld = false;

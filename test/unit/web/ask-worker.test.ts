@@ -1,7 +1,7 @@
 import type { FileAnswer, FileRequest } from '../../../services/web/files/file-worker.ts';
 import { shared } from '../../../services/web/engine/shared-state.ts';
 
-/** What the service does, and how many workers were started. */
+/** Whether the service has the file of the worker, and how many workers were started. */
 const service = { hasWorker: true, started: 0 };
 
 /** A worker that answers everything, once it was loaded. */

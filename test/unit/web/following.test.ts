@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonClientError } from '../../../shared/client/index.ts';
 import type { Parts } from '../../../services/web/engine/parts.ts';
 
-// What a browser has, and nothing here uses.
+// The code expects this of a browser, and the test does not use it.
 Object.assign(globalThis, { window: {}, addEventListener: () => {}, indexedDB: {} });
 const { jest } = import.meta;
 const { startKeys } = await import('../../../services/web/sealing/following.ts');

@@ -3,7 +3,7 @@ const { unstable_mockModule: mockModule } = jest as unknown as {
   unstable_mockModule: (name: string, made: () => unknown) => void;
 };
 
-// What a browser has, and nothing here uses.
+// The code expects this of a browser, and the test does not use it.
 Object.assign(globalThis, { addEventListener: () => {} });
 let closed = 0;
 const never = (): Promise<never> => new Promise(() => {});

@@ -5,7 +5,7 @@ import { BatonClientError, type IncomingTransfer, type Transfer } from '../../..
 
 const { jest } = import.meta;
 
-// What a browser has, and nothing here uses.
+// The code expects this of a browser, and the test does not use it.
 Object.assign(globalThis, { window: {}, addEventListener: () => {}, indexedDB: {} });
 const { makeFileCommands } = await import('../../../services/web/files/file-commands.ts');
 

@@ -3,7 +3,7 @@ import { type BatonClient, BatonClientError } from '../../../shared/client/index
 import type { Keyring } from '../../../shared/client/sealed.ts';
 import type { Linked, TakenTexts } from '../../../shared/client/sealing.ts';
 
-// What a browser has, and nothing here uses.
+// The code expects this of a browser, and the test does not use it.
 Object.assign(globalThis, { addEventListener: () => {}, indexedDB: {} });
 const { jest } = import.meta as unknown as {
   jest: { unstable_mockModule: (name: string, ...made: unknown[]) => void };

@@ -4,7 +4,7 @@ import { makeHistory, makeTurns } from '../../../services/web/history/history.ts
 import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
 import { makeQueue } from '../../../services/web/outbox/queue.ts';
 
-// What a browser has, and nothing here uses.
+// The code expects this of a browser, and the test does not use it.
 Object.assign(globalThis, { window: {}, addEventListener: () => {} });
 Object.assign(globalThis, { IDBKeyRange: { bound: () => ({ includes: () => false }) } });
 const { makeOutbox } = await import('../../../services/web/outbox/outbox.ts');

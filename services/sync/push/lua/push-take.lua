@@ -7,7 +7,9 @@
 -- RETURNS OK, outcome (taken | later: put off, or not due | the reason why it was dropped), [taken: registration, newest
 --         item of the job, since, attempts, how many of the last were left to other replicas, now, when it was due,
 --         count, id, and for a preview the newest message, or who offers or has joined, as JSON without its end; else '']
-local now, MOST_OFF_MS = now_ms(), 300000
+-- The longest time until a push for an offer is looked at again.
+local LOOK_MS = 300000
+local now = now_ms()
 local at = redis.call('ZSCORE', keys.due, job)
 if not at or tonumber(at) > now then return { 'OK', 'later' } end
 local newest, since, attempts, left = read_job(keys, job)
@@ -25,7 +27,7 @@ if count == 0 then why = why or 'settled' end
 local live = (kind == 'message' or kind == 'transfer') and has_live_stream(open_routes(keys.routes, now), dead, device)
 if kind == 'transfer' then oldest = tonumber(since or '0') end
 local again = oldest + LIMITS.pushSilenceMs
-if kind == 'transfer' and again <= now then again = now + math.min(now - oldest, MOST_OFF_MS) end
+if kind == 'transfer' and again <= now then again = now + math.min(now - oldest, LOOK_MS) end
 if why then
   drop_job(keys, job)
   return { 'OK', why }

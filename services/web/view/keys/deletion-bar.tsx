@@ -3,6 +3,7 @@ import { keyState } from '../../sealing/key-state.ts';
 import { keyTexts } from '../../texts/key-texts.ts';
 import { useApp } from '../app-context.ts';
 import { attempt, notify } from '../parts/notices.ts';
+import { StatusBar } from '../parts/status-bar.tsx';
 import { momentText } from './moment.ts';
 
 /** Says on every device that the keys of the account, or the account, are removed soon. A device with keys can cancel it. */
@@ -17,13 +18,13 @@ export function DeletionBar() {
       notify(words.kept);
     }, words.failed);
   return (
-    <div role="status" class={`connection ${first === undefined ? '' : 'is-shown'}`}>
+    <StatusBar isShown={first !== undefined}>
       {first !== undefined && (first.of === 'keys' ? words.announced : words.announcedErase)(momentText(first.at))}{' '}
       {first !== undefined && kind === 'keyed' && !isGuest && (
         <button type="button" class="text-button" onClick={keep}>
           {words.keep}
         </button>
       )}
-    </div>
+    </StatusBar>
   );
 }

@@ -43,7 +43,7 @@ export function Pane({
   before?: ComponentChildren;
   children: ComponentChildren;
   kind?: string;
-  /** What happens to files that are dragged over the page. */
+  /** The listeners for files that are dragged over the page. */
   dropping?: {
     onDragOver?: (event: DragEvent) => void;
     onDragLeave?: (event: DragEvent) => void;
