@@ -15,7 +15,7 @@ const SOURCE = join(ROOT, 'services/web');
 const OUT = join(ROOT, 'dist/web');
 const PICTURES = join(SOURCE, 'pictures');
 export const WEB_FILES = 'web/files.json';
-const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
+const TARGET = ['chrome123', 'firefox124', 'safari17.5'];
 
 /** Returns the files whose change requires a new build of the app. */
 export const webSources = () =>

@@ -17,6 +17,10 @@ nginx.ingress.kubernetes.io/proxy-buffering: "off"
 nginx.ingress.kubernetes.io/proxy-request-buffering: "off"
 nginx.ingress.kubernetes.io/proxy-http-version: "1.1"
 nginx.ingress.kubernetes.io/proxy-body-size: "0"
+{{- if eq .group.timeouts "files" }}
+# With HTTP/2 this is what a client may send ahead.
+nginx.ingress.kubernetes.io/client-body-buffer-size: 1m
+{{- end }}
 nginx.ingress.kubernetes.io/proxy-read-timeout: {{ $seconds | quote }}
 nginx.ingress.kubernetes.io/proxy-send-timeout: {{ ternary "120" "35" (eq .group.timeouts "files") | quote }}
 {{- if and .group.guarded (eq .top.Values.identity.mode "edge") }}

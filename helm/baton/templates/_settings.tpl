@@ -7,6 +7,8 @@
   value: {{ include "baton.publicUrl" . }}
 - name: APP_HUB_MAX_STREAMS
   value: {{ include "baton.text" $values.streamsPerReplica | quote }}
+- name: APP_KEEP_ALIVE_SECONDS
+  value: {{ include "baton.keepAliveSeconds" . | quote }}
 - name: APP_SHUTDOWN_SECONDS
   value: {{ include "baton.graceSeconds" . | quote }}
 - name: APP_DRAIN_NOTICE_SECONDS
@@ -46,6 +48,12 @@
 - name: {{ $key }}
   value: {{ include "baton.text" $value | quote }}
 {{- end }}
+{{- end }}
+
+{{/* An ALB keeps idle connections for 3600 s, as long as a download may wait for its sender. */}}
+{{- define "baton.keepAliveSeconds" -}}
+{{- $alb := and .Values.ingress.enabled (eq .Values.ingress.preset "alb") -}}
+{{- max (int .Values.keepAliveSeconds) (ternary 3605 0 $alb) -}}
 {{- end }}
 
 {{- define "baton.brokerPublicUrl" -}}
@@ -117,6 +125,8 @@
 {{- $broker := .Values.broker -}}
 - name: BROKER_HOST
   value: {{ .Values.listenAddress | quote }}
+- name: BROKER_KEEP_ALIVE_SECONDS
+  value: {{ include "baton.keepAliveSeconds" . | quote }}
 - name: BROKER_PUBLIC_URL
   value: {{ include "baton.brokerPublicUrl" . }}
 - name: BROKER_RETURN_ORIGINS

@@ -7,7 +7,7 @@ import {
   passwordsOf,
   refusePublished,
 } from '../../../shared/service-kit/config/rules.ts';
-import { type Env, readSettings, type Report } from '../../../shared/service-kit/config/read-settings.ts';
+import { type Env, frozen, readSettings, type Report } from '../../../shared/service-kit/config/read-settings.ts';
 import { checkUsers, withUsers } from '../../../shared/service-kit/config/store-users.ts';
 import { unknownKeys } from '../../../shared/service-kit/config/unknown.ts';
 import { appsOf, appWarnings, checkApps } from './apps.ts';
@@ -19,6 +19,7 @@ export interface BrokerConfig {
     readonly host: string;
     readonly port: number;
     readonly adminPort: number;
+    readonly keepAliveSeconds: number;
     /** The host names that requests may use; null allows any. */
     readonly allowedHosts: readonly string[] | null;
   };
@@ -123,7 +124,13 @@ function assemble(values: Values, env: Env): BrokerConfig {
   const allowedHosts = values.BROKER_DEV_LOGIN && listensOnLoopback(host) ? hostsOf(publicUrl) : null;
   return {
     logLevel: values.BROKER_LOG_LEVEL,
-    http: { host, port: values.BROKER_PORT, adminPort: values.BROKER_ADMIN_PORT, allowedHosts },
+    http: {
+      host,
+      port: values.BROKER_PORT,
+      adminPort: values.BROKER_ADMIN_PORT,
+      keepAliveSeconds: values.BROKER_KEEP_ALIVE_SECONDS,
+      allowedHosts,
+    },
     noticeMs: 1000 * (values.BROKER_DRAIN_NOTICE_SECONDS ?? (values.BROKER_DEV_LOGIN ? 0 : NOTICE_SECONDS)),
     redis: {
       address: withUsers(required(values.BROKER_REDIS_URL), { env, values, prefix: 'BROKER_REDIS' }),
@@ -174,5 +181,5 @@ export function loadConfig(env: Env = process.env): BrokerConfig {
   const unknown = unknownKeys(env, { prefix: 'BROKER_', known: keys });
   if (problems.length > 0) throw new ConfigError(problems, unknown);
   const config = assemble(values, env);
-  return { ...config, warnings: [...unknown, ...config.warnings] };
+  return frozen({ ...config, warnings: [...unknown, ...config.warnings] });
 }

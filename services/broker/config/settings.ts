@@ -11,6 +11,7 @@ import {
   rotatingSecret,
 } from '../../../shared/service-kit/config/kinds.ts';
 import { redisAddress } from '../../../shared/service-kit/config/redis.ts';
+import { KEEP_ALIVE_SECONDS } from '../../../shared/service-kit/http/server.ts';
 import { type Setting, setting } from '../../../shared/service-kit/config/setting.ts';
 import { passwordRow, usernameRow } from '../../../shared/service-kit/config/store-users.ts';
 
@@ -60,6 +61,11 @@ export const SETTINGS = {
   BROKER_ADMIN_PORT: setting(integer(0, 65_535), {
     default: '9190',
     meaning: 'Port for health and metrics, not for the public; 0 takes a free one.',
+  }),
+  BROKER_KEEP_ALIVE_SECONDS: setting(integer(5, 4_000), {
+    default: String(KEEP_ALIVE_SECONDS),
+    meaning:
+      'How long a connection stays open between requests. It must be longer than in the proxy or balancer in front; otherwise a request can meet a closing connection.',
   }),
   BROKER_DRAIN_NOTICE_SECONDS: setting(integer(0, 600), {
     defaultSays: '`10`; 0 with `BROKER_DEV_LOGIN`',

@@ -23,7 +23,7 @@ interface PortParts {
 
 /** Opens both ports of a broker, or neither. */
 export async function openPorts({ config: { http, noticeMs }, app, reasons, metrics, logger }: PortParts) {
-  const { host, port, adminPort, allowedHosts } = http;
+  const { host, port, adminPort, keepAliveSeconds, allowedHosts } = http;
   const arrivals = new Arrivals();
   const isReady = () => ({ ready: reasons().length === 0, reasons: reasons() });
   const admin = makeAdminApp({ isReady, status: null, registry: metrics.registry, allowedHosts, logger });
@@ -32,6 +32,7 @@ export async function openPorts({ config: { http, noticeMs }, app, reasons, metr
     classes: messageClasses(app),
     host,
     port,
+    keepAliveSeconds,
     admits() {
       arrivals.connected();
       return true;

@@ -5,7 +5,7 @@ import { checkUsers, withUsers } from '../../../shared/service-kit/config/store-
 import { unknownKeys } from '../../../shared/service-kit/config/unknown.ts';
 import { allowedHostsOf, checkProduction, exposureWarnings } from './exposure.ts';
 import { ConfigError, type ConfigProblem } from '../../../shared/service-kit/config/config-error.ts';
-import { type Env, readSettings, type Report } from '../../../shared/service-kit/config/read-settings.ts';
+import { type Env, frozen, readSettings, type Report } from '../../../shared/service-kit/config/read-settings.ts';
 import { listensOnLoopback } from '../../../shared/service-kit/config/rules.ts';
 import { type Key, SETTINGS, type Values } from './settings.ts';
 
@@ -33,6 +33,7 @@ export interface Config {
     readonly connectionsPerAddress: number | null;
     /** Connections of all peers together that the limit of open files allows. */
     readonly maxConnections: number;
+    readonly keepAliveSeconds: number;
   };
   readonly identity: IdentityConfig;
   /** Null if nobody signs in, with identity `dev`. */
@@ -249,6 +250,7 @@ function httpOf(values: Values, descriptorLimit: number): Config['http'] {
     rateLimitScale: values.APP_RATE_LIMIT_SCALE,
     connectionsPerAddress: values.APP_HTTP_MAX_CONNECTIONS_PER_ADDRESS,
     maxConnections: connectionsWithin(descriptorLimit),
+    keepAliveSeconds: values.APP_KEEP_ALIVE_SECONDS,
   };
 }
 
@@ -323,11 +325,6 @@ function assemble(values: Values, descriptorLimit: number, env: Env): Config {
   };
 }
 
-function freeze<T extends object>(value: T): T {
-  for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) freeze(part);
-  return Object.freeze(value);
-}
-
 /**
  * Loads the configuration of this process, complete and frozen.
  * @throws ConfigError with every problem, not only the first; values of secrets are never in it.
@@ -346,5 +343,5 @@ export function loadConfig(env: Env = process.env, descriptorLimit: number = des
   const unknown = unknownKeys(env, { prefix: 'APP_', known: keys });
   if (problems.length > 0) throw new ConfigError(problems, unknown);
   const config = assemble(values, descriptorLimit, env);
-  return freeze({ ...config, warnings: [...unknown, ...config.warnings] });
+  return frozen({ ...config, warnings: [...unknown, ...config.warnings] });
 }

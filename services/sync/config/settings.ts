@@ -15,6 +15,7 @@ import {
 } from '../../../shared/service-kit/config/kinds.ts';
 import { applePrivateKey, serviceAccount, vapidPrivateKeys, vapidPublicKeys, vapidSubject } from './push.ts';
 import { redisAddress } from '../../../shared/service-kit/config/redis.ts';
+import { KEEP_ALIVE_SECONDS } from '../../../shared/service-kit/http/server.ts';
 import { type Setting, setting } from '../../../shared/service-kit/config/setting.ts';
 import { passwordRow, usernameRow } from '../../../shared/service-kit/config/store-users.ts';
 import { parseEndpointRules } from '../push/guard/endpoint-rules.ts';
@@ -113,6 +114,11 @@ export const SETTINGS = {
   APP_ADMIN_PORT: setting(integer(0, 65_535), {
     default: '9090',
     meaning: 'Port for health, status and metrics, not for the public; 0 takes a free one.',
+  }),
+  APP_KEEP_ALIVE_SECONDS: setting(integer(5, 4_000), {
+    default: String(KEEP_ALIVE_SECONDS),
+    meaning:
+      'How long a connection stays open between requests. It must be longer than in the proxy or balancer in front; otherwise a request can meet a closing connection.',
   }),
   APP_TRUSTED_PROXIES: setting(cidrs, {
     defaultSays: 'none',

@@ -43,7 +43,7 @@ function openPublicPort(
     return cap(socket);
   };
   const stuckMs = Math.max(STUCK_MS, 2 * relay.stallMs);
-  const { host, port, maxConnections } = http;
+  const { host, port, maxConnections, keepAliveSeconds } = http;
   const onFull = makeConnectionsFull({ limit: maxConnections, logger, metrics });
   const fair = makeAddressQueue({ app, addressOf: makeClientAddress({ trustedProxies: http.trustedProxies }) });
   const classes = messageClasses(app);
@@ -56,6 +56,7 @@ function openPublicPort(
     maxConnections,
     onFull,
     stuckMs,
+    keepAliveSeconds,
   });
 }
 

@@ -42,3 +42,9 @@ export const readSettings = (
   report: Report,
 ): Record<string, unknown> =>
   Object.fromEntries(Object.entries(settings).map(([key, row]) => [key, readValue(env, key, row, report)]));
+
+/** Freezes a configuration with all its parts, and returns it. */
+export function frozen<T extends object>(config: T): T {
+  for (const part of Object.values(config)) if (typeof part === 'object' && part !== null) frozen(part);
+  return Object.freeze(config);
+}

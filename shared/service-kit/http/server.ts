@@ -6,12 +6,10 @@ import { makeLastAnswers } from './last-answers.ts';
 import { originFormOf } from './request/target.ts';
 import { makeStuckCutter } from './stuck-sockets.ts';
 
-/**
- * The idle time of a connection. It is longer than that of the balancers in front (nginx and ALB 60 s), so that they close
- * first and no request meets a closing socket. The timeout of headers must be longer still.
- */
-const KEEP_ALIVE_MS = 75_000;
-const HEADERS_MS = 76_000;
+/** The idle time of a connection, in seconds. Most proxies in front close theirs after 60 s. */
+export const KEEP_ALIVE_SECONDS = 75;
+/** The time for the head of a request, from its first byte; of a new connection, from its beginning. */
+const HEADERS_MS = 60_000;
 /** No limit for bodies here, because the code that reads a body has its own timers. */
 const REQUEST_MS = 0;
 /** The most connections that wait to be accepted: as many as return at once after a restart of the edge. */
@@ -117,6 +115,11 @@ interface ServerParts {
   onFull?: () => void;
   /** How long a client may read nothing of its response before it is cut off. */
   stuckMs?: number;
+  /**
+   * How long a connection stays open between requests. It must be longer than in the proxy in front, so that the proxy closes
+   * first, and no request meets a closing connection.
+   */
+  keepAliveSeconds?: number;
 }
 
 /** Rewrites the target before the app runs, because routers parse its path before any middleware sees the request. */
@@ -129,13 +132,13 @@ const withPlainTarget =
 
 /** Starts listening. Rejects with a text that names host and port if that fails. */
 export async function startServer(parts: ServerParts) {
-  const { classes, host, port, admits = () => true, stuckMs = STUCK_MS } = parts;
+  const { classes, host, port, admits = () => true, stuckMs = STUCK_MS, keepAliveSeconds = KEEP_ALIVE_SECONDS } = parts;
   const answers = makeLastAnswers(withPlainTarget(parts.app));
   const app = answers.listener;
   const server = createServer(
     {
       ...classes,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveTimeout: keepAliveSeconds * 1_000,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
       // The app refuses a request without a host, with the headers of all its responses.

@@ -48,6 +48,7 @@ describe('defaults', () => {
       rateLimitScale: 1,
       connectionsPerAddress: null,
       maxConnections: 929_936,
+      keepAliveSeconds: 75,
     });
   });
 

@@ -139,6 +139,8 @@ export const LOOK_ALIKES = [
   'https://evil.fcm.googleapis.com/a',
   'https://fcm-googleapis.com/a',
   'https://googleapis.com/a',
+  'https://google.com/a',
+  'https://jmt17.google.com.evil.com/a',
   'https://storage.googleapis.com/a',
   'https://evil.com/fcm.googleapis.com/a',
   'https://evil.com/?fcm.googleapis.com',
@@ -155,6 +157,7 @@ export const LOOK_ALIKES = [
 export const PUSH_SERVICES = [
   'https://fcm.googleapis.com/fcm/send/dGVzdA:APA91bE-x_y',
   'https://fcm.googleapis.com:443/fcm/send/dGVzdA',
+  'https://jmt17.google.com/fcm/send/dGVzdA:APA91bE-x_y',
   'https://updates.push.services.mozilla.com/wpush/v2/gAAAAABmX?x=1',
   'https://web.push.apple.com/QGtVmXPXPR8',
   'https://wns2-par02p.notify.windows.com/w/?token=BQYAAAD%2bz',

@@ -10,8 +10,14 @@ export interface EndpointRules {
   readonly allow: readonly string[];
 }
 
-/** The push services of Chrome, Edge and other Chromium browsers, Firefox and Safari. A leading dot means any subdomain. */
-const KNOWN_HOSTS = ['fcm.googleapis.com', '.push.services.mozilla.com', '.push.apple.com', '.notify.windows.com'];
+/**
+ * The push services of Chrome, of its Beta, Dev and Canary and of Chromium, of Firefox, Safari and Edge. A leading dot means
+ * any subdomain.
+ */
+const KNOWN_HOSTS = [
+  ...['fcm.googleapis.com', 'jmt17.google.com'],
+  ...['.push.services.mozilla.com', '.push.apple.com', '.notify.windows.com'],
+];
 
 /** Names that by RFC 6761, RFC 6762, RFC 8375 or RFC 9476, or by custom, never lead to a host of the public internet. */
 const LOCAL_TOP_LEVELS = new Set(

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type RunningServer, startServer } from '../../../../shared/service-kit/http/server.ts';
 
@@ -53,6 +54,28 @@ test('an address of another machine is reported', async () => {
   await expect(startServer({ app: () => undefined, host: '203.0.113.1', port: 0 })).rejects.toThrow(
     '203.0.113.1 is not an address of this machine',
   );
+});
+
+test('a connection stays open between requests for the time that the server was given, and not longer', async () => {
+  const app: RequestListener = (_req, res) => res.end();
+  const seconds = [1, 3_600];
+  const servers = await Promise.all(
+    seconds.map((keepAliveSeconds) => startServer({ app, host: HOST, port: 0, keepAliveSeconds })),
+  );
+  running.push(...servers);
+  const sockets = servers.map(({ port }) => connect({ host: HOST, port }));
+  const heads = await Promise.all(
+    sockets.map(async (socket) => {
+      socket.write('GET / HTTP/1.1\r\nHost: baton.test\r\n\r\n');
+      const [head] = (await once(socket, 'data')) as [Buffer];
+      return String(head);
+    }),
+  );
+  for (const [index, head] of heads.entries()) expect(head).toContain(`Keep-Alive: timeout=${seconds[index]}\r\n`);
+  const [brief, long] = sockets as [Socket, Socket];
+  await once(brief, 'close');
+  expect(long.readableEnded).toBe(false);
+  long.destroy();
 });
 
 test('closing lets a running request finish', async () => {
