@@ -191,6 +191,8 @@ export interface TransferFile {
   type: string | null;
   /** In lower-case hexadecimal; null if the sender gave none. */
   sha256: string | null;
+  /** When the sender says that it was last changed, in Unix milliseconds. */
+  modified_at?: number;
 }
 
 /** Files from one device to another. */

@@ -21,6 +21,7 @@ interface StoredFile {
   size: number;
   type: string | null;
   sha256: string | null;
+  modified_at?: number | undefined;
 }
 
 /** Cuts a name between characters, so that it stays well-formed. */
@@ -47,12 +48,14 @@ const kept = (files: readonly StoredFile[]): string =>
 
 /** Prepares the files of an offer for the store. */
 export function packFiles(wanted: readonly NewFile[]): FileList {
-  const files = wanted.map(({ name, size, type = null, sha256 = null }, index) => ({
+  const files = wanted.map(({ name, size, type = null, sha256 = null, modified_at }, index) => ({
     index,
     name,
     size,
     type,
     sha256,
+    // JSON leaves it out if the sender did not say.
+    modified_at,
   }));
   const jsons = files.map((file) => JSON.stringify(file));
   const lengths = jsons.map((json) => Buffer.byteLength(json));

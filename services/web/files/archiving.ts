@@ -5,6 +5,8 @@ export interface ArchiveEntry {
   index: number;
   name: string;
   size: number;
+  /** Its date in the archive; otherwise the time of reception. */
+  modifiedAt?: number | undefined;
 }
 
 interface Archive {
@@ -27,11 +29,16 @@ export function writeAll(file: Pick<Archive, 'write'>, bytes: Uint8Array, at: nu
 
 const isFull = (error: unknown): boolean => error instanceof DOMException && error.name === 'QuotaExceededError';
 
+/** The dates that an archive can hold begin in 1980 and end in 2107. */
+const [FIRST_MS, LAST_MS] = [Date.UTC(1980, 0, 2), Date.UTC(2107, 11, 30)];
+
+const dateIn = (ms: number, otherwise: number): Date => new Date(ms > FIRST_MS && ms < LAST_MS ? ms : otherwise);
+
 async function* kept(folder: FileSystemDirectoryHandle, entries: readonly ArchiveEntry[]) {
-  for (const { index, name, size } of entries) {
+  for (const { index, name, size, modifiedAt } of entries) {
     const input = await (await folder.getFileHandle(String(index))).getFile();
     if (input.size !== size) throw new Error('A file is not whole');
-    yield { input, name, lastModified: new Date() };
+    yield { input, name, lastModified: dateIn(modifiedAt ?? 0, input.lastModified) };
   }
 }
 

@@ -116,8 +116,11 @@ function download(file: File, name: string): void {
 
 /** Makes the archive; null if there is no space for it besides the files. */
 async function archiveOf({ account, item }: Saving, wanted: readonly Wanted[]): Promise<File | null> {
-  const sizes = new Map(item.files.map(({ index, size }) => [index, size]));
-  const entries = wanted.map(({ index, path }) => ({ index, name: path.join('/'), size: sizes.get(index) ?? 0 }));
+  const files = new Map(item.files.map((file) => [file.index, file]));
+  const entries = wanted.map(({ index, path }) => {
+    const { size = 0, modified_at } = files.get(index) ?? {};
+    return { index, name: path.join('/'), size, modifiedAt: modified_at };
+  });
   const path = keptPath(account, item.ref, ARCHIVE);
   const made = await askWorker({ act: 'archive', file: newFileNumber(), path, entries });
   return made === 'ready' ? keptFile(account, item.ref, ARCHIVE) : null;

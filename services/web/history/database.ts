@@ -7,6 +7,8 @@ export interface ShownFile {
   name: string;
   size: number;
   type: string | null;
+  /** When the sender says that it was last changed. */
+  modified_at?: number;
 }
 
 interface Entry {

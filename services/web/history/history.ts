@@ -57,7 +57,10 @@ export const isUnopened = ({ lock }: Item): boolean => lock === 'waits';
 const threadOf = ({ from_device_id, from_name }: Message): string => from_device_id ?? `name:${from_name}`;
 
 const shownFiles = (transfer: Transfer): FilesItem['files'] =>
-  (transfer.files ?? []).slice(0, SHOWN_FILES).map(({ index, name, size, type }) => ({ index, name, size, type }));
+  (transfer.files ?? []).slice(0, SHOWN_FILES).map(({ index, name, size, type, modified_at }) => ({
+    ...{ index, name, size, type },
+    ...(modified_at !== undefined && { modified_at }),
+  }));
 
 /** Keeps the data that is not in items. */
 const makeKept = (database: Database) => ({

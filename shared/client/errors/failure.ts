@@ -54,7 +54,7 @@ export function abortedBy(signal: AbortSignal | undefined, outcome: Outcome = 'u
   const isLate = (cause as Partial<Error> | undefined)?.name === 'TimeoutError';
   return isLate
     ? new BatonClientError('timeout', 'The service did not answer in time', { action: 'retry', outcome, cause })
-    : new BatonClientError('aborted', 'This was not wanted any more', { outcome, cause });
+    : new BatonClientError('aborted', 'The call was cancelled', { outcome, cause });
 }
 
 export const signedOut = (): BatonClientError =>

@@ -10,6 +10,8 @@ export interface FileSource {
   readonly type?: string;
   /** The digest in lower-case hexadecimal. Without it a replayable source is read once more before it is offered. */
   readonly sha256?: string;
+  /** When the file was last changed: whole Unix milliseconds. The receiver stores it with this date if it can. */
+  readonly modifiedAt?: number | undefined;
   /** False: the source can be opened once, and only at the beginning. It gets no digest, and it cannot go back. */
   readonly replayable: boolean;
   /** Opens its bytes from `offset` on. Called again when the other side needs some of them once more. */

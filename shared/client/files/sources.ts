@@ -4,6 +4,10 @@ import type { FileSource, Pieces } from './files.ts';
 export const sourceFailed = (message: string, cause?: unknown): BatonClientError =>
   new BatonClientError('source_failed', message, { cause });
 
+/** Returns the date of a source as the wire has it. The service takes none before 1970. */
+export const dateOf = ({ modifiedAt }: FileSource) =>
+  (modifiedAt as number) > 0 && { modified_at: modifiedAt as number };
+
 /** Makes a source of a `Blob`, or of a `File` of a page, with its path if a folder was chosen. */
 export function blobSource(blob: Blob, name?: string): FileSource {
   const file = blob as Partial<File> & Blob;
@@ -11,6 +15,7 @@ export function blobSource(blob: Blob, name?: string): FileSource {
     name: name ?? (file.webkitRelativePath || file.name || 'file'),
     size: blob.size,
     ...(blob.type !== '' && { type: blob.type }),
+    modifiedAt: file.lastModified,
     replayable: true,
     open: (offset) => blob.slice(offset).stream(),
   };

@@ -78,10 +78,10 @@ function piecesOf(path: DiskPath, size: number): Pieces {
   };
 }
 
-type Known = Pick<FoundFile, 'path' | 'name' | 'size'>;
+type Known = Pick<FoundFile, 'path' | 'name' | 'size' | 'mtimeSeconds'>;
 
-const sourceOf = ({ path, name, size }: Known, type?: string): FileSource => ({
-  ...{ name, size, replayable: true },
+const sourceOf = ({ path, name, size, mtimeSeconds }: Known, type?: string): FileSource => ({
+  ...{ name, size, modifiedAt: mtimeSeconds * 1_000, replayable: true },
   ...(type !== undefined && { type }),
   open: (offset) => toWeb(createReadStream(path, { start: offset, highWaterMark: READ_BYTES })),
   digest: (signal, onRead) => digestOf(path, size, signal, onRead),

@@ -3,6 +3,7 @@ import { fileNameFlaw } from '../../contract/vocabulary/file-names.ts';
 import { digestsOf } from '../files/digest.ts';
 import type { FileSource } from '../files/files.ts';
 import { scriptSha256 } from '../files/sha256.ts';
+import { dateOf } from '../files/sources.ts';
 import { keyIn, keyText, type MakeRecordCipher, makeRecords, sealedSizeOf } from '../sealed/content/records.ts';
 import { type OpenedDescription, openTransfer, sealTransfer } from '../sealed/content/transfers.ts';
 import { type Keyring, keysOf } from '../sealed/keyring.ts';
@@ -57,10 +58,10 @@ function handleAs<T extends RunningTransfer>(running: T, files: readonly Transfe
 }
 
 const filesOfSources = (sources: readonly FileSource[]): TransferFile[] =>
-  sources.map(({ name, size, type, sha256 }, index) => ({
-    ...{ index, name, size, type: type ?? null },
-    sha256: sha256 ?? null,
-  }));
+  sources.map((source, index) => {
+    const { name, size, type = null, sha256 = null } = source;
+    return { index, name, size, type, sha256, ...dateOf(source) };
+  });
 
 /** Checks that the service has the files of the description, and that their names are ones that it takes itself. */
 function filesIn({ files }: OpenedDescription, transfer: Transfer): TransferFile[] {
@@ -73,9 +74,8 @@ function filesIn({ files }: OpenedDescription, transfer: Transfer): TransferFile
   if (files.length !== given.length || files.length !== transfer.file_count || !isSame || !isFit) {
     throw sealedError('cannot_open');
   }
-  return files.map(({ name, size, type, sha256 }, index) => ({
-    ...{ index, name, size, type: type === '' ? null : type },
-    sha256: sha256 ?? null,
+  return files.map(({ type, sha256 = null, ...file }, index) => ({
+    ...{ index, ...file, type: type === '' ? null : type, sha256 },
   }));
 }
 
@@ -152,9 +152,9 @@ export function makeSealedFiles({
     async seal(keyring, { to, files }, { digest = true, signal = never } = {}) {
       check(keyring, to);
       const digests = digest ? await digestsOf(files, sha256, signal) : files.map((file) => file.sha256 ?? null);
-      const described = files.map(({ name, size, type = '' }, index) => {
-        const own = digests[index] ?? null;
-        return { name, size, type, ...(own !== null && { sha256: own }) };
+      const described = files.map((file, index) => {
+        const [{ name, size, type = '' }, own = null] = [file, digests[index]];
+        return { name, size, type, ...(own !== null && { sha256: own }), ...dateOf(file) };
       });
       const { sealed, key } = await sealTransfer(keyring, { to, files: described, t: calls.serverNow() });
       return { to, sealed, key: keyText(key) };

@@ -19,6 +19,7 @@ import type { Clock } from '../time/clock.ts';
 import { digestsOf } from '../files/digest.ts';
 import type { Emitter } from '../emitter.ts';
 import type { FileSource, OpenSink } from '../files/files.ts';
+import { dateOf } from '../files/sources.ts';
 import { mayGoDirect, type PeerModule, type PeerReceiving, type PeerSide } from './peer-module.ts';
 import type { Measured } from './progress.ts';
 import { makeReceiver, type Receiver } from './receiving.ts';
@@ -247,7 +248,10 @@ export function makeTransfers({ caller, clock, emitter, onProblem, ...parts }: P
       const either = signal === undefined ? parts.life() : AbortSignal.any([parts.life(), signal]);
       const hashes = digest ? await digestsOf(files, makeHash, either) : files.map(({ sha256 = null }) => sha256);
       // JSON leaves out what is undefined.
-      const offered = files.map(({ name, size, type }, i) => ({ name, size, type, sha256: hashes[i] ?? undefined }));
+      const offered = files.map((file, i) => {
+        const { name, size, type } = file;
+        return { name, size, type, sha256: hashes[i] ?? undefined, ...dateOf(file) };
+      });
       const body = { ...targetOf(to), files: offered, sealed } as BodyOf<typeof ROUTES.initTransfer>;
       const { body: made } = await caller.call('initTransfer', { body, signal, idempotencyKey, retries });
       try {

@@ -58,11 +58,23 @@ export const FileType = Type.String({ maxLength: 255, examples: ['image/jpeg'] }
 /** A digest in lower-case hexadecimal. */
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 
+/** The latest time of a `Date` (ECMA-262, 21.4.1.1). */
+const LATEST_MS = 8_640_000_000_000_000;
+
+const ModifiedAt = Type.Integer({
+  minimum: 0,
+  maximum: LATEST_MS,
+  description:
+    'When the file was last changed at the sender, in Unix milliseconds. Left out if the sender did not say.',
+  examples: [1_767_225_600_000],
+});
+
 export const NewFile = Type.Object({
   name: FileName,
   size: Bytes,
   type: Type.Optional(FileType),
   sha256: Type.Optional(Sha256),
+  modified_at: Type.Optional(ModifiedAt),
 });
 export type NewFile = Static<typeof NewFile>;
 
@@ -83,6 +95,7 @@ export const Transfer = Type.Object({
         size: Bytes,
         type: orNull(Type.String()),
         sha256: orNull(Sha256),
+        modified_at: Type.Optional(ModifiedAt),
       }),
       {
         description:

@@ -19,6 +19,8 @@ export interface SealedFile {
    * proves what is on the receiver's disk after it has stopped and resumed.
    */
   readonly sha256?: string;
+  /** When it was last changed, in Unix milliseconds. */
+  readonly modified_at?: number;
 }
 
 /** The files of a transfer, and the key of its files and signals. */
@@ -33,9 +35,10 @@ export interface OpenedDescription extends Opened, Description {}
 /** Returns the name that the service gets. */
 export const plainNameOf = (index: number): string => `${index}.bin`;
 
-const fileOf = ({ name, type, size, sha256 }: SealedFile): SealedFile => ({
+const fileOf = ({ name, type, size, sha256, modified_at }: SealedFile): SealedFile => ({
   ...{ name, type, size },
   ...(sha256 !== undefined && { sha256 }),
+  ...(modified_at !== undefined && { modified_at }),
 });
 
 /** Seals names, types, sizes, digests and a new key for the receiver: `sealed` of the transfer. */
@@ -55,9 +58,10 @@ export async function sealTransfer(
 
 function isFile(value: unknown): value is SealedFile {
   if (typeof value !== 'object' || value === null) return false;
-  const { name, type, size, sha256 } = value as Record<string, unknown>;
+  const { name, type, size, sha256, modified_at = 0 } = value as Record<string, unknown>;
   if (sha256 !== undefined && (typeof sha256 !== 'string' || !SHA256.test(sha256))) return false;
-  return typeof name === 'string' && typeof type === 'string' && Number.isSafeInteger(size) && (size as number) >= 0;
+  const isWhole = [size, modified_at].every((number) => Number.isSafeInteger(number) && (number as number) >= 0);
+  return typeof name === 'string' && typeof type === 'string' && isWhole;
 }
 
 function descriptionIn(content: Bytes): Description | null {
