@@ -42,17 +42,18 @@ export const taken = (): BatonClientError =>
 const isFree = ({ folder }: Place, name: string): boolean =>
   within(folder, (at) => lstatSync(join(at, name), { throwIfNoEntry: false }) === undefined);
 
-/** Chooses names that were free when it looked. */
+/** Chooses names that were free when it looked, each once. */
 function makeChoice({ place }: Whole, chosen: Set<string>) {
   const names = numbered(place.name);
   return (): Place => {
-    for (const name of names) {
+    for (;;) {
+      // A `for` over the names would end them with the first choice.
+      const name = names.next().value;
       const path = join(place.folder.path, name);
       if (chosen.has(path) || !isFree(place, name)) continue;
       chosen.add(path);
       return { folder: place.folder, name };
     }
-    return place;
   };
 }
 
@@ -94,12 +95,14 @@ export function makeStore({ top, placeFor, topParts, openParts, claim }: StorePa
       try {
         for (const { whole, next, place } of planned) {
           let at = place;
+          let id = whole.parts.name(whole.key, whole.id, at);
           // The name was taken after it was chosen.
-          while (whole.parts.name(whole.key, whole.id, at) === null) {
+          while (id === null) {
             at = next();
             claim?.add([lineOf(file, whole, at)]);
+            id = whole.parts.name(whole.key, whole.id, at);
           }
-          named.push({ at, id: whole.id });
+          named.push({ at, id });
         }
         for (const folder of new Map(named.map(({ at }) => [at.folder.id, at.folder])).values()) syncNames(folder);
       } catch (error) {
