@@ -171,3 +171,34 @@ test('a folder of parts that another user has made is refused', async () => {
   await expect(receive('one')).rejects.toThrow('belongs to another user');
   expect(stored()).toEqual(['.baton-parts']);
 });
+
+/** FAT, exFAT and NTFS. */
+const likeFat = (name: string): string | null => (/[<>:"|?*]/.test(name) ? 'EINVAL' : null);
+const likeEcryptfs = (name: string): string | null => (Buffer.byteLength(name) > 143 ? 'ENAMETOOLONG' : null);
+const likeOldApfs = (name: string): string | null => (/[^ -~]/.test(name) ? 'EILSEQ' : null);
+const LONG = `${'long '.repeat(40)}end.txt`;
+
+test.each([
+  ['FAT', likeFat, 'Part 1: Why?.txt', 'Part 1_ Why_.txt'],
+  ['eCryptfs', likeEcryptfs, LONG, `${'long '.repeat(26)}l.txt`],
+  ['an older APFS', likeOldApfs, 'new \u{1fae9}.txt', 'new _.txt'],
+])(
+  'a file whose name %s refuses is stored under another one, and so are the others',
+  async (_, refuses, name, other) => {
+    disk.refuses = refuses;
+    expect(await receive('fine.txt', name, name.toUpperCase())).toHaveLength(3);
+    expect(stored()).toHaveLength(3);
+    expect(stored()).toEqual(expect.arrayContaining(['fine.txt', other]));
+  },
+);
+
+test('two names of a transfer that FAT refuses never become one', async () => {
+  disk.refuses = likeFat;
+  expect(await receive('a:b/x?', 'a?b/x?', 'a:b/x:', 'a_b/y')).toEqual([
+    ...['a_b/x_', 'a_b (2)/x_', 'a_b/x_ (2)', 'a_b (3)/y'],
+  ]);
+});
+
+test('a name keeps its characters where the file system takes them', async () => {
+  expect(await receive('Part 1: Why?.txt', LONG)).toEqual(['Part 1: Why?.txt', LONG]);
+});
