@@ -23,3 +23,8 @@ const UNSYNCED: readonly unknown[] = ['EPERM', 'EINVAL', 'ENOTSUP', 'EBADF', 'EA
  * systems say the others.
  */
 export const isUnsynced = (error: unknown): boolean => UNSYNCED.includes(codeOf(error));
+
+const REFUSED_NAMES: readonly unknown[] = ['EINVAL', 'EILSEQ', 'ENAMETOOLONG'];
+
+/** Returns whether the error says that the file system takes no such name. */
+export const isRefusedName = (error: unknown): boolean => REFUSED_NAMES.includes(codeOf(error));

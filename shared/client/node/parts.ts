@@ -1,10 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
   existsSync,
   fdatasyncSync,
   fstatSync,
-  linkSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -20,7 +20,8 @@ import { join } from 'node:path';
 import thisProcess from 'node:process';
 import { type Claim, makeClaim } from './claim.ts';
 import { idOf, idOfHandle, OPEN } from './disk.ts';
-import { codeOf, isUnsynced, unlessGone, unlessTaken } from './file-errors.ts';
+import { codeOf, isUnsynced, unlessGone } from './file-errors.ts';
+import { giveName, idAt, learnNaming, type Naming } from './naming.ts';
 import { PARTS_NAME } from '../files/names.ts';
 import { type Folder, folderIn, type Place, within } from './places.ts';
 import { OLD_MS } from './record.ts';
@@ -38,10 +39,10 @@ export interface Parts {
   /** Opens a handle for reading and writing. `size`: the bytes that are in it, 0 unless `resumes`. */
   open(key: string, resumes: boolean): { fd: number; size: number };
   /**
-   * Gives a part file a free name, and takes its own away; null if the name is taken. Throws if the file that then has
-   * the name is not the one with this id.
+   * Gives a part file a free name, and takes its own away. Returns its id under that name; null if the name is taken.
+   * Throws if another file has replaced the one with this id.
    */
-  name(key: string, id: string, place: Place): true | null;
+  name(key: string, id: string, place: Place): string | null;
   /** Makes a claim beside the part files, for parts that belong to no transfer. */
   claim(id: string): Claim | null;
   /** Gives the part file a name in the folder around the part files, and replaces what has that name. */
@@ -52,26 +53,52 @@ export interface Parts {
   leave(): void;
 }
 
-/** Tells whether a file belongs to this user. On Windows files have no such owners. */
-const isOwnId = (uid: number): boolean => thisProcess.getuid === undefined || uid === thisProcess.getuid();
+/** The folder of the part files. Entries of this owner belong to this user there. */
+interface OwnFolder extends Folder {
+  readonly uid: number;
+}
+
+/** Returns the owner of a file that this process makes in the folder; null if it can make none. */
+function ownerOfNew(folder: Folder): number | null {
+  try {
+    return within(folder, (at) => {
+      const path = join(at, `${randomUUID()}.owner`);
+      closeSync(openSync(path, OPEN.new, 0o600));
+      const { uid } = lstatSync(path);
+      unlinkSync(path);
+      return uid;
+    });
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Tells whether this user owns an entry of the folder. On Windows files have no such owners. A mount may give all files
+ * another owner than the user who makes them (sshfs, NFS, CIFS and FAT have options for this). It shows that by a new file.
+ * A folder that another user has made on an ordinary file system has another owner than that file.
+ */
+function isOwnId(uid: number, folder: Folder, top: Folder): boolean {
+  if (thisProcess.getuid === undefined || uid === thisProcess.getuid()) return true;
+  // Another user may have mounted a file system there that gives false owners.
+  return folder.device === top.device && uid === ownerOfNew(folder);
+}
 
 /** Checks the owner and the rights of a folder, which another program of this user or another user may have made. */
-function checkOwner(folder: Folder): void {
-  const found = lstatSync(folder.path);
-  if (!isOwnId(found.uid)) throw new Error(`${folder.path} belongs to another user: remove it`);
-  if ((found.mode & 0o077) === 0) return;
+function owned(folder: Folder, top: Folder): OwnFolder {
+  const { uid, mode } = lstatSync(folder.path);
+  if (!isOwnId(uid, folder, top)) throw new Error(`${folder.path} belongs to another user: remove it`);
+  if ((mode & 0o077) !== 0) closeToOthers(folder);
+  return { ...folder, uid };
+}
+
+function closeToOthers(folder: Folder): void {
   try {
     within(folder, (at) => chmodSync(at, 0o700));
   } catch (error) {
     // A file system without modes has neither links nor other owners.
     if (codeOf(error) !== 'EPERM' && codeOf(error) !== 'ENOTSUP') throw error;
   }
-}
-
-function openFolder(top: Folder): Folder {
-  const parts = folderIn(top, PARTS_NAME, 0o700);
-  checkOwner(parts);
-  return parts;
 }
 
 /** Tells whether the file of the handle is at this path now. */
@@ -86,62 +113,38 @@ function isAt(fd: number, path: string): boolean {
   return realpathSync(path) === path && idOf(statSync(path, { bigint: true })) === idOfHandle(fd);
 }
 
-function isOwn(fd: number, path: string): boolean {
+function isOwn(fd: number, path: string, { uid }: OwnFolder): boolean {
   const found = fstatSync(fd);
-  return found.isFile() && found.nlink === 1 && isOwnId(found.uid) && isAt(fd, path);
+  return found.isFile() && found.nlink === 1 && found.uid === uid && isAt(fd, path);
 }
 
 /** Opens an existing part file; null if there is none that may be resumed. */
-function openOld(at: string, path: string): number | null {
+function openOld(at: string, key: string, folder: OwnFolder): number | null {
+  const path = join(folder.path, key);
   let fd: number;
   try {
-    fd = openSync(at, OPEN.old);
+    fd = openSync(join(at, key), OPEN.old);
   } catch (error) {
     const code = codeOf(error);
     // The path is free, a link, a pipe or a folder.
     if (['ENOENT', 'ELOOP', 'ENXIO', 'EISDIR', 'EMLINK', 'EACCES'].includes(String(code))) return null;
     throw error;
   }
-  if (isOwn(fd, path)) return fd;
+  if (isOwn(fd, path, folder)) return fd;
   closeSync(fd);
   return null;
 }
 
-/** The errors of file systems without hard links. */
-const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
-
-/**
- * Gives a part file a name without hard links: an empty file takes the name, and is then replaced. A process that dies
- * between the two steps leaves the empty file, and its record says that it took this name.
- */
-function replaceEmpty(part: string, path: string): true | null {
-  const fd = unlessTaken(() => openSync(path, OPEN.new, 0o666));
-  if (fd === null) return null;
-  closeSync(fd);
-  renameSync(part, path);
-  return true;
-}
-
-function giveName(part: string, path: string): true | null {
-  try {
-    if (unlessTaken(() => linkSync(part, path) ?? true) === null) return null;
-  } catch (error) {
-    if (!NO_LINKS.includes(String(codeOf(error)))) throw error;
-    return replaceEmpty(part, path);
-  }
-  unlinkSync(part);
-  return true;
-}
-
 /** Returns the part files of a folder. The first part file makes that folder. */
 export function partsIn(top: Folder): Parts {
-  let known: Folder | null = null;
+  let known: OwnFolder | null = null;
+  let naming: Naming | null = null;
 
   /** Runs `work` in the folder, and makes it again if another process that leaves it has just removed it. */
-  function inParts<T>(work: (at: string, folder: Folder) => T): T {
+  function inParts<T>(work: (at: string, folder: OwnFolder) => T): T {
     for (let tries = 0; ; tries += 1) {
       try {
-        if (known === null) removeOld((known = openFolder(top)));
+        if (known === null) removeOld((known = owned(folderIn(top, PARTS_NAME, 0o700), top)));
         const folder = known;
         return within(folder, (at) => work(at, folder));
       } catch (error) {
@@ -154,7 +157,7 @@ export function partsIn(top: Folder): Parts {
   return {
     open: (key, resumes) =>
       inParts((at, folder) => {
-        const old = resumes ? openOld(join(at, key), join(folder.path, key)) : null;
+        const old = resumes ? openOld(at, key, folder) : null;
         if (old !== null) return { fd: old, size: fstatSync(old).size };
         unlessGone(() => unlinkSync(join(at, key)));
         return { fd: openSync(join(at, key), OPEN.new, 0o666), size: 0 };
@@ -162,10 +165,9 @@ export function partsIn(top: Folder): Parts {
     name: (key, id, { folder, name }) =>
       inParts((from) =>
         within(folder, (at) => {
-          if (lstatId(join(from, key)) !== id) throw new Error(`the part file of ${name} was replaced`);
-          const isNamed = giveName(join(from, key), join(at, name));
-          if (isNamed && lstatId(join(at, name)) !== id) throw new Error(`${name} was replaced`);
-          return isNamed;
+          if (idAt(join(from, key)) !== id) throw new Error(`the part file of ${name} was replaced`);
+          naming ??= learnNaming(join(from, `${key}.name`));
+          return giveName(join(from, key), join(at, name), naming);
         }),
       ),
     claim: (id) => inParts((_, folder) => makeClaim(folder.path, id)),
@@ -191,11 +193,6 @@ export function partsIn(top: Folder): Parts {
   };
 }
 
-const lstatId = (path: string): string | null => {
-  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? null : idOf(found);
-};
-
 function removeOld(folder: Folder): void {
   within(folder, (at) => {
     for (const name of readdirSync(at)) {
@@ -209,7 +206,7 @@ function removeOld(folder: Folder): void {
 /** Removes the name of a file, if the name still leads to that file. */
 export function takeName({ folder, name }: Place, id: string): void {
   within(folder, (at) => {
-    if (lstatId(join(at, name)) === id) unlinkSync(join(at, name));
+    if (idAt(join(at, name)) === id) unlinkSync(join(at, name));
   });
 }
 

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fstatSync, lstatSync, mkdirSync, openSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { makeStoredNames, numberedName } from '../files/names.ts';
+import { foldedName, makeStoredNames, numberedName } from '../files/names.ts';
 import { idOf, idOfHandle, OPEN } from './disk.ts';
-import { unlessTaken } from './file-errors.ts';
+import { isRefusedName, unlessTaken } from './file-errors.ts';
 
 /**
  * Places for files: always inside a folder, whatever their names are, and whatever others do in that folder meanwhile.
@@ -63,15 +63,45 @@ export interface Place {
   readonly name: string;
 }
 
+/** Leaves space for a number in the 143 bytes that eCryptfs takes for a name. */
+const STRICT_BYTES = 143 - 8;
+
 /**
- * Opens a folder with this name, or with the next free name if a file has it. Refuses a link, which could lead anywhere.
+ * Returns the names to try if the file system refuses this one. The first is for FAT, exFAT, NTFS and eCryptfs. The last has
+ * only ASCII, for APFS, which refuses characters that are newer than itself, and for mounts with an older character set.
  */
-function folderNamed(folder: Folder, wanted: string): Folder {
+export function stricterNames(name: string): string[] {
+  const [strict = '_'] = makeStoredNames({ hidden: true })(numberedName(name, 1, STRICT_BYTES));
+  const names = new Set([strict, strict.replace(/[^ -~]/gu, '_')]);
+  names.delete(name);
+  return [...names];
+}
+
+/**
+ * Opens a folder with this name, or with the next free name if a file or another folder of the transfer has it. Refuses a
+ * link, which could lead anywhere.
+ */
+function folderCalled(folder: Folder, wanted: string, isOurs: (path: string) => boolean): Folder {
   for (const name of numbered(wanted)) {
+    if (!isOurs(join(folder.path, name))) continue;
     const found = within(folder, (at) => lstatSync(join(at, name), { throwIfNoEntry: false }));
     if (found === undefined || found.isDirectory() || found.isSymbolicLink()) return folderIn(folder, name);
   }
   return folder;
+}
+
+/** Does the same, with a stricter name if the file system refuses this one. */
+function folderNamed(folder: Folder, wanted: string, isOurs: (path: string) => boolean): Folder {
+  const stricter = stricterNames(wanted);
+  for (let name = wanted; ; ) {
+    try {
+      return folderCalled(folder, name, isOurs);
+    } catch (error) {
+      const next = isRefusedName(error) ? stricter.shift() : undefined;
+      if (next === undefined) throw error;
+      name = next;
+    }
+  }
 }
 
 /**
@@ -80,13 +110,17 @@ function folderNamed(folder: Folder, wanted: string): Folder {
  */
 export function makePlaces(top: Folder, { hidden = false } = {}): (name: string) => Place {
   const known = new Map<string, Folder>([['', top]]);
+  /** The folders that were made, by path. Two folders of a transfer never become one. */
+  const keyOf = new Map<string, string>();
   const partsOf = makeStoredNames({ hidden, isPosix: sep === '/' });
 
   function folderOf(parts: readonly string[]): Folder {
     const key = parts.join('/');
     const before = known.get(key);
     if (before !== undefined) return before;
-    const made = folderNamed(folderOf(parts.slice(0, -1)), parts.at(-1) as string);
+    const isOurs = (path: string): boolean => (keyOf.get(foldedName(path)) ?? key) === key;
+    const made = folderNamed(folderOf(parts.slice(0, -1)), parts.at(-1) as string, isOurs);
+    keyOf.set(foldedName(made.path), key);
     known.set(key, made);
     return made;
   }

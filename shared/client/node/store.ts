@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { BatonClientError } from '../errors/baton-client-error.ts';
+import { isRefusedName } from './file-errors.ts';
 import { type Parts, syncNames, takeName } from './parts.ts';
-import { type Folder, numbered, type Place, within } from './places.ts';
+import { type Folder, numbered, type Place, stricterNames, within } from './places.ts';
 import type { ReceiveClaim, Stored } from './record.ts';
 import type { TransferFile } from '../wire.ts';
 
@@ -28,7 +29,7 @@ export interface Store {
   /** Returns the part files of the folder's file system, because a file cannot get a name on another one. */
   partsFor(folder: Folder): Parts;
   /**
-   * Gives each of them the first free name, and returns the paths: all of them get names, or none. Each name is recorded
+   * Gives each of them the first free name that the file system takes, and returns the paths: all of them get names, or none. Each name is recorded
    * before it is given.
    */
   name(file: TransferFile, wholes: readonly Whole[]): string[];
@@ -39,21 +40,48 @@ export interface Store {
 export const taken = (): BatonClientError =>
   new BatonClientError('taken', 'Another program of this device receives this transfer');
 
-const isFree = ({ folder }: Place, name: string): boolean =>
-  within(folder, (at) => lstatSync(join(at, name), { throwIfNoEntry: false }) === undefined);
+/** A name that the file system refuses is free too. The refusal comes when the file gets the name. */
+function isFree({ folder }: Place, name: string): boolean {
+  try {
+    return within(folder, (at) => lstatSync(join(at, name), { throwIfNoEntry: false }) === undefined);
+  } catch (error) {
+    if (isRefusedName(error)) return true;
+    throw error;
+  }
+}
 
-/** Chooses names that were free when it looked. */
+/** Chooses names that were free when it looked, each once. */
 function makeChoice({ place }: Whole, chosen: Set<string>) {
-  const names = numbered(place.name);
-  return (): Place => {
-    for (const name of names) {
-      const path = join(place.folder.path, name);
-      if (chosen.has(path) || !isFree(place, name)) continue;
-      chosen.add(path);
-      return { folder: place.folder, name };
-    }
-    return place;
+  const stricter = stricterNames(place.name);
+  let names = numbered(place.name);
+  return {
+    next(): Place {
+      for (;;) {
+        // A `for` over the names would end them with the first choice.
+        const name = names.next().value;
+        const path = join(place.folder.path, name);
+        if (chosen.has(path) || !isFree(place, name)) continue;
+        chosen.add(path);
+        return { folder: place.folder, name };
+      }
+    },
+    /** Goes over to a stricter name; false if there is none. */
+    restrict(): boolean {
+      const name = stricter.shift();
+      if (name !== undefined) names = numbered(name);
+      return name !== undefined;
+    },
   };
+}
+
+/** Gives a file the name, or returns null: it is taken, or the file system refuses it and the choice has a stricter one. */
+function nameUnless({ parts, key, id }: Whole, at: Place, choice: ReturnType<typeof makeChoice>): string | null {
+  try {
+    return parts.name(key, id, at);
+  } catch (error) {
+    if (isRefusedName(error) && choice.restrict()) return null;
+    throw error;
+  }
 }
 
 interface StoreParts {
@@ -87,19 +115,21 @@ export function makeStore({ top, placeFor, topParts, openParts, claim }: StorePa
     name(file, wholes) {
       check();
       const chosen = new Set<string>();
-      const choices = wholes.map((whole) => ({ whole, next: makeChoice(whole, chosen) }));
-      const planned = choices.map(({ whole, next }) => ({ whole, next, place: next() }));
+      const choices = wholes.map((whole) => ({ whole, choice: makeChoice(whole, chosen) }));
+      const planned = choices.map((each) => ({ ...each, place: each.choice.next() }));
       claim?.add(planned.map(({ whole, place }) => lineOf(file, whole, place)));
       const named: { at: Place; id: string }[] = [];
       try {
-        for (const { whole, next, place } of planned) {
+        for (const { whole, choice, place } of planned) {
           let at = place;
-          // The name was taken after it was chosen.
-          while (whole.parts.name(whole.key, whole.id, at) === null) {
-            at = next();
+          let id = nameUnless(whole, at, choice);
+          // The name was taken after it was chosen, or is refused.
+          while (id === null) {
+            at = choice.next();
             claim?.add([lineOf(file, whole, at)]);
+            id = nameUnless(whole, at, choice);
           }
-          named.push({ at, id: whole.id });
+          named.push({ at, id });
         }
         for (const folder of new Map(named.map(({ at }) => [at.folder.id, at.folder])).values()) syncNames(folder);
       } catch (error) {
