@@ -20,6 +20,8 @@ interface Sender {
 }
 
 const LONG = 'x'.repeat(230);
+/** The date of each file that is sent. */
+const TAKEN_AT = Date.UTC(2011, 4, 6, 7, 8, 10);
 
 /** Returns what is in the folder of the page's picker, by path. */
 function inPicked(page: Page): Promise<Record<string, string>> {
@@ -106,7 +108,9 @@ withChromium.describe('saving what was received', () => {
     const offer = (files: Record<string, string>) =>
       client.transfers.send(
         'Desktop',
-        Object.entries(files).map(([name, content]) => blobSource(new Blob([content]), name)),
+        Object.entries(files).map(([name, content]) =>
+          blobSource(new File([content], name, { lastModified: TAKEN_AT }), name),
+        ),
       );
     async function send(files: Record<string, string>): Promise<void> {
       const sending = await offer(files);
@@ -289,6 +293,8 @@ withChromium.describe('saving what was received', () => {
     const download = await downloading;
     expect(download.suggestedFilename()).toBe('photos.zip');
     expect(await zipped(download)).toEqual({ ...files, 'photos/A.txt': 'upper', 'photos/a (2).txt': 'lower' });
+    const listing = execFileSync('unzip', ['-Z', '-l', await download.path()], { encoding: 'utf8' });
+    expect(listing.match(/11-May-06/g)).toHaveLength(32);
     await isSaved(page);
     await page.reload();
     await page.getByRole('button', { name: 'Save again' }).waitFor();

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
@@ -49,12 +49,15 @@ async function stored(folder: string, bytes: number): Promise<void> {
   throw new Error('nothing was stored');
 }
 
-test('files and a folder arrive as they are, and nothing that is there is written over', async () => {
+const TAKEN_AT = new Date('2011-05-06T07:08:09Z');
+
+test('files and a folder arrive as they are, with their dates, and nothing that is there is written over', async () => {
   const top = join(laptop.folder, 'photos');
   mkdirSync(join(top, 'sub'), { recursive: true });
   writeFileSync(join(top, 'sub', 'ünïcode é.txt'), 'inner');
   writeFileSync(join(top, 'empty'), '');
   writeFileSync(join(laptop.folder, 'note.txt'), 'mine');
+  for (const name of ['photos/empty', 'note.txt']) utimesSync(join(laptop.folder, name), TAKEN_AT, TAKEN_AT);
   mkdirSync(join(phone.folder, 'in'));
   writeFileSync(join(phone.folder, 'in', 'note.txt'), 'was here');
 
@@ -67,6 +70,8 @@ test('files and a folder arrive as they are, and nothing that is there is writte
   expect(read('photos/empty')).toBe('');
   expect(read('note.txt')).toBe('was here');
   expect(read('note (2).txt')).toBe('mine');
+  const dateOf = (name: string) => statSync(join(phone.folder, 'in', name)).mtime;
+  expect([dateOf('photos/empty'), dateOf('note (2).txt')]).toEqual([TAKEN_AT, TAKEN_AT]);
 });
 
 test('names that are meant to do harm are written safely', async () => {

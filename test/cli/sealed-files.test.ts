@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectTo, keysUnder, sharedRedisUrl } from '../support/redis/redis.ts';
 import { dumpsHolding } from '../support/redis/stored.ts';
@@ -49,6 +49,8 @@ async function stored(folder: string, bytes: number): Promise<void> {
   throw new Error('nothing was stored');
 }
 
+const WRITTEN_AT = new Date('2009-08-07T06:05:04Z');
+
 test('names and contents are in no key and no value of the store, and were before the account had keys', async () => {
   const [one, two] = (await cli.devices('One', 'Two')) as [Terminal, Terminal];
   const word = (what: string) => `planted-${what}-${Math.random().toString(36).slice(2)}`;
@@ -57,6 +59,7 @@ test('names and contents are in no key and no value of the store, and were befor
     mkdirSync(join(one.folder, folder));
     writeFileSync(join(one.folder, folder, name), content);
     writeFileSync(join(one.folder, folder, 'empty'), '');
+    for (const file of [name, 'empty']) utimesSync(join(one.folder, folder, file), WRITTEN_AT, WRITTEN_AT);
     await one.ok(['send', folder, '--to', 'Two', '--leave']);
     await one.ok(['send', '-', '--to', 'Two', '--leave', '--name', word('input')], { input: piped });
     return [folder, name, content, piped];
@@ -79,6 +82,7 @@ test('names and contents are in no key and no value of the store, and were befor
   const [second] = await jsonOf(two, 'receive', '--yes', '--once', '--dir', 'in');
   expect([first, second]).toMatchObject([{ sealed: true }, { sealed: true }]);
   expect(readFileSync(join(two.folder, 'in', folder, name), 'utf8')).toBe(content);
+  expect(statSync(join(two.folder, 'in', folder, name)).mtime).toEqual(WRITTEN_AT);
   expect(readFileSync(join(two.folder, 'in', folder, 'empty'), 'utf8')).toBe('');
   expect(readFileSync((second as { files: string[] }).files[0] ?? '', 'utf8')).toBe(piped);
 });
@@ -87,6 +91,7 @@ test('a folder of many small files, and a file with a name of every kind, arrive
   const top = join(laptop.folder, 'many');
   mkdirSync(top);
   for (let index = 0; index < 200; index += 1) writeFileSync(join(top, `small ${index}.txt`), `content ${index}`);
+  utimesSync(join(top, 'small 7.txt'), WRITTEN_AT, WRITTEN_AT);
   writeFileSync(join(laptop.folder, 'ünïcode \u202Eé.bin'), randomBytes(300_000));
   const run = await receiving('folder');
   const { stdout, stderr } = await laptop.ok(['send', 'many', 'ünïcode \u202Eé.bin', '--to', 'Phone']);
@@ -94,6 +99,7 @@ test('a folder of many small files, and a file with a name of every kind, arrive
   expect([stdout, stderr]).toEqual([expect.stringContaining('\u{1F512} Sent to Phone'), expect.any(String)]);
   const names = readdirSync(join(phone.folder, 'folder', 'many'));
   expect(names.length).toBe(200);
+  expect(statSync(join(phone.folder, 'folder', 'many', 'small 7.txt')).mtime).toEqual(WRITTEN_AT);
   for (const name of names) {
     expect(digest(join(phone.folder, 'folder', 'many', name))).toBe(digest(join(top, name)));
   }

@@ -49,6 +49,26 @@ test('a receiver that is connected is announced the transfer at once, and the se
   await onReceiver.stop();
 });
 
+test('a file has the date that its sender gave, and none that is no date', async () => {
+  const { sender, receiver } = await makeParties(one);
+  const [file] = oneFile as [(typeof oneFile)[number]];
+  const offerDated = (modified_at: unknown) =>
+    sender.on(one).call('initTransfer', { body: { to: 'Receiver', files: [{ ...file, modified_at } as never] } });
+  const onReceiver = receiver.listen(two);
+  await onReceiver.next('ready');
+  const latest = 8_640_000_000_000_000;
+  for (const date of [0, 1_304_665_689_000, latest]) {
+    const { body } = await offerDated(date);
+    expect(body.transfer.files).toMatchObject([{ modified_at: date }]);
+    const { data } = await onReceiver.next('transfer:incoming');
+    expect(data.transfer.files).toEqual(body.transfer.files);
+  }
+  for (const wrong of [-1, 1.5, latest + 2, 1e300, '1', null]) {
+    await expect(offerDated(wrong)).rejects.toMatchObject({ code: 'invalid_request' });
+  }
+  await onReceiver.stop();
+});
+
 test('an absent receiver is announced the transfer when it appears, again after a reload, and no more once it accepted', async () => {
   const parties = await makeParties(one);
   const { body } = await parties.sender.on(one).call('initTransfer', { body: { to: 'Receiver', files: oneFile } });

@@ -80,7 +80,8 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
           unpacking = unpacking.catch(() => {}).then(() => unpack({ store, file, archive, key, stored, onStored }));
           return unpacking;
         }
-        const whole = { key, id: idOfHandle(fd), parts, place, entry: 0, size, sha256 };
+        const about = { key, id: idOfHandle(fd), parts, place, entry: 0, size, sha256 };
+        const whole = { ...about, modifiedAt: file.modified_at };
         const [path] = store.name(file, [whole]);
         onStored(file, path as string);
       },

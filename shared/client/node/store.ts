@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, lutimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { BatonClientError } from '../errors/baton-client-error.ts';
 import { isRefusedName } from './file-errors.ts';
@@ -19,6 +19,8 @@ export interface Whole {
   readonly name?: string;
   readonly size: number;
   readonly sha256: string;
+  /** The sender's date, in Unix milliseconds. */
+  readonly modifiedAt?: number | undefined;
 }
 
 /** Gives the files of a transfer their names in a folder. */
@@ -84,6 +86,16 @@ function nameUnless({ parts, key, id }: Whole, at: Place, choice: ReturnType<typ
   }
 }
 
+/** Gives a stored file the sender's date. */
+function setDate({ folder, name }: Place, modifiedAt: number | undefined): void {
+  if (modifiedAt === undefined) return;
+  try {
+    within(folder, (at) => lutimesSync(join(at, name), Date.now() / 1_000, modifiedAt / 1_000));
+  } catch {
+    // The file system takes no such date. The file is complete without it.
+  }
+}
+
 interface StoreParts {
   top: Folder;
   placeFor: Store['placeFor'];
@@ -118,7 +130,7 @@ export function makeStore({ top, placeFor, topParts, openParts, claim }: StorePa
       const choices = wholes.map((whole) => ({ whole, choice: makeChoice(whole, chosen) }));
       const planned = choices.map((each) => ({ ...each, place: each.choice.next() }));
       claim?.add(planned.map(({ whole, place }) => lineOf(file, whole, place)));
-      const named: { at: Place; id: string }[] = [];
+      const named: { at: Place; id: string; modifiedAt: number | undefined }[] = [];
       try {
         for (const { whole, choice, place } of planned) {
           let at = place;
@@ -129,13 +141,14 @@ export function makeStore({ top, placeFor, topParts, openParts, claim }: StorePa
             claim?.add([lineOf(file, whole, at)]);
             id = nameUnless(whole, at, choice);
           }
-          named.push({ at, id });
+          named.push({ at, id, modifiedAt: whole.modifiedAt });
         }
         for (const folder of new Map(named.map(({ at }) => [at.folder.id, at.folder])).values()) syncNames(folder);
       } catch (error) {
         for (const { at, id } of named) takeName(at, id);
         throw error;
       }
+      for (const { at, modifiedAt } of named) setDate(at, modifiedAt);
       return named.map(({ at }) => join(at.folder.path, at.name));
     },
   };

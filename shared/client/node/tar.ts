@@ -88,8 +88,8 @@ function numberAt(block: Buffer, at: number, digits: number): number {
   return Number.parseInt(text, 8);
 }
 
-/** Reads the kind, name and size of an entry. */
-function read(block: Buffer): { kind: string; name: string; size: number } {
+/** Reads the kind, name, size and date of an entry. */
+function read(block: Buffer): { kind: string; name: string; size: number; modifiedAt: number } {
   const isOurs = block.toString('latin1', 257, 265) === 'ustar\x0000';
   const sum = numberAt(block, 148, 6);
   if (!isOurs || writtenSumOf(block) !== sum) throw refused('has a header that is none');
@@ -98,7 +98,7 @@ function read(block: Buffer): { kind: string; name: string; size: number } {
   // These fields have the name of a link, and the first part of a long name in an older form.
   if (block[157] !== 0 || block[345] !== 0) throw refused('holds something else than files');
   const [name = ''] = block.toString('latin1', 0, NAME_BYTES).split('\0');
-  return { kind, name, size: numberAt(block, 124, 11) };
+  return { kind, name, size: numberAt(block, 124, 11), modifiedAt: numberAt(block, 136, 11) * 1_000 };
 }
 
 function longName(record: Buffer): string {
@@ -108,15 +108,22 @@ function longName(record: Buffer): string {
   return name;
 }
 
+/** A file of an archive. `modifiedAt`: Unix milliseconds. */
+export interface TarEntry {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly modifiedAt: number;
+}
+
 /** Returns every file of an archive; bytes share the memory of `archive`. Throws an `Error` if it has anything else. */
-export function readTar(archive: Uint8Array): { name: string; bytes: Uint8Array }[] {
+export function readTar(archive: Uint8Array): TarEntry[] {
   const all = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
-  const files: { name: string; bytes: Uint8Array }[] = [];
+  const files: TarEntry[] = [];
   const end = all.length - TAR_END_BYTES;
   let long: string | null = null;
   let at = 0;
   while (at < end) {
-    const { kind, name, size } = read(all.subarray(at, at + BLOCK));
+    const { kind, name, size, modifiedAt } = read(all.subarray(at, at + BLOCK));
     at += BLOCK;
     if (size > end - at) throw refused('ends too early');
     const bytes = all.subarray(at, at + size);
@@ -126,7 +133,7 @@ export function readTar(archive: Uint8Array): { name: string; bytes: Uint8Array 
       long = longName(bytes);
       continue;
     }
-    files.push({ name: long ?? name, bytes });
+    files.push({ name: long ?? name, bytes, modifiedAt });
     long = null;
   }
   if (at !== end || long !== null || sumOf(all.subarray(end)) !== 0) throw refused('does not end as one');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readSync, writeSync } from 'node:fs';
 import { closeFile, idOfHandle, syncFile } from './disk.ts';
 import type { Store, Whole } from './store.ts';
-import { readTar } from './tar.ts';
+import { readTar, type TarEntry } from './tar.ts';
 import { checkPacked, filesIn } from '../files/pack.ts';
 import type { TransferFile } from '../wire.ts';
 
@@ -20,13 +20,8 @@ interface Unpacking {
   onStored: (file: TransferFile, path: string) => void;
 }
 
-interface Entry {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-}
-
 /** Reads and checks every entry of an archive, before the first is stored. */
-function entriesOf(file: TransferFile, archive: Uint8Array): Entry[] {
+function entriesOf(file: TransferFile, archive: Uint8Array): TarEntry[] {
   const entries = readTar(archive);
   if (entries.length !== filesIn(file)) throw new Error(`the archive has ${entries.length} files`);
   checkPacked(entries);
@@ -45,7 +40,7 @@ function holds(fd: number, bytes: Uint8Array): boolean {
 const draftKey = (key: string, entry: number): string => `${key}.${entry}.draft`;
 
 /** Writes an entry into a separate part file, on the disk. */
-async function draft({ store, key }: Unpacking, { name, bytes }: Entry, entry: number): Promise<Whole> {
+async function draft({ store, key }: Unpacking, { name, bytes, modifiedAt }: TarEntry, entry: number): Promise<Whole> {
   const place = store.placeFor(name);
   const parts = store.partsFor(place.folder);
   const { fd } = parts.open(draftKey(key, entry), false);
@@ -54,7 +49,10 @@ async function draft({ store, key }: Unpacking, { name, bytes }: Entry, entry: n
     await syncFile(fd);
     if (!holds(fd, bytes)) throw new Error(`${name} is not on the disk as it came`);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    return { key: draftKey(key, entry), id: idOfHandle(fd), parts, place, entry, name, size: bytes.length, sha256 };
+    return {
+      ...{ key: draftKey(key, entry), id: idOfHandle(fd), parts, place, entry, name, size: bytes.length, sha256 },
+      modifiedAt,
+    };
   } finally {
     await closeFile(fd);
   }

@@ -139,19 +139,25 @@ async function pour(sink: FileSink, bytes: Uint8Array, piece = 100_000): Promise
   for (let at = 0; at < bytes.length; at += piece) await sink.write(bytes.subarray(at, at + piece));
 }
 
-test('the service gets no name, type, size or digest, and the receiver gets all of them', async () => {
-  const files = [sourceOf(bytesOf(5), 'tax/2026 é.pdf', 'application/pdf'), sourceOf(bytesOf(0), 'empty')];
+test('the service gets no name, type, size, digest or date, and the receiver gets all of them', async () => {
+  const dated = { ...sourceOf(bytesOf(5), 'tax/2026 é.pdf', 'application/pdf'), modifiedAt: 1_304_665_689_000 };
+  const files = [dated, sourceOf(bytesOf(0), 'empty')];
   const { transfer, sources } = await offer(files);
-  expect(sources.map(({ name, size, type, sha256 }) => ({ name, size, type, sha256 }))).toEqual([
-    { name: '0.bin', size: sealedSizeOf(5) },
-    { name: '1.bin', size: sealedSizeOf(0) },
-  ]);
+  expect(sources.map(({ name, size, type, sha256, modifiedAt }) => ({ name, size, type, sha256, modifiedAt }))).toEqual(
+    [
+      { name: '0.bin', size: sealedSizeOf(5) },
+      { name: '1.bin', size: sealedSizeOf(0) },
+    ],
+  );
   const { received } = await open({ transfer });
   expect(received).toMatchObject({ kind: 'opened', sender: { device_id: 'laptop-1', kind: 'cli' } });
   const { transfer: shown } = (received as Extract<ReceivedFiles, { kind: 'opened' }>).offer;
   expect(shown.total_bytes).toBe(5);
   expect(shown.files).toEqual([
-    { index: 0, name: 'tax/2026 é.pdf', size: 5, type: 'application/pdf', sha256: sha256Of(bytesOf(5)) },
+    {
+      ...{ index: 0, name: 'tax/2026 é.pdf', size: 5, type: 'application/pdf', sha256: sha256Of(bytesOf(5)) },
+      modified_at: 1_304_665_689_000,
+    },
     { index: 1, name: 'empty', size: 0, type: null, sha256: sha256Of(bytesOf(0)) },
   ]);
 });
