@@ -128,7 +128,7 @@ export async function clipboard(context: Context, { watch }: { watch?: boolean }
   if (watch !== true) throw usageError('Say --watch; `baton copy` and `baton paste` carry one text.');
   const { output, signal } = context;
   const system = systemClipboard(platform(), process.env);
-  await context.withClient(async (baton, url) => {
+  await context.withEndlessClient(async (baton, url) => {
     const ring = makeRing(context, baton, url);
     await ring.current();
     const { updated_at: before } = await baton.clipboard.get({ signal });

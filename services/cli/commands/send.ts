@@ -155,7 +155,8 @@ async function sendOnce(context: Context, online: Online, given: readonly string
 export async function send(context: Context, given: readonly string[], options: SendOptions): Promise<void> {
   checkUse(given, options);
   const rate = options.limitRate === undefined ? null : bytesPerSecondOf(options.limitRate);
-  await context.withClient(
+  const withClient = options.watch === undefined ? context.withClient : context.withEndlessClient;
+  await withClient(
     async (baton, url) => {
       const online = makeOnline(context, baton, url, rate !== null);
       if (options.continue) return await continueAll(context, online, options.plain === true);

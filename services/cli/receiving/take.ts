@@ -11,6 +11,7 @@ import {
 import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
+import { REFUSED_BETWEEN } from '../foreign-refusals.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import type { ProgressLine } from '../progress.ts';
 import { fileCountOf, namesOf, offered } from './names.ts';
@@ -33,7 +34,7 @@ export interface ReceiveOptions {
 const SPARE_BYTES = 16 * 1024 * 1024;
 
 /** The errors that end this program, or leave the transfer to another program, but do not end the transfer. */
-export const GOES_ON = ['aborted', 'signed_out', 'superseded', 'taken'];
+export const GOES_ON = ['aborted', 'signed_out', 'superseded', 'taken', REFUSED_BETWEEN];
 
 /** Tells whether the disk has space, with the space that other running transfers still need. */
 async function hasSpace(folder: string, transfer: Transfer, reservedBytes: number): Promise<boolean> {

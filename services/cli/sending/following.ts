@@ -2,6 +2,7 @@ import type { FileSource, OutgoingTransfer, Transfer } from '../../../shared/cli
 import type { Claim } from '../../../shared/client/node.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
+import { REFUSED_BETWEEN } from '../foreign-refusals.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import { namesOf } from '../receiving/names.ts';
 import { LOCK } from '../sealing.ts';
@@ -11,7 +12,7 @@ import { sendsOf } from './sends.ts';
 import { filesOf, type Odd, type Source } from './sources.ts';
 
 /** The errors that end this program, and not the transfer. */
-export const STOPS = ['aborted', 'signed_out', 'superseded'];
+export const STOPS = ['aborted', 'signed_out', 'superseded', REFUSED_BETWEEN];
 
 const CANNOT_OPEN =
   'The other device could not open what was sealed for it: link it again (`baton keys link` there), and send again.';
