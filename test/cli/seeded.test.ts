@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
@@ -173,6 +173,8 @@ async function play(plan: Schedule): Promise<void> {
       } else if (kind === 'second') receivers.push(receive());
       else if (kind === 'fill' && isOnDisk) fill(disk);
     }
+    // A receiver waits for space.
+    if (isOnDisk) rmSync(join(disk, 'filler'), { force: true });
     await within('the sender', sender.status, story);
     // This message comes last, so everything before it has been reported.
     const last = keep(laptop.run(['message', 'Phone', 'over', '--json']));

@@ -17,6 +17,11 @@ export const STOPS = ['aborted', 'signed_out', 'superseded', REFUSED_BETWEEN];
 const CANNOT_OPEN =
   'The other device could not open what was sealed for it: link it again (`baton keys link` there), and send again.';
 
+const NO_SPACE = 'The other device does not have enough space.';
+
+/** The sentences for the reasons with which a receiver ends a transfer. */
+const SENTENCE_OF_REASON: Readonly<Record<string, string>> = { cannot_open: CANNOT_OPEN, no_space: NO_SPACE };
+
 interface Followed {
   transfer: OutgoingTransfer;
   sources: readonly Source[];
@@ -99,7 +104,7 @@ export async function follow(
     await (code === 'transfer_gone' ? sends.forget : sends.remove)(entry.transferId);
     claim.remove();
     const names = sent.map((file) => file.name);
-    const said = transfer.transfer.error?.code === 'cannot_open' ? CANNOT_OPEN : failure.message;
+    const said = SENTENCE_OF_REASON[transfer.transfer.error?.code ?? ''] ?? failure.message;
     throw new CliError(`${said} Not sent to ${name}: ${namesOf(names)}.`, { status, code, notSent: names });
   } finally {
     claim.release();
