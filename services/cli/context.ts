@@ -6,13 +6,15 @@ import {
   type Session,
   type SessionStore,
 } from '../../shared/client/index.ts';
-import { fileSession, leanFetch, sha256 } from '../../shared/client/node.ts';
+import { leanFetch, sha256 } from '../../shared/client/node.ts';
 import { looksOf } from '../../shared/contract/vocabulary/device-names.ts';
 import { CliError, EXIT, notSignedIn, usageError } from './failure.ts';
 import { noticingRefusals } from './foreign-refusals.ts';
+import { followEnd, sessionOf } from './leaving.ts';
 import { makeOutput, type Output, oneLine } from './output.ts';
 import { followAnnounced, noteRemovals } from './sealing.ts';
 import { loadSettings, type Settings } from './settings.ts';
+import { finishLeaving } from './sign-out.ts';
 import { tellingFetch } from './waiting.ts';
 
 /** The context of every command. */
@@ -32,6 +34,8 @@ export interface Context {
   withClient: WithClient;
   /** The same for a command that ends only when it is interrupted. It goes on for as long as its requests are refused. */
   withEndlessClient: WithClient;
+  /** Completes the end of a session that a killed program has begun, as `withClient` does. False: there was none. */
+  finishLeaving(): Promise<boolean>;
 }
 
 type WithClient = <T>(work: (baton: BatonClient, url: string) => Promise<T>, fetch?: typeof leanFetch) => Promise<T>;
@@ -84,7 +88,7 @@ function untilInterrupted(): AbortController {
 export function makeContext({ json, progress }: { json?: boolean; progress?: boolean }): Context {
   const output = makeOutput({ isJson: json === true, tellsProgress: progress === true });
   const settings = loadSettings();
-  const session = fileSession(settings.sessionPath);
+  const session = sessionOf(settings);
   const ending = untilInterrupted();
   const { signal } = ending;
   const clientWith =
@@ -96,9 +100,9 @@ export function makeContext({ json, progress }: { json?: boolean; progress?: boo
       const giveUp = isEndless ? null : (error: CliError) => ending.abort(error);
       const refusals = noticingRefusals(fetch, { note: output.note, giveUp });
       const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch: tellingFetch(output, refusals.fetch) });
-      const own = { settings, session, output };
       const noted = noteRemovals(own, baton, url);
       const toldAll = followAnnounced(own, baton, url);
+      const ended = followEnd(own, baton);
       try {
         return await work(baton, url);
       } catch (error) {
@@ -107,12 +111,21 @@ export function makeContext({ json, progress }: { json?: boolean; progress?: boo
         toldAll();
         await baton.close();
         await noted();
+        await ended();
       }
     };
+  const own = { output, settings, session, signal };
+  const finish = () => finishLeaving({ ...own, withClient: clientWith(false) });
+  const after =
+    (withClient: WithClient): WithClient =>
+    async (...given) => {
+      await finish();
+      return withClient(...given);
+    };
   return {
-    ...{ output, settings, session, signal },
-    withClient: clientWith(false),
-    withEndlessClient: clientWith(true),
+    ...{ ...own, finishLeaving: finish },
+    withClient: after(clientWith(false)),
+    withEndlessClient: after(clientWith(true)),
   };
 }
 

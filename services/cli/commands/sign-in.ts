@@ -78,6 +78,7 @@ export async function login(
   options: { name?: string; force?: boolean; plainHttp?: boolean },
 ) {
   const { output, session, settings, signal } = context;
+  await context.finishLeaving();
   // With --force the command also replaces a session that cannot be read.
   const kept = options.force ? null : await session.load();
   if (kept !== null) {
@@ -102,6 +103,6 @@ export async function login(
 
 /** Ends the session; on this device even if the service cannot be told. */
 export async function logout(context: Context) {
-  await endSession(context);
+  if (!(await context.finishLeaving())) await endSession(context);
   context.output.result({ signed_out: true }, 'Signed out.');
 }
