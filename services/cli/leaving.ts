@@ -5,8 +5,8 @@ import type { BatonClient, SessionStore, SignedOutReason } from '../../shared/cl
 import { fileSession } from '../../shared/client/node.ts';
 import type { Output } from './output.ts';
 import { hadKeys, keysAreOf, noteErasedKeys, removeKeys } from './sealing.ts';
-import { folderOf } from './sending/sends.ts';
 import { type Settings, writePrivately } from './settings.ts';
+import { sendsFolderIn } from './unfinished.ts';
 
 /*
  * The end of a session on this computer, by its user or because the device was removed. Its keys are of no more use, because
@@ -31,7 +31,7 @@ const pathIn = ({ folder }: Settings): string => join(folder, 'leaving.json');
 const OF_SENDS = /\.(?:json|begun|input)$/;
 
 async function eraseSends(settings: Settings): Promise<void> {
-  const folder = folderOf({ settings });
+  const folder = sendsFolderIn(settings);
   const names = await readdir(folder).catch(() => []);
   await Promise.all(names.filter((name) => OF_SENDS.test(name)).map((name) => rm(join(folder, name), { force: true })));
 }

@@ -153,6 +153,8 @@ async function play(plan: Schedule): Promise<void> {
   };
   const goOn = () =>
     plan.again === 'continue' && hasBegun() ? keep(laptop.run(['send', '--continue', '--json'])) : send();
+  /** Makes space again, because a receiver waits for that. */
+  const empty = () => rmSync(join(isOnDisk ? disk : into, 'filler'), { force: true });
   const isOver = (run: Run) => run.child.exitCode !== null || run.child.signalCode !== null;
 
   let receivers = [receive()];
@@ -173,8 +175,7 @@ async function play(plan: Schedule): Promise<void> {
       } else if (kind === 'second') receivers.push(receive());
       else if (kind === 'fill' && isOnDisk) fill(disk);
     }
-    // A receiver waits for space.
-    if (isOnDisk) rmSync(join(disk, 'filler'), { force: true });
+    empty();
     await within('the sender', sender.status, story);
     // This message comes last, so everything before it has been reported.
     const last = keep(laptop.run(['message', 'Phone', 'over', '--json']));

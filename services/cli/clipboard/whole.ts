@@ -1,4 +1,3 @@
-import process from 'node:process';
 import { setTimeout as wait } from 'node:timers/promises';
 import clipboard from 'clipboardy';
 import { CliError } from '../failure.ts';

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { BatonClient, IncomingTransfer, RunningTransfer } from '../../../shared/client/index.ts';
 import type { ReceiveRecords } from '../../../shared/client/node.ts';
 import { watchPreparing } from '../../../shared/client/transfers/preparing.ts';
@@ -193,7 +192,7 @@ function onFailed(crew: Crew, one: Active, error: unknown): void {
 /** Tells whether the disk has space for the rest of a transfer, beside what is running. */
 function hasSpaceFor(crew: Crew, { running, offer }: Active): Promise<boolean> {
   const { options, context } = crew;
-  const folders = { target: resolve(options.dir), records: context.settings.folder };
+  const folders = { target: options.dir, records: context.settings.folder };
   const missing = offer.transfer.total_bytes - (running?.progress.bytes ?? 0);
   return fits(folders, missing + reservedBytes(crew));
 }
