@@ -40,42 +40,53 @@ interface Parts {
 
 const typeOf = (response: Response): string => (response.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
 
-/** Tells whether something in front of the service gave this answer and refuses. The service explains each refusal. */
-function isForeign({ status }: Response, type: string): boolean {
-  if (type.endsWith('json')) return false;
-  const isRefusal = (status >= 300 && status < 500 && !LATER.includes(status)) || status === 501 || status === PAGE;
-  // A browser alone hides the status of a redirect.
-  return isRefusal || status === 0;
+/** What something in front of the service did with a request. `away`: it does not reach the service, which may come back. */
+type Foreign = 'page' | 'refused' | 'away';
+
+/** Returns what something in front of the service did; null for an answer of the service, which explains each refusal. */
+function foreignIn(answer: Response): Foreign | null {
+  const { ok, status } = answer;
+  const type = typeOf(answer);
+  if (ok) return type === 'text/html' ? 'page' : null;
+  if (type.endsWith('json') || LATER.includes(status)) return null;
+  return status >= 500 && status !== 501 && status !== PAGE ? 'away' : 'refused';
 }
+
+const HOW: Readonly<Record<Foreign, string>> = {
+  page: 'answers with a web page',
+  refused: 'refuses it with',
+  away: 'answers',
+};
 
 /** Makes a `fetch` that notices such refusals. `explained` adds what was refused to an error of the library. */
 export function noticingRefusals(fetch: Fetch, { note, giveUp, now = () => performance.now() }: Parts) {
   const streaks = new Map<string, Streak>();
   let last: string | null = null;
 
-  function refused(key: string, sentence: string): void {
+  function noteRefusal(key: string, sentence: string, mayEnd: boolean): void {
     const streak = streaks.get(key) ?? { count: 0, sinceMs: now() };
     streak.count += 1;
     streaks.set(key, streak);
     last = sentence;
     if (streak.count === TOLD_AFTER) note(`${sentence} Trying again ...`);
-    if (giveUp === null || streak.count < OVER_AFTER || now() - streak.sinceMs < OVER_MS) return;
+    if (giveUp === null || !mayEnd || streak.count < OVER_AFTER || now() - streak.sinceMs < OVER_MS) return;
     giveUp(new CliError(sentence, { status: EXIT.unreachable, code: REFUSED_BETWEEN }));
   }
 
   return {
     fetch: (async (url, init) => {
       const answer = await fetch(url, init);
-      const isPage = answer.ok && typeOf(answer) === 'text/html';
+      const foreign = foreignIn(answer);
       const { host, pathname } = new URL(url);
       const request = `${init.method ?? 'GET'} ${/\/api\/[^/]+/.exec(pathname)?.[0] ?? pathname}`;
-      if (!isPage && !isForeign(answer, typeOf(answer))) {
+      if (foreign === null) {
         streaks.delete(request);
         return answer;
       }
-      const how = isPage ? 'answers with a web page' : `refuses it with ${answer.status}`;
-      refused(request, `${request}: something in front of Baton at ${oneLine(host)} ${how}, such as a proxy.`);
-      if (!isPage) return answer;
+      const how = foreign === 'page' ? HOW.page : `${HOW[foreign]} ${answer.status}`;
+      const sentence = `${request}: something in front of Baton at ${oneLine(host)} ${how}, such as a proxy.`;
+      noteRefusal(request, sentence, foreign !== 'away');
+      if (foreign !== 'page') return answer;
       await answer.body?.cancel();
       return new Response(null, { status: PAGE });
     }) satisfies Fetch,

@@ -60,16 +60,52 @@ function reasonAgainst(received: ReceivedText, isOfMember: boolean): string | nu
   return isOfMember ? null : 'Its sender is a guest, or does not belong to the account any more';
 }
 
+/** The clipboard of this computer, and what was copied there and is not sent yet. */
+async function makeHere({ system, told, serverNow }: Pick<Parts, 'system' | 'told' | 'serverNow'>) {
+  /** The text that both sides have, as far as this program knows. */
+  let known = compared((await system.read()).text ?? '');
+  let wasSecret = false;
+  let pending: Pending | null = null;
+
+  const isKnown = (text: string): boolean => compared(text) === known;
+  const note = (text: string): void => void (known = compared(text));
+
+  async function newText(): Promise<string | null> {
+    const { text, isSecret } = await system.read();
+    if (isSecret && !wasSecret) told.left('A password manager marked it as secret');
+    wasSecret = isSecret;
+    if (text === null || isSecret || isKnown(text) || compared(text) === '') return null;
+    if (Buffer.byteLength(text) <= CLIPBOARD_BYTES) return text;
+    note(text);
+    told.left(`It is longer than ${CLIPBOARD_BYTES} bytes`);
+    return null;
+  }
+
+  return {
+    isKnown,
+    /** Notes that both sides have this text. */
+    note,
+    async write(text: string): Promise<void> {
+      await system.write(text);
+      note(text);
+    },
+    /** Returns a text that was copied here since, and that may be sent; null without one. */
+    async copied(): Promise<Pending | null> {
+      const text = await newText();
+      if (text === null) pending = null;
+      else if (pending?.text !== text) pending = { text, sinceMs: serverNow(), hasWaited: false };
+      return pending;
+    },
+  };
+}
+
 /**
  * Carries texts between the clipboard of this computer and that of the account. It begins with the next change on either side.
  * If both have changed, as while there was no network, the text that was copied last wins, and the user is told of the other.
  * Calls run one after the other.
  */
 export async function makeFollowing({ system, account, told, serverNow, before }: Parts) {
-  /** The text that both sides have, as far as this program knows. */
-  let known = compared((await system.read()).text ?? '');
-  let wasSecret = false;
-  let pending: Pending | null = null;
+  const here = await makeHere({ system, told, serverNow });
   /** The newest entry of the account that was dealt with. */
   let seenAt = before;
   let last: Promise<unknown> = Promise.resolve();
@@ -80,25 +116,6 @@ export async function makeFollowing({ system, account, told, serverNow, before }
     return next;
   }
 
-  /** Returns a text that was copied here since, and that may be sent; null without one. */
-  async function copiedHere(): Promise<Pending | null> {
-    const text = await newTextHere();
-    if (text === null) pending = null;
-    else if (pending?.text !== text) pending = { text, sinceMs: serverNow(), hasWaited: false };
-    return pending;
-  }
-
-  async function newTextHere(): Promise<string | null> {
-    const { text, isSecret } = await system.read();
-    if (isSecret && !wasSecret) told.left('A password manager marked it as secret');
-    wasSecret = isSecret;
-    if (text === null || isSecret || compared(text) === known || compared(text) === '') return null;
-    if (Buffer.byteLength(text) <= CLIPBOARD_BYTES) return text;
-    known = compared(text);
-    told.left(`It is longer than ${CLIPBOARD_BYTES} bytes`);
-    return null;
-  }
-
   async function send(copied: Pending): Promise<void> {
     const { text } = copied;
     try {
@@ -107,7 +124,7 @@ export async function makeFollowing({ system, account, told, serverNow, before }
       copied.hasWaited = true;
       throw error;
     }
-    known = compared(text);
+    here.note(text);
     told.sent(Buffer.byteLength(text));
   }
 
@@ -116,18 +133,17 @@ export async function makeFollowing({ system, account, told, serverNow, before }
     if (isOwn || updatedAt === seenAt) return false;
     const notTaken = reasonAgainst(received, isOfMember);
     if (notTaken !== null) told.left(notTaken, from);
-    const isText = notTaken === null && received.kind === 'opened' && compared(received.text) !== known;
+    const isText = notTaken === null && received.kind === 'opened' && !here.isKnown(received.text);
     if (!isText) {
       seenAt = updatedAt;
       return false;
     }
-    const copied = await copiedHere();
+    const copied = await here.copied();
     if (copied !== null && copied.sinceMs >= received.t) {
       await send(copied);
       told.left('A text that was copied here later took its place', from);
     } else {
-      await system.write(received.text);
-      known = compared(received.text);
+      await here.write(received.text);
       told.taken(Buffer.byteLength(received.text), from);
       if (copied !== null) told.left('A text that was copied there later took its place');
     }
@@ -139,14 +155,14 @@ export async function makeFollowing({ system, account, told, serverNow, before }
     /** Sends what was copied here, if it is new, and if nothing later came to the account while it waited. */
     lookHere: () =>
       inTurn(async () => {
-        const copied = await copiedHere();
+        const copied = await here.copied();
         if (copied === null) return;
         const entry = copied.hasWaited ? await account.read() : null;
         if (entry === null || !(await settle(entry))) await send(copied);
       }),
 
     /** Notes when a text was copied here, while it cannot be sent. */
-    noteHere: () => inTurn(async () => void (await copiedHere())),
+    noteHere: () => inTurn(async () => void (await here.copied())),
 
     /** Takes the entry of the account, if it is new, sealed, of a member, and was copied later than what was copied here. */
     lookThere: () =>

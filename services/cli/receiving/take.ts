@@ -124,6 +124,26 @@ function sinkOf(
   return stoppingWhenFull(open, waits);
 }
 
+/** Tells whether this device has received all of it, and the service has forgotten that. */
+const wasReceived = ({ files = [] }: Transfer, claim: ReceiveClaim): boolean =>
+  files.length > 0 && files.every((file) => claim.hasReceived(file));
+
+/** Only acknowledges a transfer. Its files may have been moved since. */
+async function acknowledge(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking): Promise<void> {
+  const { context, line, signal, concurrency, onRunning } = taking;
+  const { transfer, id } = offer;
+  line.aside(() => context.output.note(`${offered(transfer)}: received before, and only acknowledged again.`));
+  const stored: OpenSink = ({ size }) => ({ offset: size, isStored: true, write() {}, close() {} });
+  const running = offer.accept(stored, { signal, concurrency });
+  onRunning(running);
+  try {
+    await running.done;
+    context.output.result({ transfer_id: id, from: transfer.sender, bytes: 0, files: [] }, null);
+  } finally {
+    await end(offer, running, claim);
+  }
+}
+
 async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking): Promise<void> {
   const { context, options, line, signal, concurrency } = taking;
   const { output } = context;
@@ -166,16 +186,17 @@ async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking)
     throw notStored(failure, transfer, toFolder ? tally.missing() : (transfer.files ?? []).map(({ name }) => name));
   } finally {
     // A sink that has begun to store ends its claim when it is closed.
-    if (opened === 0 || !toFolder) await end(running, claim);
+    if (opened === 0 || !toFolder) await end(offer, running, claim);
   }
 }
 
-async function end(running: RunningTransfer, claim: ReceiveClaim): Promise<void> {
+async function end({ transfer }: IncomingTransfer, running: RunningTransfer, claim: ReceiveClaim): Promise<void> {
   const failure = await running.done.then(
     () => null,
     (error: unknown) => failureOf(error),
   );
-  if (failure !== null && isLeft(failure)) claim.release();
+  if (failure === null) claim.finish(transfer.files ?? []);
+  else if (isLeft(failure)) claim.release();
   else claim.remove();
 }
 
@@ -202,6 +223,7 @@ async function prepare(offer: IncomingTransfer, taking: Taking): Promise<Receive
     if (options.dir === '-' && fileCountOf(transfer) > 1) {
       throw new CliError('Standard output takes one file, and these are several.');
     }
+    if (wasReceived(transfer, claim)) return claim;
     if (!(await isWanted(offer, taking))) {
       claim.remove();
       return null;
@@ -233,5 +255,6 @@ async function prepare(offer: IncomingTransfer, taking: Taking): Promise<Receive
  */
 export async function take(offer: IncomingTransfer, taking: Taking): Promise<void> {
   const claim = await prepare(offer, taking);
-  if (claim !== null) await run(offer, claim, taking);
+  if (claim === null) return;
+  await (wasReceived(offer.transfer, claim) ? acknowledge : run)(offer, claim, taking);
 }
