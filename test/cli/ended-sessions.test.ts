@@ -96,6 +96,19 @@ test.each([
   expect(await jsonOf(laptop, 'inbox', '--plain')).toMatchObject([{ content: 'encrypted again', sealed: true }]);
 });
 
+test('a sign-in that was killed after its approval does not keep this computer from signing in', async () => {
+  const tablet = cli.terminal();
+  const first = tablet.run(['login', cli.door.url, '--name', 'Tablet']);
+  const [link] = await first.says(/http:\/\/\S+\/link\?\S+/);
+  first.child.kill('SIGSTOP');
+  await laptop.ok(['approve', link, '--yes']);
+  first.child.kill('SIGKILL');
+  await first.status;
+  await approve(laptop, tablet.run(['login', cli.door.url, '--name', 'Tablet']));
+  await tablet.ok(['message', 'Laptop', 'hello']);
+  expect(await jsonOf(laptop, 'inbox')).toMatchObject([{ content: 'hello', sealed: true }]);
+});
+
 test('an expired session leaves the keys, because the account keeps its place', async () => {
   const body = JSON.stringify({ code: 'session_expired', status: 401, title: 'The session has expired' });
   const head = ['HTTP/1.1 401 Unauthorized', 'Content-Type: application/problem+json', 'Connection: close'];
