@@ -126,7 +126,12 @@ async function deliverAll(
   said.throwFirst();
 }
 
-function checkUse(given: readonly string[], { to = [], watch, leave, name, continue: isContinued }: SendOptions): void {
+function checkUse(given: readonly string[], options: SendOptions): void {
+  const { to = [], exclude = [], watch, leave, name, continue: isContinued } = options;
+  // An empty variable of a script would be the working folder.
+  if ([...given, ...(watch === undefined ? [] : [watch])].includes(''))
+    throw usageError('An empty path names no file.');
+  if (exclude.includes('')) throw usageError('--exclude takes a pattern, and this one is empty.');
   if (isContinued) {
     if (watch === undefined) return;
     throw usageError('--watch goes on by itself with what was interrupted: leave --continue out.');
