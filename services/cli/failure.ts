@@ -132,7 +132,7 @@ const againIn = ({ status, retryAfterMs }: BatonClientError): string =>
   status === 429 && retryAfterMs !== null ? ` Try again in ${durationOf(Math.ceil(retryAfterMs / 1_000))}.` : '';
 
 /** Adds the full stop that a title of the contract does not have. */
-const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+export const sentenceOf = (text: string): string => (/[.!?)]$/.test(text) ? text : `${text}.`);
 
 /** The codes of work that was stopped here, and not by the service. The cause says why. */
 const STOPPED: readonly unknown[] = ['ABORT_ERR', 'aborted', 'taken'];

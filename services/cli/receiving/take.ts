@@ -9,7 +9,7 @@ import {
 } from '../../../shared/client/node.ts';
 import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
-import { CliError, failureOf } from '../failure.ts';
+import { CliError, failureOf, sentenceOf } from '../failure.ts';
 import { REFUSED_BETWEEN } from '../foreign-refusals.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import type { ProgressLine } from '../progress.ts';
@@ -183,7 +183,12 @@ async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking)
     hide();
     const failure = failureOf(error);
     if (isLeft(failure)) throw failure;
-    throw notStored(failure, transfer, toFolder ? tally.missing() : (transfer.files ?? []).map(({ name }) => name));
+    const reason = running.transfer.error?.code ?? '';
+    throw notStored(
+      saidBy(failure, reason),
+      transfer,
+      toFolder ? tally.missing() : (transfer.files ?? []).map(({ name }) => name),
+    );
   } finally {
     // A sink that has begun to store ends its claim when it is closed.
     if (opened === 0 || !toFolder) await end(offer, running, claim);
@@ -200,9 +205,15 @@ async function end({ transfer }: IncomingTransfer, running: RunningTransfer, cla
   else claim.remove();
 }
 
+/** Says what the sender meant by its reason. */
+const saidBy = (failure: CliError, reason: string): CliError =>
+  reason === 'source_failed'
+    ? new CliError('The sender cannot read the files any more, or they have changed.', failure)
+    : failure;
+
 function notStored(failure: CliError, { sender }: Transfer, names: readonly string[]): CliError {
   const { status, code } = failure;
-  const said = `${failure.message} Not received from ${oneLine(sender.name)}: ${namesOf(names)}.`;
+  const said = `${sentenceOf(failure.message)} Not received from ${oneLine(sender.name)}: ${namesOf(names)}.`;
   return new CliError(names.length === 0 ? failure.message : said, { status, code, notReceived: names });
 }
 

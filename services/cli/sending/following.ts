@@ -1,7 +1,7 @@
 import type { FileSource, OutgoingTransfer, Transfer } from '../../../shared/client/index.ts';
 import type { Claim } from '../../../shared/client/node.ts';
 import type { Context } from '../context.ts';
-import { CliError, failureOf } from '../failure.ts';
+import { CliError, failureOf, sentenceOf } from '../failure.ts';
 import { REFUSED_BETWEEN } from '../foreign-refusals.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import { namesOf } from '../receiving/names.ts';
@@ -105,7 +105,7 @@ export async function follow(
     claim.remove();
     const names = sent.map((file) => file.name);
     const said = SENTENCE_OF_REASON[transfer.transfer.error?.code ?? ''] ?? failure.message;
-    throw new CliError(`${said} Not sent to ${name}: ${namesOf(names)}.`, { status, code, notSent: names });
+    throw new CliError(`${sentenceOf(said)} Not sent to ${name}: ${namesOf(names)}.`, { status, code, notSent: names });
   } finally {
     claim.release();
   }
