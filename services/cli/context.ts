@@ -6,12 +6,15 @@ import {
   type Session,
   type SessionStore,
 } from '../../shared/client/index.ts';
-import { fileSession, leanFetch, sha256 } from '../../shared/client/node.ts';
+import { leanFetch, sha256 } from '../../shared/client/node.ts';
 import { looksOf } from '../../shared/contract/vocabulary/device-names.ts';
 import { CliError, EXIT, notSignedIn, usageError } from './failure.ts';
+import { noticingRefusals } from './foreign-refusals.ts';
+import { followEnd, sessionOf } from './leaving.ts';
 import { makeOutput, type Output, oneLine } from './output.ts';
 import { followAnnounced, noteRemovals } from './sealing.ts';
 import { loadSettings, type Settings } from './settings.ts';
+import { finishLeaving } from './sign-out.ts';
 import { tellingFetch } from './waiting.ts';
 
 /** The context of every command. */
@@ -19,14 +22,23 @@ export interface Context {
   readonly output: Output;
   readonly settings: Settings;
   readonly session: SessionStore;
-  /** Aborted by Ctrl-C, SIGTERM and SIGHUP. A second Ctrl-C ends the process at once. */
+  /**
+   * Aborted by Ctrl-C, SIGTERM and SIGHUP, and when something in front of the service refuses for too long. A second Ctrl-C
+   * ends the process at once.
+   */
   readonly signal: AbortSignal;
   /**
    * Runs `work` as the device that is signed in, and closes the client after it. Throws `notSignedIn`. `fetch` sends
    * the requests of the client.
    */
-  withClient<T>(work: (baton: BatonClient, url: string) => Promise<T>, fetch?: typeof leanFetch): Promise<T>;
+  withClient: WithClient;
+  /** The same for a command that ends only when it is interrupted. It goes on for as long as its requests are refused. */
+  withEndlessClient: WithClient;
+  /** Completes the end of a session that a killed program has begun, as `withClient` does. False: there was none. */
+  finishLeaving(): Promise<boolean>;
 }
+
+type WithClient = <T>(work: (baton: BatonClient, url: string) => Promise<T>, fetch?: typeof leanFetch) => Promise<T>;
 
 const originOf = (url: string): string => {
   if (URL.canParse(url)) return new URL(url).origin;
@@ -63,42 +75,57 @@ function urlOf({ origins = [] }: Session, { givenUrl, keptUrl, url }: Settings):
   return isKept ? keptUrl : (origins[0] ?? url);
 }
 
-function untilInterrupted(): AbortSignal {
+function untilInterrupted(): AbortController {
   const controller = new AbortController();
   const stop = () => {
     if (controller.signal.aborted) process.exit(EXIT.interrupted);
     controller.abort(new CliError('Interrupted.', { status: EXIT.interrupted, code: 'aborted' }));
   };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, stop);
-  return controller.signal;
+  return controller;
 }
 
 export function makeContext({ json, progress }: { json?: boolean; progress?: boolean }): Context {
   const output = makeOutput({ isJson: json === true, tellsProgress: progress === true });
   const settings = loadSettings();
-  const session = fileSession(settings.sessionPath);
-  const signal = untilInterrupted();
-  return {
-    output,
-    settings,
-    session,
-    signal,
-    async withClient(work, fetch = leanFetch) {
+  const session = sessionOf(settings);
+  const ending = untilInterrupted();
+  const { signal } = ending;
+  const clientWith =
+    (isEndless: boolean): WithClient =>
+    async (work, fetch = leanFetch) => {
       const known = await boundSession(session, settings);
       const url = urlOf(known, settings);
       checkService(known, url);
-      const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch: tellingFetch(output, fetch) });
-      const own = { settings, session, output };
+      const giveUp = isEndless ? null : (error: CliError) => ending.abort(error);
+      const refusals = noticingRefusals(fetch, { note: output.note, giveUp });
+      const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch: tellingFetch(output, refusals.fetch) });
       const noted = noteRemovals(own, baton, url);
       const toldAll = followAnnounced(own, baton, url);
+      const ended = followEnd(own, baton);
       try {
         return await work(baton, url);
+      } catch (error) {
+        throw refusals.explained(error);
       } finally {
         toldAll();
         await baton.close();
         await noted();
+        await ended();
       }
-    },
+    };
+  const own = { output, settings, session, signal };
+  const finish = () => finishLeaving({ ...own, withClient: clientWith(false) });
+  const after =
+    (withClient: WithClient): WithClient =>
+    async (...given) => {
+      await finish();
+      return withClient(...given);
+    };
+  return {
+    ...{ ...own, finishLeaving: finish },
+    withClient: after(clientWith(false)),
+    withEndlessClient: after(clientWith(true)),
   };
 }
 

@@ -132,11 +132,18 @@ const againIn = ({ status, retryAfterMs }: BatonClientError): string =>
   status === 429 && retryAfterMs !== null ? ` Try again in ${durationOf(Math.ceil(retryAfterMs / 1_000))}.` : '';
 
 /** Adds the full stop that a title of the contract does not have. */
-const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+export const sentenceOf = (text: string): string => (/[.!?)]$/.test(text) ? text : `${text}.`);
+
+/** The codes of work that was stopped here, and not by the service. The cause says why. */
+const STOPPED: readonly unknown[] = ['ABORT_ERR', 'aborted', 'taken'];
+
+const wasStopped = (error: unknown): error is Error =>
+  error instanceof Error && STOPPED.includes((error as { code?: unknown }).code);
 
 /** Turns anything that was thrown into the sentence and the exit status of the program. */
 export function failureOf(error: unknown): CliError {
   if (error instanceof CliError) return error;
+  if (wasStopped(error) && error.cause instanceof CliError) return error.cause;
   if (error instanceof BatonClientError) {
     const advice = ADVICE_OF[error.code];
     if (advice !== undefined) {

@@ -201,7 +201,9 @@ let isForBytes = false;
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (isForBytes) return;
-    process.exit(error.code === 'EPIPE' ? 0 : 1);
+    if (error.code === 'EPIPE') process.exit(0);
+    process.stderr.write(`baton: Standard output cannot be written: ${oneLine(error.message)}.\n`);
+    process.exit(1);
   });
 }
 

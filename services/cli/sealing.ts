@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatonClient, SessionStore } from '../../shared/client/index.ts';
 import { leanFetch, sealingFiles, sha256 } from '../../shared/client/node.ts';
@@ -8,7 +9,7 @@ import { tellAnnounced, wasAsked } from './announced.ts';
 import { refuseUncompared } from './digits.ts';
 import { CliError, EXIT } from './failure.ts';
 import type { Output } from './output.ts';
-import type { Settings } from './settings.ts';
+import { type Settings, writePrivately } from './settings.ts';
 import { forgetWithoutKeys, isKnownWithoutKeys, noteWithoutKeys } from './without-keys.ts';
 
 /* The code that encrypts is loaded only if this device has keys, or gets some. A device without keys works without it. */
@@ -34,9 +35,13 @@ function makeFiles(settings: Settings) {
       await work(...given);
     };
   const { keys, asking, grant, ...others } = sealingFiles(settings.folder);
+  const saveKeys: typeof keys.save = async (record) => {
+    await forgetFirst(keys.save)(record);
+    if (record.account !== null) await rm(erasedPathIn(settings), { force: true });
+  };
   return {
     ...others,
-    keys: { ...keys, save: forgetFirst(keys.save), clear: forgetFirst(keys.clear) },
+    keys: { ...keys, save: saveKeys, clear: forgetFirst(keys.clear) },
     asking: { ...asking, save: forgetFirst(asking.save), clear: forgetFirst(asking.clear) },
     grant: { ...grant, save: forgetFirst(grant.save), clear: forgetFirst(grant.clear) },
   };
@@ -116,8 +121,8 @@ async function keepWithout(context: Own, deviceId: string): Promise<void> {
  * the account names this device among those with keys. If it does not answer, throws the error of that request.
  */
 export async function howKeysWereLost(context: Own, url: string): Promise<string | null> {
-  const isOfOther = hasFiles(context) && ((await sealingFilesOf(context).keys.load())?.account ?? null) !== null;
-  if (isOfOther) return 'The keys of this device belong to an earlier sign-in';
+  if (await hadKeys(context.settings)) return 'The keys of this device belong to an earlier sign-in';
+  if (existsSync(erasedPathIn(context.settings))) return 'The keys of this device were erased when it was removed';
   const deviceId = (await context.session.load())?.device?.device_id;
   if (deviceId === undefined || (await isKnownWithoutKeys(context.settings, deviceId))) return null;
   const { rings } = await sealingAt(context, url);
@@ -217,12 +222,32 @@ export async function fingerprintOf(own: { enc: string; sig: string }): Promise<
   return (hex.match(/.{4}/g) ?? []).join(' ');
 }
 
+const accountIn = async (settings: Settings) =>
+  hasFiles({ settings }) ? ((await sealingFilesOf({ settings }).keys.load())?.account ?? null) : null;
+
+/** Tells whether there are keys that have belonged to an account. */
+export const hadKeys = async (settings: Settings): Promise<boolean> => (await accountIn(settings)) !== null;
+
+/** Tells whether the keys, if there are any, are those of this device. Keys that cannot be read are. */
+export async function keysAreOf(settings: Settings, deviceId: string | null): Promise<boolean> {
+  const account = await accountIn(settings).catch(() => null);
+  return account === null || deviceId === null || account.device_id === deviceId;
+}
+
+/** The note that keys were erased, until this computer has new ones: what it sends must not go out unencrypted unasked. */
+const erasedPathIn = ({ folder }: Settings): string => join(folder, 'erased-keys.json');
+
+/** Notes that the keys of a removed device were erased. */
+export const noteErasedKeys = (settings: Settings): Promise<void> =>
+  writePrivately(erasedPathIn(settings), { erased_at: Date.now() });
+
 /** Removes the keys of this device, because anybody who has them can act as this device. */
 export async function removeKeys(context: Pick<Own, 'settings'>): Promise<void> {
   await forgetWithoutKeys(context.settings);
   if (!hasFiles(context) && !existsSync(join(context.settings.folder, 'asking-keys.json'))) return;
   const { keys, asking, grant } = sealingFilesOf(context);
   for (const store of [grant, asking, keys]) await store.clear();
+  await rm(erasedPathIn(context.settings), { force: true });
 }
 
 /** Marks content that only the devices of the account can read. */

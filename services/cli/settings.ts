@@ -57,8 +57,11 @@ export async function writePrivately(path: string, value: unknown): Promise<void
   await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`);
 }
 
+/** Returns the platform's folder for configuration, or `BATON_CONFIG_DIR`. */
+export const configFolder = (): string => process.env['BATON_CONFIG_DIR'] || envPaths('baton', { suffix: '' }).config;
+
 export function loadSettings(): Settings {
-  const folder = process.env['BATON_CONFIG_DIR'] || envPaths('baton', { suffix: '' }).config;
+  const folder = configFolder();
   const path = join(folder, 'settings.json');
   const givenUrl = readGivenUrl();
   const keptUrl = readKeptUrl(path);

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Claim, makeClaim } from '../../shared/client/node.ts';
 import { settle, type WatchMark } from './sending/settled.ts';
-import { writePrivately } from './settings.ts';
+import { type Settings, writePrivately } from './settings.ts';
 
 /** A transfer that this device has begun to send. The same command resumes it. */
 export interface Unfinished {
@@ -41,6 +41,9 @@ export interface BegunSend {
   /** The piece that is being offered; the service may already have it. `key`: the key of its record. */
   readonly offering: { key: string; files: number; bytes: number; isLast: boolean } | null;
 }
+
+/** Returns the folder with the records of what this device sends. */
+export const sendsFolderIn = ({ folder }: Pick<Settings, 'folder'>): string => join(folder, 'sends');
 
 /** Longer than the service keeps a transfer. */
 const KEPT_MS = 3 * 24 * 60 * 60_000;

@@ -3,7 +3,7 @@ import { secondsOf } from '../../shared/client/errors/refusal.ts';
 import { BatonClientError } from '../../shared/client/index.ts';
 import type { leanFetch } from '../../shared/client/node.ts';
 import { isKeyProblem } from '../../shared/client/sealing/key-problems.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, sentenceOf } from './failure.ts';
 import { durationOf, type Output } from './output.ts';
 
 type Fetch = typeof leanFetch;
@@ -23,8 +23,7 @@ interface NextTry {
 export function nextTry(error: unknown, now: number = Date.now()): NextTry {
   const { message, retryAfterMs } = failureOf(error);
   const waitMs = Math.min(retryAfterMs ?? USUAL_MS, MOST_MS);
-  const sentence = /[.!?)]$/.test(message) ? message : `${message}.`;
-  return { waitMs, says: `${sentence} The next try is at ${new Date(now + waitMs).toLocaleTimeString()}.` };
+  return { waitMs, says: `${sentenceOf(message)} The next try is at ${new Date(now + waitMs).toLocaleTimeString()}.` };
 }
 
 /** The codes of files that cannot be read now, and of a clipboard that took no text. */

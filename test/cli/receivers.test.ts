@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeBatonClient, streamSource } from '../../shared/client/index.ts';
 import { fileSession } from '../../shared/client/node.ts';
@@ -203,30 +203,89 @@ test('of two that are offered while another comes, one is asked about at a time'
   await asking.status;
 });
 
-test('a disk that fills up fails the file by name on both sides at once, and what else comes goes on', async () => {
-  const disk = join(phone.folder, 'disk');
-  mkdirSync(disk);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'baton-test', disk]);
+/** Runs `work` with a small disk in a folder of the phone. */
+async function withDisk(name: string, work: (disk: string) => Promise<void>, sizeMib = 64): Promise<void> {
+  const disk = join(phone.folder, name);
+  mkdirSync(disk, { recursive: true });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeMib}m`, 'baton-test', disk]);
   try {
-    put(laptop, 'large.bin', 40 * MIB);
+    await work(disk);
+  } finally {
+    execFileSync('umount', ['-l', disk]);
+  }
+}
+
+test('a disk that fills up keeps what is stored, takes what fits, and goes on when there is space', () =>
+  withDisk('disk', async (disk) => {
+    const sha256 = put(laptop, 'large.bin', 40 * MIB);
     put(laptop, 'little.txt', 100);
     const taking = phone.run(['receive', '--dir', 'disk', '--yes']);
     await taking.says(/Waiting for files/);
     const sending = laptop.run(['send', 'large.bin', '--to', 'Phone']);
     await partOf('disk', MIB);
     fill(join(disk, 'filler'));
-    expect(await sending.status).toBe(1);
-    expect(sending.stderr()).toContain('Not sent to Phone: large.bin');
-    await taking.says(/large\.bin cannot be stored: ENOSPC.*Not received from Laptop: large\.bin/);
-    execFileSync('rm', [join(disk, 'filler')]);
+    await taking.says(/large\.bin, 40\.0 MiB: disk has not enough space\. What is stored is kept, and it goes on/);
+    truncateSync(join(disk, 'filler'), statSync(join(disk, 'filler')).size - 65_536);
     await laptop.ok(['send', 'little.txt', '--to', 'Phone']);
+    expect(sending.child.exitCode).toBeNull();
+    execFileSync('rm', [join(disk, 'filler')]);
+    expect(await sending.status).toBe(0);
     taking.child.kill('SIGINT');
     await taking.status;
-    expect(readdirSync(disk)).toEqual(['little.txt']);
-  } finally {
-    execFileSync('umount', ['-l', disk]);
-  }
-});
+    expect(readdirSync(disk).sort()).toEqual(['large.bin', 'little.txt']);
+    expect(digest(readFileSync(join(disk, 'large.bin')))).toBe(sha256);
+    expect(taking.stderr().match(/has not enough space/g)).toHaveLength(1);
+  }));
+
+test('a command for one transfer ends on a full disk, and the next one goes on with the transfer', () =>
+  withDisk('once', async (disk) => {
+    const sha256 = put(laptop, 'once.bin', 40 * MIB);
+    const taking = phone.run(['receive', '--dir', 'once', '--yes', '--once']);
+    await taking.says(/Waiting for/);
+    const sending = laptop.run(['send', 'once.bin', '--to', 'Phone']);
+    await partOf('once', MIB);
+    fill(join(disk, 'filler'));
+    expect(await taking.status).toBe(1);
+    expect(taking.stderr()).toContain('once has not enough space');
+    execFileSync('rm', [join(disk, 'filler')]);
+    const next = await phone.ok(['receive', '--dir', 'once', '--yes', '--once']);
+    expect(next.stderr).toContain('going on');
+    expect(await sending.status).toBe(0);
+    expect(digest(readFileSync(join(disk, 'once.bin')))).toBe(sha256);
+  }));
+
+test('the sender hears that its files cannot fit', () =>
+  withDisk(
+    'small',
+    async () => {
+      put(laptop, 'too-large.bin', 3 * MIB);
+      put(laptop, 'fits.bin', 100_000);
+      const taking = phone.run(['receive', '--dir', 'small', '--yes']);
+      await taking.says(/Waiting for files/);
+      const { stderr } = await laptop.ok(['send', 'too-large.bin', '--to', 'Phone'], { status: 5 });
+      expect(stderr).toContain('The other device does not have enough space. Not sent to Phone: too-large.bin.');
+      await taking.says(/there is not enough space in small\. Refused/);
+      await laptop.ok(['send', 'fits.bin', '--to', 'Phone']);
+      taking.child.kill('SIGINT');
+      await taking.status;
+    },
+    2,
+  ));
+
+test('an offer that cannot be recorded waits for space on the disk of the records', () =>
+  withDisk('.config/receives', async (disk) => {
+    put(laptop, 'recorded.txt', 100);
+    fill(join(disk, 'filler'));
+    const taking = phone.run(['receive', '--dir', 'recorded', '--yes']);
+    await taking.says(/Waiting for files/);
+    const sending = laptop.run(['send', 'recorded.txt', '--to', 'Phone']);
+    await taking.says(/recorded\.txt, 100 B: \S+\.config has not enough space/);
+    execFileSync('rm', [join(disk, 'filler')]);
+    expect(await sending.status).toBe(0);
+    taking.child.kill('SIGINT');
+    await taking.status;
+    expect(readdirSync(join(phone.folder, 'recorded'))).toEqual(['recorded.txt']);
+  }));
 
 test('a folder that nothing can be stored in is said before anything is offered', async () => {
   writeFileSync(join(phone.folder, 'a-file'), '');

@@ -148,6 +148,24 @@ test('it is refused where the account is not encrypted, and where the computer h
   await laptop.ok(['clipboard'], { status: 2 });
 });
 
+test('a text that waited for the service does not replace what was copied later elsewhere', async () => {
+  const one = x11(laptop);
+  one.copy({ UTF8_STRING: 'was there before' });
+  const run = await watching(laptop, one);
+  const body = JSON.stringify({ code: 'store_unavailable', status: 503, title: 'The store is away' });
+  const head = ['HTTP/1.1 503 Service Unavailable', 'Retry-After: 10', 'Content-Type: application/problem+json'];
+  head.push('Connection: close', `Content-Length: ${body.length}`);
+  cli.door.answer('PUT /api/clipboard', `${head.join('\r\n')}\r\n\r\n${body}`);
+  one.copy({ UTF8_STRING: 'copied first' });
+  await run.says(/The next try is at/);
+  cli.door.answer(null, '');
+  await phone.ok(['copy'], { input: 'copied later' });
+  await run.says(/From Phone: 12 bytes/);
+  await run.says(/Left alone, copied here: A text that was copied there later took its place/);
+  expect(one.has()).toBe('copied later');
+  expect((await phone.ok(['paste'])).stdout).toBe('copied later');
+});
+
 test('it says which device left with the key', async () => {
   const { account } = JSON.parse(readFileSync(join(phone.config, 'keys.json'), 'utf8')) as {
     account: { device_id: string };

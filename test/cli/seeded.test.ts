@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { type CliSite, type Run, startCliSite, type Terminal } from './terminal.ts';
@@ -153,6 +153,8 @@ async function play(plan: Schedule): Promise<void> {
   };
   const goOn = () =>
     plan.again === 'continue' && hasBegun() ? keep(laptop.run(['send', '--continue', '--json'])) : send();
+  /** Makes space again, because a receiver waits for that. */
+  const empty = () => rmSync(join(isOnDisk ? disk : into, 'filler'), { force: true });
   const isOver = (run: Run) => run.child.exitCode !== null || run.child.signalCode !== null;
 
   let receivers = [receive()];
@@ -173,6 +175,7 @@ async function play(plan: Schedule): Promise<void> {
       } else if (kind === 'second') receivers.push(receive());
       else if (kind === 'fill' && isOnDisk) fill(disk);
     }
+    empty();
     await within('the sender', sender.status, story);
     // This message comes last, so everything before it has been reported.
     const last = keep(laptop.run(['message', 'Phone', 'over', '--json']));

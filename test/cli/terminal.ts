@@ -77,6 +77,8 @@ export interface Door {
    * Refuses each request that begins like this, and makes its client wait this long. None of them reaches a replica.
    */
   refuse(request: string, code: string, retryAfterSeconds: number): void;
+  /** Gives this answer to each request that begins like this, as a proxy does, until the request is null. */
+  answer(request: string | null, answer: string): void;
 }
 
 async function openDoor(to: string): Promise<Door & { close: () => Promise<void> }> {
@@ -141,6 +143,9 @@ async function openDoor(to: string): Promise<Door & { close: () => Promise<void>
       const head = ['HTTP/1.1 429 Too Many Requests', `Retry-After: ${retryAfterSeconds}`, 'Connection: close'];
       head.push('Content-Type: application/problem+json', `Content-Length: ${body.length}`);
       refused = { request, answer: `${head.join('\r\n')}\r\n\r\n${body}` };
+    },
+    answer(request, answer) {
+      refused = request === null ? null : { request, answer };
     },
     async close() {
       cut();

@@ -22,7 +22,7 @@ export const NOTHING: Copied = { text: null, isSecret: false };
 export const SECRET: Copied = { text: null, isSecret: true };
 
 /** A program that takes longer is ended: the program that owns the clipboard may hang. */
-const WITHIN_MS = 5_000;
+export const WITHIN_MS = 5_000;
 const MOST_BYTES = 1024 * 1024;
 
 const run = promisify(execFile);

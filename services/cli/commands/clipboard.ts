@@ -1,5 +1,7 @@
 import { platform } from 'node:os';
 import type { BatonClient } from '../../../shared/client/index.ts';
+import { leanFetch } from '../../../shared/client/node.ts';
+import { makeServerTime } from '../../../shared/client/time/server-time.ts';
 import { comparedWith } from '../away.ts';
 import { type AccountClipboard, makeFollowing, type Told } from '../clipboard/following.ts';
 import { systemClipboard } from '../clipboard/system.ts';
@@ -71,6 +73,7 @@ function accountClipboard(
       return {
         received,
         from: entry.source_device_name ?? '',
+        updatedAt: entry.updated_at,
         isOwn: entry.source_device_id === keyring.device_id,
         isOfMember: sender?.isRemoved === false && members.some(({ device_id }) => device_id === sender.device_id),
       };
@@ -119,7 +122,11 @@ async function lookOn(
       lastSaid = message;
       waitMs = next.waitMs;
     }
-    await pauseFor(waitMs, signal).catch(() => {});
+    // What is copied during a long wait is noted with its time.
+    for (let waitedMs = 0; waitedMs < waitMs && !signal.aborted; waitedMs += LOOK_MS) {
+      if (waitedMs > 0) await following.noteHere().catch(() => {});
+      await pauseFor(Math.min(LOOK_MS, waitMs - waitedMs), signal).catch(() => {});
+    }
   }
 }
 
@@ -128,11 +135,20 @@ export async function clipboard(context: Context, { watch }: { watch?: boolean }
   if (watch !== true) throw usageError('Say --watch; `baton copy` and `baton paste` carry one text.');
   const { output, signal } = context;
   const system = systemClipboard(platform(), process.env);
-  await context.withClient(async (baton, url) => {
+  const serverTime = makeServerTime();
+  const hearing: typeof leanFetch = async (path, init) => {
+    const askedAt = Date.now();
+    const response = await leanFetch(path, init);
+    serverTime.hear(response.headers.get('date'), askedAt, Date.now());
+    return response;
+  };
+  await context.withEndlessClient(async (baton, url) => {
     const ring = makeRing(context, baton, url);
     await ring.current();
     const { updated_at: before } = await baton.clipboard.get({ signal });
-    const following = await makeFollowing(system, accountClipboard(context, baton, ring), toldTo(context));
+    const account = accountClipboard(context, baton, ring);
+    const serverNow = () => Date.now() + serverTime.offsetMs();
+    const following = await makeFollowing({ system, account, told: toldTo(context), serverNow, before });
     const over = untilOver(context, baton);
     over.catch(() => {});
     let isNew = false;
@@ -151,5 +167,5 @@ export async function clipboard(context: Context, { watch }: { watch?: boolean }
     await Promise.race([over, lookOn(context, following, takeNews)]);
     // The end of the looking comes from the same interruption.
     await over;
-  });
+  }, hearing);
 }

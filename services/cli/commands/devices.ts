@@ -48,7 +48,8 @@ export async function devices(context: Context, { watch, names }: { watch?: bool
     if (watch && process.stdout.isTTY && !output.isJson) process.stdout.write('\x1b[H\x1b[2J');
     output.result({ devices: list }, names ? list.map(({ name }) => oneLine(name)).join('\n') : tableOfDevices(list));
   };
-  await context.withClient(async (baton) => {
+  const withClient = watch ? context.withEndlessClient : context.withClient;
+  await withClient(async (baton) => {
     if (!watch) return show(await baton.devices.list({ signal }));
     let isStale = false;
     let isAsking = false;

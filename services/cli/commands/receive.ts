@@ -26,7 +26,9 @@ export async function receive(context: Context, options: ReceiveOptions) {
   if (options.dir === '-' && output.isJson) throw usageError('--dir - and --json both want standard output.');
   if (options.dir !== '-') await checkFolder(options.dir);
   const records = receiveRecords(join(settings.folder, 'receives'));
-  await context.withClient(async (baton, url) => {
+  const isEndless = options.once !== true && options.dir !== '-';
+  const withClient = isEndless ? context.withEndlessClient : context.withClient;
+  await withClient(async (baton, url) => {
     await sayLeft(context, baton, records);
     const taking = takeAll(context, { baton, url }, options, records);
     baton.start();

@@ -126,7 +126,12 @@ async function deliverAll(
   said.throwFirst();
 }
 
-function checkUse(given: readonly string[], { to = [], watch, leave, name, continue: isContinued }: SendOptions): void {
+function checkUse(given: readonly string[], options: SendOptions): void {
+  const { to = [], exclude = [], watch, leave, name, continue: isContinued } = options;
+  // An empty variable of a script would be the working folder.
+  if ([...given, ...(watch === undefined ? [] : [watch])].includes(''))
+    throw usageError('An empty path names no file.');
+  if (exclude.includes('')) throw usageError('--exclude takes a pattern, and this one is empty.');
   if (isContinued) {
     if (watch === undefined) return;
     throw usageError('--watch goes on by itself with what was interrupted: leave --continue out.');
@@ -155,7 +160,8 @@ async function sendOnce(context: Context, online: Online, given: readonly string
 export async function send(context: Context, given: readonly string[], options: SendOptions): Promise<void> {
   checkUse(given, options);
   const rate = options.limitRate === undefined ? null : bytesPerSecondOf(options.limitRate);
-  await context.withClient(
+  const withClient = options.watch === undefined ? context.withClient : context.withEndlessClient;
+  await withClient(
     async (baton, url) => {
       const online = makeOnline(context, baton, url, rate !== null);
       if (options.continue) return await continueAll(context, online, options.plain === true);

@@ -45,10 +45,20 @@ function showDigits({ output }: Context, digits: string): void {
   else output.note(`Type these digits on the other device: ${digits.slice(0, 3)} ${digits.slice(3)}`);
 }
 
+/**
+ * Makes the keys with which a new device asks. An earlier `login` that was killed may have been approved, so its keys may
+ * belong to a device of the account already, and no other device can have the same ones.
+ */
+async function newAsking(context: Context, invited?: string) {
+  const { makeAsking } = await import('../../../shared/client/sealing.ts');
+  const files = sealingFilesOf(context);
+  await files.asking.clear();
+  return makeAsking(files, invited);
+}
+
 /** Shows a code, with the data that the approver needs to give this device the key of the account. */
 async function asked(context: Context, about: RequestOptions): Promise<Session> {
-  const { makeAsking } = await import('../../../shared/client/sealing.ts');
-  const asking = await makeAsking(sealingFilesOf(context));
+  const asking = await newAsking(context);
   const request = await requestSignIn({ ...about, keys: asking.keys, onApproved: asking.keep });
   showCode(context, request, await asking.linkWith(request.link), about.deviceName);
   return request.approved({ signal: context.signal });
@@ -60,8 +70,7 @@ async function askedByInvite(
   { invite, secret, isKeyed }: InviteLink,
 ): Promise<Session> {
   if (isKeyed) {
-    const { makeAsking } = await import('../../../shared/client/sealing.ts');
-    const { keys, keep, digitsFor } = await makeAsking(sealingFilesOf(context), secret);
+    const { keys, keep, digitsFor } = await newAsking(context, secret);
     const request = await requestSignIn({ ...about, invite, keys, onApproved: keep });
     showDigits(context, await digitsFor(request.request_id));
     return request.approved({ signal: context.signal });
@@ -78,6 +87,7 @@ export async function login(
   options: { name?: string; force?: boolean; plainHttp?: boolean },
 ) {
   const { output, session, settings, signal } = context;
+  await context.finishLeaving();
   // With --force the command also replaces a session that cannot be read.
   const kept = options.force ? null : await session.load();
   if (kept !== null) {
@@ -102,6 +112,6 @@ export async function login(
 
 /** Ends the session; on this device even if the service cannot be told. */
 export async function logout(context: Context) {
-  await endSession(context);
+  if (!(await context.finishLeaving())) await endSession(context);
   context.output.result({ signed_out: true }, 'Signed out.');
 }

@@ -1,7 +1,7 @@
-import clipboard from 'clipboardy';
 import type { BatonClient, ClipboardEntry } from '../../../shared/client/index.ts';
 import { readInput } from '../ask.ts';
 import { comparedWith } from '../away.ts';
+import { readClipboard, writeClipboard } from '../clipboard/whole.ts';
 import { type Context, deviceNamed, untilOver } from '../context.ts';
 import { CliError, EXIT, usageError } from '../failure.ts';
 import { colours, oneLine, plain, quoted } from '../output.ts';
@@ -46,7 +46,7 @@ async function copySealed({ output, signal }: Context, baton: BatonClient, keyed
 /** Sets the account's clipboard from standard input, or from the clipboard of this computer. */
 export async function copy(context: Context, { system, plain: isPlain }: { system?: boolean; plain?: boolean }) {
   const { output, signal } = context;
-  const text = system ? await clipboard.read() : await readInput(CLIPBOARD_BYTES, 'The clipboard', signal);
+  const text = system ? await readClipboard(signal) : await readInput(CLIPBOARD_BYTES, 'The clipboard', signal);
   if (system) checkText(text, 'The clipboard of this computer');
   await context.withClient(async (baton, url) => {
     if (isPlain) await checkCompared(context, url);
@@ -82,7 +82,7 @@ export async function paste(context: Context, { system, plain: isPlain }: { syst
     if (entry.updated_at === null) throw new CliError('The clipboard is empty.', { code: 'empty' });
     const text = await textOf(context, url, entry, isPlain === true);
     const { sealed, ...rest } = entry;
-    if (system) await clipboard.write(text);
+    if (system) await writeClipboard(text, signal);
     if (output.isJson) return output.result({ ...rest, content: text, sealed: sealed !== undefined }, null);
     // A file or a pipe gets exactly the copied bytes.
     if (!system) process.stdout.write(process.stdout.isTTY ? plain(text) : text);
@@ -126,7 +126,8 @@ export async function inbox(
   { keep = false, follow, plain: isPlain = false }: { keep?: boolean; follow?: boolean; plain?: boolean },
 ) {
   const { output, signal } = context;
-  await context.withClient(async (baton, url) => {
+  const withClient = follow ? context.withEndlessClient : context.withClient;
+  await withClient(async (baton, url) => {
     const reader = await makeReader(context, url, isPlain);
     if (follow) {
       let last = Promise.resolve(true);
@@ -155,7 +156,7 @@ export async function inbox(
 /** Shows every event of the account as a line, until it is interrupted. */
 export async function watch(context: Context) {
   const { output } = context;
-  await context.withClient(async (baton) => {
+  await context.withEndlessClient(async (baton) => {
     baton.on('state', (state) => output.note(colours.dim(state)));
     baton.on('event', ({ name, data, id }) => {
       const head = `${colours.dim(new Date().toLocaleTimeString())} ${colours.bold(name)} `;

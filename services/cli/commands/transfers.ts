@@ -48,12 +48,13 @@ export async function cancel(context: Context, given: string) {
   const { output, signal } = context;
   await context.withClient(async (baton) => {
     const live = await listLive(baton, signal);
-    const found = live.filter(({ transfer_id: id }) => id.startsWith(given.toLowerCase()));
+    // An empty text, as of an empty variable, begins every id.
+    const found = given === '' ? [] : live.filter(({ transfer_id: id }) => id.startsWith(given.toLowerCase()));
     const [one] = found;
     if (one === undefined || found.length > 1) {
       const message =
         one === undefined
-          ? `There is no transfer ${oneLine(given)} under way. \`baton transfers\` lists them.`
+          ? `There is no transfer "${oneLine(given)}" under way. \`baton transfers\` lists them.`
           : `${oneLine(given)} is ${found.length} transfers: say more of it.`;
       throw new CliError(message, { status: EXIT.notFound, code: 'not_found' });
     }

@@ -8,6 +8,7 @@ import { makeProgressLine, type ProgressLine } from '../progress.ts';
 import { namesOf } from './names.ts';
 import { isNamed, type Offers, offersOf } from './offers.ts';
 import { makeOpener, type Opener } from './opening.ts';
+import { fits, WaitsForSpace } from './space.ts';
 import { GOES_ON, type ReceiveOptions, take } from './take.ts';
 
 /**
@@ -151,19 +152,20 @@ function onRunning(crew: Crew, one: Active, running: RunningTransfer): void {
   pump(crew);
 }
 
-/** Offers a transfer again when it may be free, unless it is over. */
-function lookLater(crew: Crew, id: string): void {
+/** Offers a transfer again when it may be free, and `isTime`, unless it is over. */
+function lookLater(crew: Crew, id: string, isTime: () => Promise<boolean> = async () => true): void {
   const { baton, offers, elsewhere, context } = crew;
   const again = async () => {
     elsewhere.delete(id);
     if (offers.signalOf(id).aborted) return;
+    if (!(await isTime())) return lookLater(crew, id, isTime);
     const offer = await baton.transfers.incoming(id, { signal: context.signal });
     if (['DONE', 'FAILED', 'CANCELLED'].includes(offer.transfer.state)) return;
     offers.add(offer);
   };
   const onUnknown = (error: unknown) => {
     // The service no longer knows a transfer that is long over.
-    if (!crew.isOver && !['not_found', 'not_a_party'].includes(failureOf(error).code)) lookLater(crew, id);
+    if (!crew.isOver && !['not_found', 'not_a_party'].includes(failureOf(error).code)) lookLater(crew, id, isTime);
   };
   const onTime = () => void again().catch(onUnknown);
   if (!crew.isOver) elsewhere.set(id, setTimeout(onTime, AGAIN_MS));
@@ -178,8 +180,21 @@ function onFailed(crew: Crew, one: Active, error: unknown): void {
     crew.told.add(id);
     return lookLater(crew, id);
   }
+  if (failure instanceof WaitsForSpace && !crew.isOnce) {
+    if (!crew.told.has(id)) say(crew, id, failure);
+    crew.told.add(id);
+    return lookLater(crew, id, () => hasSpaceFor(crew, one));
+  }
   if (crew.isOnce || [...GOES_ON, 'usage'].includes(failure.code)) return finish(crew, () => crew.end.reject(error));
   say(crew, id, failure);
+}
+
+/** Tells whether the disk has space for the rest of a transfer, beside what is running. */
+function hasSpaceFor(crew: Crew, { running, offer }: Active): Promise<boolean> {
+  const { options, context } = crew;
+  const folders = { target: options.dir, records: context.settings.folder };
+  const missing = offer.transfer.total_bytes - (running?.progress.bytes ?? 0);
+  return fits(folders, missing + reservedBytes(crew));
 }
 
 /** Returns the bytes of running transfers that have not arrived yet. */
@@ -217,7 +232,7 @@ async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
       signal: AbortSignal.any([signal, one.stop.signal]),
       ended: crew.offers.signalOf(offer.id),
       onRunning: (running) => onRunning(crew, one, running),
-      fail: async (id) => void (await baton.transfers.cancel(id, 'sink_failed', { signal }).catch(() => undefined)),
+      fail: async (id, why) => void (await baton.transfers.cancel(id, why, { signal }).catch(() => undefined)),
     });
     isDone = true;
   } catch (error) {

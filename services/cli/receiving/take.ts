@@ -1,4 +1,3 @@
-import { mkdir, statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { IncomingTransfer, OpenSink, RunningTransfer, Transfer } from '../../../shared/client/index.ts';
 import {
@@ -10,13 +9,15 @@ import {
 } from '../../../shared/client/node.ts';
 import { askYesNo } from '../ask.ts';
 import type { Context } from '../context.ts';
-import { CliError, failureOf } from '../failure.ts';
+import { CliError, failureOf, sentenceOf } from '../failure.ts';
+import { REFUSED_BETWEEN } from '../foreign-refusals.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import type { ProgressLine } from '../progress.ts';
 import { fileCountOf, namesOf, offered } from './names.ts';
 import { notifyOfFiles } from './notifying.ts';
 import type { Opener } from './opening.ts';
 import { NOT_ENCRYPTED } from '../sealing.ts';
+import { cannotFit, fitOf, isFull, NO_SPACE, stoppingWhenFull, WaitsForSpace, waitsForSpace } from './space.ts';
 
 export interface ReceiveOptions {
   dir: string;
@@ -29,19 +30,11 @@ export interface ReceiveOptions {
   notify?: boolean;
 }
 
-/** The space that a file system may need beside the bytes themselves. */
-const SPARE_BYTES = 16 * 1024 * 1024;
-
 /** The errors that end this program, or leave the transfer to another program, but do not end the transfer. */
-export const GOES_ON = ['aborted', 'signed_out', 'superseded', 'taken'];
+export const GOES_ON = ['aborted', 'signed_out', 'superseded', 'taken', REFUSED_BETWEEN];
 
-/** Tells whether the disk has space, with the space that other running transfers still need. */
-async function hasSpace(folder: string, transfer: Transfer, reservedBytes: number): Promise<boolean> {
-  await mkdir(folder, { recursive: true });
-  const { bavail, bsize } = await statfs(folder);
-  // The last part of a file takes a whole block.
-  return bavail * bsize >= transfer.total_bytes + fileCountOf(transfer) * bsize + SPARE_BYTES + reservedBytes;
-}
+/** Tells whether a transfer that failed here so is resumed, by this program or by another one. */
+const isLeft = (failure: CliError): boolean => GOES_ON.includes(failure.code) || failure instanceof WaitsForSpace;
 
 /** Writes lines that follow each other directly in one go, because a line takes as long as storing half a small file. */
 function inOneGo(say: (lines: string) => void): (line: string) => void {
@@ -69,8 +62,8 @@ export interface Taking {
   concurrency: number;
   reservedBytes: number;
   onRunning: (running: RunningTransfer) => void;
-  /** Ends the transfer for both sides, because it cannot be stored. */
-  fail: (id: string) => Promise<void>;
+  /** Ends the transfer for both sides, because it cannot be stored. The reason tells the sender why. */
+  fail: (id: string, reason: 'sink_failed' | 'no_space') => Promise<void>;
 }
 
 /**
@@ -81,12 +74,11 @@ async function isWanted(offer: IncomingTransfer, taking: Taking): Promise<boolea
   const { transfer } = offer;
   const mustAsk = opener.mustAsk(offer.id);
   if (offer.isAccepted && !mustAsk) return true;
-  if (options.dir !== '-' && !(await hasSpace(resolve(options.dir), transfer, reservedBytes))) {
-    await offer.reject({ signal });
-    throw new CliError(`${offered(transfer)}: there is not enough space in ${options.dir}. Refused.`, {
-      code: 'no_space',
-      notReceived: (transfer.files ?? []).map(({ name }) => name),
-    });
+  const fit = options.dir === '-' ? 'now' : await fitOf(resolve(options.dir), transfer, reservedBytes);
+  if (fit === 'later') throw waitsForSpace(transfer, options.dir);
+  if (fit === 'never') {
+    await taking.fail(offer.id, NO_SPACE);
+    throw cannotFit(transfer, options.dir);
   }
   if (options.yes) return true;
   const either = AbortSignal.any([signal, ended]);
@@ -121,11 +113,35 @@ function makeTally(transfer: Transfer) {
 }
 
 /** Returns the sink. Standard output takes one file, because nobody could tell where one of several ends. */
-function sinkOf(claim: ReceiveClaim, taking: Taking, onStored: (index: number, path: string) => void): OpenSink {
-  const { options, context } = taking;
+function sinkOf(
+  claim: ReceiveClaim,
+  { options, context }: Taking,
+  { onStored, waits }: { onStored: (index: number, path: string) => void; waits: () => CliError },
+): OpenSink {
   if (options.dir === '-') return () => writableSink(context.output.bytes(), { end: false });
   const { hidden = false } = options;
-  return folderSink(resolve(options.dir), ({ index }, path) => onStored(index, path), { claim, hidden });
+  const open = folderSink(resolve(options.dir), ({ index }, path) => onStored(index, path), { claim, hidden });
+  return stoppingWhenFull(open, waits);
+}
+
+/** Tells whether this device has received all of it, and the service has forgotten that. */
+const wasReceived = ({ files = [] }: Transfer, claim: ReceiveClaim): boolean =>
+  files.length > 0 && files.every((file) => claim.hasReceived(file));
+
+/** Only acknowledges a transfer. Its files may have been moved since. */
+async function acknowledge(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking): Promise<void> {
+  const { context, line, signal, concurrency, onRunning } = taking;
+  const { transfer, id } = offer;
+  line.aside(() => context.output.note(`${offered(transfer)}: received before, and only acknowledged again.`));
+  const stored: OpenSink = ({ size }) => ({ offset: size, isStored: true, write() {}, close() {} });
+  const running = offer.accept(stored, { signal, concurrency });
+  onRunning(running);
+  try {
+    await running.done;
+    context.output.result({ transfer_id: id, from: transfer.sender, bytes: 0, files: [] }, null);
+  } finally {
+    await end(offer, running, claim);
+  }
 }
 
 async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking): Promise<void> {
@@ -139,10 +155,11 @@ async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking)
   const tally = makeTally(transfer);
   const say = inOneGo((lines) => output.result(null, lines));
   let opened = 0;
-  const open = sinkOf(claim, taking, (index, path) => {
+  const onStored = (index: number, path: string): void => {
     tally.add(index, path);
     if (!output.isJson && !process.stderr.isTTY) say(path);
-  });
+  };
+  const open = sinkOf(claim, taking, { onStored, waits: () => waitsForSpace(transfer, options.dir) });
   const running = offer.accept(
     (...args) => {
       opened += 1;
@@ -165,26 +182,38 @@ async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking)
   } catch (error) {
     hide();
     const failure = failureOf(error);
-    if (GOES_ON.includes(failure.code)) throw failure;
-    throw notStored(failure, transfer, toFolder ? tally.missing() : (transfer.files ?? []).map(({ name }) => name));
+    if (isLeft(failure)) throw failure;
+    const reason = running.transfer.error?.code ?? '';
+    throw notStored(
+      saidBy(failure, reason),
+      transfer,
+      toFolder ? tally.missing() : (transfer.files ?? []).map(({ name }) => name),
+    );
   } finally {
     // A sink that has begun to store ends its claim when it is closed.
-    if (opened === 0 || !toFolder) await end(running, claim);
+    if (opened === 0 || !toFolder) await end(offer, running, claim);
   }
 }
 
-async function end(running: RunningTransfer, claim: ReceiveClaim): Promise<void> {
-  const code = await running.done.then(
+async function end({ transfer }: IncomingTransfer, running: RunningTransfer, claim: ReceiveClaim): Promise<void> {
+  const failure = await running.done.then(
     () => null,
-    (error: unknown) => failureOf(error).code,
+    (error: unknown) => failureOf(error),
   );
-  if (code !== null && GOES_ON.includes(code)) claim.release();
+  if (failure === null) claim.finish(transfer.files ?? []);
+  else if (isLeft(failure)) claim.release();
   else claim.remove();
 }
 
+/** Says what the sender meant by its reason. */
+const saidBy = (failure: CliError, reason: string): CliError =>
+  reason === 'source_failed'
+    ? new CliError('The sender cannot read the files any more, or they have changed.', failure)
+    : failure;
+
 function notStored(failure: CliError, { sender }: Transfer, names: readonly string[]): CliError {
   const { status, code } = failure;
-  const said = `${failure.message} Not received from ${oneLine(sender.name)}: ${namesOf(names)}.`;
+  const said = `${sentenceOf(failure.message)} Not received from ${oneLine(sender.name)}: ${namesOf(names)}.`;
   return new CliError(names.length === 0 ? failure.message : said, { status, code, notReceived: names });
 }
 
@@ -194,6 +223,7 @@ function notStored(failure: CliError, { sender }: Transfer, names: readonly stri
  */
 async function prepare(offer: IncomingTransfer, taking: Taking): Promise<ReceiveClaim | null> {
   const { records, options, signal } = taking;
+  const { settings } = taking.context;
   const { transfer, id } = offer;
   let claim: ReceiveClaim | null = null;
   try {
@@ -204,6 +234,7 @@ async function prepare(offer: IncomingTransfer, taking: Taking): Promise<Receive
     if (options.dir === '-' && fileCountOf(transfer) > 1) {
       throw new CliError('Standard output takes one file, and these are several.');
     }
+    if (wasReceived(transfer, claim)) return claim;
     if (!(await isWanted(offer, taking))) {
       claim.remove();
       return null;
@@ -213,10 +244,11 @@ async function prepare(offer: IncomingTransfer, taking: Taking): Promise<Receive
     claim.begin({ from: transfer.sender.name, folder: options.dir === '-' ? '-' : resolve(options.dir), files });
     return claim;
   } catch (error) {
-    if (offer.isAccepted || GOES_ON.includes(failureOf(error).code)) claim?.release();
+    if (offer.isAccepted || isLeft(failureOf(error))) claim?.release();
     else claim?.remove();
+    if (isFull(error)) throw waitsForSpace(transfer, settings.folder);
     if (!(error instanceof Error) || !('errno' in error)) throw error;
-    await taking.fail(id);
+    await taking.fail(id, 'sink_failed');
     const failure = new CliError(`${offered(transfer)}: it cannot be stored: ${error.message}.`, {
       code: 'sink_failed',
     });
@@ -234,5 +266,6 @@ async function prepare(offer: IncomingTransfer, taking: Taking): Promise<Receive
  */
 export async function take(offer: IncomingTransfer, taking: Taking): Promise<void> {
   const claim = await prepare(offer, taking);
-  if (claim !== null) await run(offer, claim, taking);
+  if (claim === null) return;
+  await (wasReceived(offer.transfer, claim) ? acknowledge : run)(offer, claim, taking);
 }

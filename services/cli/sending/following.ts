@@ -1,7 +1,8 @@
 import type { FileSource, OutgoingTransfer, Transfer } from '../../../shared/client/index.ts';
 import type { Claim } from '../../../shared/client/node.ts';
 import type { Context } from '../context.ts';
-import { CliError, failureOf } from '../failure.ts';
+import { CliError, failureOf, sentenceOf } from '../failure.ts';
+import { REFUSED_BETWEEN } from '../foreign-refusals.ts';
 import { oneLine, sizeOf } from '../output.ts';
 import { namesOf } from '../receiving/names.ts';
 import { LOCK } from '../sealing.ts';
@@ -11,10 +12,15 @@ import { sendsOf } from './sends.ts';
 import { filesOf, type Odd, type Source } from './sources.ts';
 
 /** The errors that end this program, and not the transfer. */
-export const STOPS = ['aborted', 'signed_out', 'superseded'];
+export const STOPS = ['aborted', 'signed_out', 'superseded', REFUSED_BETWEEN];
 
 const CANNOT_OPEN =
   'The other device could not open what was sealed for it: link it again (`baton keys link` there), and send again.';
+
+const NO_SPACE = 'The other device does not have enough space.';
+
+/** The sentences for the reasons with which a receiver ends a transfer. */
+const SENTENCE_OF_REASON: Readonly<Record<string, string>> = { cannot_open: CANNOT_OPEN, no_space: NO_SPACE };
 
 interface Followed {
   transfer: OutgoingTransfer;
@@ -98,8 +104,8 @@ export async function follow(
     await (code === 'transfer_gone' ? sends.forget : sends.remove)(entry.transferId);
     claim.remove();
     const names = sent.map((file) => file.name);
-    const said = transfer.transfer.error?.code === 'cannot_open' ? CANNOT_OPEN : failure.message;
-    throw new CliError(`${said} Not sent to ${name}: ${namesOf(names)}.`, { status, code, notSent: names });
+    const said = SENTENCE_OF_REASON[transfer.transfer.error?.code ?? ''] ?? failure.message;
+    throw new CliError(`${sentenceOf(said)} Not sent to ${name}: ${namesOf(names)}.`, { status, code, notSent: names });
   } finally {
     claim.release();
   }

@@ -3,13 +3,17 @@ import type { Claim } from '../../../shared/client/node.ts';
 import { tellPreparing } from '../../../shared/client/transfers/preparing.ts';
 import type { Context } from '../context.ts';
 import { CliError, failureOf } from '../failure.ts';
+import { REFUSED_BETWEEN } from '../foreign-refusals.ts';
 import { showPreparing } from '../progress.ts';
 import type { BegunSend, Unfinished, UnfinishedSends } from '../unfinished.ts';
 import type { Sealer } from './sealer.ts';
 import { filesOf, type Source } from './sources.ts';
 
 /** The errors after which an offer may have arrived all the same. */
-const UNSURE = ['aborted', 'network', 'timeout', 'unexpected_answer', 'internal', 'store_unavailable', 'draining'];
+const UNSURE = [
+  ...['aborted', REFUSED_BETWEEN, 'network', 'timeout', 'unexpected_answer'],
+  ...['internal', 'store_unavailable', 'draining'],
+];
 
 interface Parts {
   context: Context;

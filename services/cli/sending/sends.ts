@@ -1,11 +1,10 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Claim } from '../../../shared/client/node.ts';
 import type { Context } from '../context.ts';
-import { makeUnfinishedSends, type UnfinishedSends } from '../unfinished.ts';
+import { makeUnfinishedSends, sendsFolderIn, type UnfinishedSends } from '../unfinished.ts';
 
 /** Returns the folder with the records of what this device sends. */
-export const folderOf = ({ settings }: Pick<Context, 'settings'>): string => join(settings.folder, 'sends');
+export const folderOf = ({ settings }: Pick<Context, 'settings'>): string => sendsFolderIn(settings);
 
 /** Returns the records of what this device sends. */
 export function sendsOf(context: Pick<Context, 'settings'>): UnfinishedSends {

@@ -8,6 +8,7 @@ import { CliError, EXIT } from '../failure.ts';
 import { oneLine } from '../output.ts';
 import type { Unfinished } from '../unfinished.ts';
 import { excludedBy } from './excluding.ts';
+import { ownFoldersIn } from './own-folder.ts';
 
 export type Source = FileSource | PackSource;
 
@@ -29,7 +30,11 @@ export async function sourcesOf({
   packs = false,
   excludes = [],
 }: Pick<Unfinished, 'paths' | 'spool' | 'packs' | 'excludes'>) {
-  const found = await findSources(paths, { packs, isExcluded: excludedBy(excludes) }).catch(async (error: unknown) => {
+  const own = await ownFoldersIn(paths);
+  const isOwn = (path: string): boolean => own.some(({ below }) => path === below);
+  const isLeftOut = excludedBy(excludes);
+  const isExcluded = (path: string): boolean => isOwn(path) || isLeftOut(path);
+  const found = await findSources(paths, { packs, isExcluded }).catch(async (error: unknown) => {
     const said = error instanceof Error ? error : new Error(String(error));
     const { code, path = '' } = said as NodeJS.ErrnoException;
     if (code !== 'ENOENT') throw new CliError(oneLine(said.message), { code: 'source_failed' });
@@ -37,20 +42,24 @@ export async function sourcesOf({
     throw new CliError(`${oneLine(given)} does not exist.`, { status: EXIT.notFound, code: 'not_found' });
   });
   const input: Source[] = spool === null ? [] : [await fileSource(spool.path, { name: spool.name })];
-  return { ...found, sources: [...input, ...found.sources] };
+  const skipped: Odd['skipped'] = [...found.skipped, ...own.map(({ path }) => ({ path, why: 'own_keys' as const }))];
+  return { ...found, skipped, sources: [...input, ...found.sources] };
 }
 
 /** The files that the receiver gets under another name, and those that are not sent. */
-export type Odd = Pick<FoundSources, 'renamed' | 'skipped'>;
+export interface Odd extends Pick<FoundSources, 'renamed'> {
+  readonly skipped: readonly { readonly path: string; readonly why: keyof typeof WHY }[];
+}
 
-const WHY: Readonly<Record<Odd['skipped'][number]['why'], string>> = {
+const WHY = {
   link: 'a link',
   pipe: 'a pipe',
   socket: 'a socket',
   device: 'a device',
   unreadable: 'it cannot be read',
   empty_folder: 'an empty folder',
-};
+  own_keys: 'the session and the keys of this device',
+} as const satisfies Record<FoundSources['skipped'][number]['why'] | 'own_keys', string>;
 
 /** Reports each of them by name, so that nothing is left out silently. */
 export function sayOdd({ output }: Context, { renamed, skipped }: Odd): void {

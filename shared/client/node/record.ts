@@ -1,4 +1,13 @@
-import { appendFileSync, lstatSync, mkdirSync, readdirSync, realpathSync, unlinkSync } from 'node:fs';
+import {
+  appendFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { homedir, platform } from 'node:os';
 import { dirname, join, sep } from 'node:path';
@@ -16,6 +25,10 @@ import type { TransferFile } from '../wire.ts';
  * - a `Begun` line when a process begins to receive it: from whom, into which folder, which names
  * - a `Stored` line before a file gets its name. So each file that has got its name has a line. A line alone proves
  *   nothing: it counts only if its file is inside the folder and has the recorded id, size and digest.
+ *
+ * When the service has heard that every file is stored, one `Received` line takes their place for two days. The service may
+ * lose that, as a store does whose primary fails, and offers the transfer again. Then it is only acknowledged again, even if
+ * its files have been moved since.
  *
  * A power failure may lose the last lines. Then a file is stored once more, under another name.
  */
@@ -49,6 +62,14 @@ export interface BegunFile {
   readonly count: number;
 }
 
+/** Every file of a transfer was received. */
+interface Received {
+  readonly received: readonly Announced[];
+}
+
+/** A file as the sender announced it. */
+type Announced = Pick<TransferFile, 'index' | 'name' | 'size' | 'sha256'>;
+
 /** A transfer that only this process receives. */
 export interface ReceiveClaim extends Claim {
   readonly transferId: string;
@@ -58,6 +79,10 @@ export interface ReceiveClaim extends Claim {
   add(lines: readonly Stored[]): void;
   /** Finds the entries of a file that are in that folder, by number; a file that is no pack is entry 0. */
   find(file: Pick<TransferFile, 'index'>, folder: string): Promise<Map<number, Stored>>;
+  /** Tells whether an earlier run has received this file, and the service has heard that all of the transfer was. */
+  hasReceived(file: Announced): boolean;
+  /** Ends the claim of a transfer that is done, and remembers that its files were received. */
+  finish(files: readonly Announced[]): void;
 }
 
 /** A transfer that a process began to receive. */
@@ -70,7 +95,7 @@ export interface LeftReceive {
 export interface ReceiveRecords {
   /** Claims a transfer; null if another process receives it. */
   claim(transferId: string): ReceiveClaim | null;
-  /** Lists the records, including those of transfers that another process receives now. */
+  /** Lists the records of transfers that are not over, including those that another process receives now. */
   list(): Promise<LeftReceive[]>;
 }
 
@@ -100,20 +125,28 @@ const isBegun = (value: unknown): value is Begun => {
   return typeof from === 'string' && typeof folder === 'string' && Array.isArray(files) && files.every(isBegunFile);
 };
 
+const isReceived = (value: unknown): value is Received => Array.isArray(((value ?? {}) as Partial<Received>).received);
+
+const isSame = (one: Announced, other: Announced): boolean =>
+  one.index === other.index && one.name === other.name && one.size === other.size && one.sha256 === other.sha256;
+
 /** Reads the lines of a file. Skips a line that a dying process cut off. */
 async function linesOf(path: string): Promise<unknown[]> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return '';
     throw error;
   });
-  return text.split('\n').flatMap((line) => {
+  return valuesIn(text);
+}
+
+const valuesIn = (text: string): unknown[] =>
+  text.split('\n').flatMap((line) => {
     try {
       return [JSON.parse(line) as unknown];
     } catch {
       return [];
     }
   });
-}
 
 function isInside(path: string, folder: string): boolean {
   try {
@@ -132,6 +165,7 @@ async function counts(line: Stored, folder: string): Promise<boolean> {
 
 function claimOf(claim: Claim, transferId: string, path: string): ReceiveClaim {
   let known: Promise<Stored[]> | null = null;
+  let before: readonly Announced[] | null = null;
   const append = (lines: readonly unknown[]) =>
     // The first line feed ends a line that a dying process cut off.
     appendFileSync(path, `\n${lines.map((line) => JSON.stringify(line)).join('\n')}\n`, { mode: 0o600 });
@@ -147,6 +181,19 @@ function claimOf(claim: Claim, transferId: string, path: string): ReceiveClaim {
         if (!found.has(line.entry) && (await counts(line, folder))) found.set(line.entry, line);
       }
       return found;
+    },
+    hasReceived(file) {
+      before ??= valuesIn(unlessGone(() => readFileSync(path, 'utf8')) ?? '').find(isReceived)?.received ?? [];
+      return before.some((one) => isSame(one, file));
+    },
+    finish(files) {
+      const received = files.map(({ index, name, size, sha256 }) => ({ index, name, size, sha256 }));
+      try {
+        if (claim.isHeld())
+          writeFileSync(path, `${JSON.stringify({ received } satisfies Received)}\n`, { mode: 0o600 });
+      } finally {
+        claim.remove();
+      }
     },
     remove() {
       unlessGone(() => unlinkSync(path));
@@ -187,12 +234,14 @@ export function receiveRecords(folder: string = defaultFolder()): ReceiveRecords
         .filter((entry) => entry.isFile() && entry.name.endsWith(RECORD))
         .map(({ name }) => name)
         .filter((name) => isClaimName(name.slice(0, -RECORD.length)));
-      return Promise.all(
+      const all = await Promise.all(
         names.map(async (name) => {
-          const begun = (await linesOf(join(folder, name))).filter(isBegun);
-          return { transferId: name.slice(0, -RECORD.length), begun };
+          const lines = await linesOf(join(folder, name));
+          const left = { transferId: name.slice(0, -RECORD.length), begun: lines.filter(isBegun) };
+          return lines.some(isReceived) ? [] : [left];
         }),
       );
+      return all.flat();
     },
   };
 }

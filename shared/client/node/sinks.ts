@@ -45,7 +45,8 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
   const store: Store = makeStore({ top, placeFor, topParts, openParts, claim });
   const prefix = claim === null ? null : `${claim.transferId}-`;
   let openSinks = 0;
-  let isOver: boolean | null = null;
+  let end: 'done' | 'failed' | 'left' | null = null;
+  const announced: TransferFile[] = [];
   /**
    * Packs are unpacked one after the other. If they took turns, all would end late, and none would make way early for the
    * next download.
@@ -55,10 +56,12 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
   /** Leaves the transfer to others, unless a file is still open. */
   function leave(): void {
     if (openSinks > 0) return;
-    if (isOver === true) {
+    if (end === 'left') claim?.release();
+    else if (end !== null) {
       if (prefix !== null) for (const parts of allParts) parts.drop(prefix);
-      claim?.remove();
-    } else if (isOver === false) claim?.release();
+      if (end === 'done') claim?.finish(announced);
+      else claim?.remove();
+    }
     for (const parts of allParts) parts.leave();
   }
 
@@ -92,7 +95,12 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
     async open(file: TransferFile): Promise<FileSink> {
       const key = `${prefix ?? `${randomUUID()}-`}${file.index}.part`;
       openSinks += 1;
+      announced.push(file);
       try {
+        if (claim?.hasReceived(file)) {
+          onEnd();
+          return storedSink(file);
+        }
         // The place is chosen before anything is fetched, so that a name that cannot be stored is refused at once. Stored
         // files get their turn too, so that of two names that look alike each has the same place in each run.
         const place = store.placeFor(file.name);
@@ -111,9 +119,9 @@ function makeTaking(folder: string, onStored: OnStored, claim: ReceiveClaim | nu
         throw error;
       }
     },
-    /** Stops taking the transfer. `over`: nobody will resume it. */
-    end(over: boolean) {
-      isOver = over;
+    /** Stops taking the transfer. `left`: somebody may resume it. */
+    end(how: 'done' | 'failed' | 'left') {
+      end = how;
       leave();
     },
   };
@@ -142,8 +150,8 @@ export function folderSink(folder: string, onStored: OnStored = () => {}, option
     // Files that cannot be removed now are removed when they are old.
     done
       .then(
-        () => taking.end(true),
-        (error: unknown) => taking.end(!goesOn(failureOf(error))),
+        () => taking.end('done'),
+        (error: unknown) => taking.end(goesOn(failureOf(error)) ? 'left' : 'failed'),
       )
       .catch(() => {});
     return taking;

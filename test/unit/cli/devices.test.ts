@@ -17,7 +17,7 @@ function watch() {
     devices: { list: () => new Promise((resolve) => answers.push(resolve)) },
   };
   const context = {
-    ...{ signal: over.signal, withClient: (work: (one: typeof baton) => unknown) => work(baton) },
+    ...{ signal: over.signal, withEndlessClient: (work: (one: typeof baton) => unknown) => work(baton) },
     output: { isJson: true, result: (_: unknown, text: string) => void shown.push(text) },
   } as unknown as Context;
   const watching = devices(context, { watch: true, names: true });
