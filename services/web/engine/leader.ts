@@ -5,6 +5,7 @@ import { readyWorker } from '../files/ask-worker.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
+import { tellOfMessage } from '../push/telling.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { forgetSigningOut, noteSigningOut } from '../session/signing-out.ts';
 import type { Parts } from './parts.ts';
@@ -80,6 +81,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
     if (!(await received(parts, message))) throw staysThere();
+    tellOfMessage(message, await parts.history.byRef(message.message_id));
     // Until then the mailbox has the only copy that outlasts this page.
     await parts.history.untilKept();
   });

@@ -98,7 +98,7 @@ export const chineseAccount: Pick<
     thisDevice: '本机',
     rename: '重命名',
     notifications: '通知',
-    pushOff: 'Baton 关闭时，也通知我消息和文件。',
+    pushOff: 'Baton 关闭或在后台时，通知我消息和文件。',
     pushOn: '通知已开启。',
     pushWaiting: '正在等待此浏览器及其推送服务…',
     pushDenied: '此浏览器阻止了 Baton 的通知。请在浏览器设置中允许。',

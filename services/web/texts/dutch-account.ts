@@ -101,7 +101,7 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
       thisDevice: 'Dit apparaat',
       rename: 'Naam wijzigen',
       notifications: 'Meldingen',
-      pushOff: 'Meld mij berichten en bestanden terwijl Baton gesloten is.',
+      pushOff: 'Meld mij berichten en bestanden terwijl Baton gesloten is of op de achtergrond staat.',
       pushOn: 'Meldingen staan aan.',
       pushWaiting: 'Wachten op deze browser en zijn pushdienst…',
       pushDenied: 'Deze browser blokkeert meldingen van Baton. Sta ze toe in de browserinstellingen.',

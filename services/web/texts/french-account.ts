@@ -101,7 +101,7 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       thisDevice: 'Cet appareil',
       rename: 'Renommer',
       notifications: 'Notifications',
-      pushOff: 'Me prévenir des messages et fichiers quand Baton est fermé.',
+      pushOff: 'Me prévenir des messages et fichiers quand Baton est fermé ou en arrière-plan.',
       pushOn: 'Les notifications sont activées.',
       pushWaiting: 'En attente de ce navigateur et de son service de notifications…',
       pushDenied: 'Ce navigateur bloque les notifications de Baton. Autorisez-les dans ses réglages.',

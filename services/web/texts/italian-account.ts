@@ -103,7 +103,7 @@ export const italianAccount: Pick<
     thisDevice: 'Questo dispositivo',
     rename: 'Rinomina',
     notifications: 'Notifiche',
-    pushOff: 'Avvisami di messaggi e file quando Baton è chiuso.',
+    pushOff: 'Avvisami di messaggi e file quando Baton è chiuso o in secondo piano.',
     pushOn: 'Le notifiche sono attive.',
     pushWaiting: 'In attesa di questo browser e del suo servizio di notifiche…',
     pushDenied: 'Questo browser blocca le notifiche di Baton. Consentile nelle sue impostazioni.',

@@ -98,7 +98,7 @@ export const japaneseAccount: Pick<
     thisDevice: 'この端末',
     rename: '名前を変更',
     notifications: '通知',
-    pushOff: 'Baton を閉じているときも、メッセージとファイルを知らせます。',
+    pushOff: 'Baton を閉じているときや、ほかの画面を見ているときに、メッセージとファイルを知らせます。',
     pushOn: '通知はオンです。',
     pushWaiting: 'このブラウザとプッシュサービスを待っています…',
     pushDenied: 'このブラウザは Baton の通知をブロックしています。ブラウザの設定で許可してください。',

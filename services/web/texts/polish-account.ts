@@ -106,7 +106,7 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       thisDevice: 'To urządzenie',
       rename: 'Zmień nazwę',
       notifications: 'Powiadomienia',
-      pushOff: 'Powiadamiaj mnie o wiadomościach i plikach, gdy Baton jest zamknięty.',
+      pushOff: 'Powiadamiaj mnie o wiadomościach i plikach, gdy Baton jest zamknięty lub działa w tle.',
       pushOn: 'Powiadomienia są włączone.',
       pushWaiting: 'Oczekiwanie na tę przeglądarkę i jej usługę powiadomień…',
       pushDenied: 'Ta przeglądarka blokuje powiadomienia Batona. Zezwól na nie w jej ustawieniach.',

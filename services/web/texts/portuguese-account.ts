@@ -103,7 +103,7 @@ export const portugueseAccount: Pick<
     thisDevice: 'Este dispositivo',
     rename: 'Renomear',
     notifications: 'Notificações',
-    pushOff: 'Avise-me de mensagens e arquivos quando o Baton estiver fechado.',
+    pushOff: 'Avise-me de mensagens e arquivos quando o Baton estiver fechado ou em segundo plano.',
     pushOn: 'As notificações estão ativadas.',
     pushWaiting: 'Esperando este navegador e o serviço de notificações dele…',
     pushDenied: 'Este navegador bloqueia as notificações do Baton. Permita-as nas configurações dele.',

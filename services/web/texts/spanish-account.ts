@@ -103,7 +103,7 @@ export const spanishAccount: Pick<
     thisDevice: 'Este dispositivo',
     rename: 'Cambiar el nombre',
     notifications: 'Notificaciones',
-    pushOff: 'Avísame de mensajes y archivos mientras Baton está cerrado.',
+    pushOff: 'Avísame de mensajes y archivos mientras Baton está cerrado o en segundo plano.',
     pushOn: 'Las notificaciones están activadas.',
     pushWaiting: 'Esperando a este navegador y a su servicio de notificaciones…',
     pushDenied: 'Este navegador bloquea las notificaciones de Baton. Permítelas en sus ajustes.',

@@ -280,7 +280,13 @@ export function Shell() {
     const look = ({ data }: MessageEvent<{ type?: string }>) => {
       if (data.type === 'shown') void closeRead(app);
     };
-    return onWorkerMessage(look);
+    const seen = () => void closeRead(app);
+    const end = onWorkerMessage(look);
+    addEventListener('focus', seen);
+    return () => {
+      end();
+      removeEventListener('focus', seen);
+    };
   }, []);
   useEffect(() => void ThreadPane.preload(), []);
   useEffect(() => announceChanges(app), []);
