@@ -4,7 +4,7 @@ import { keepDevelopmentIdentity } from '../session/development.ts';
 import { isOthers, makeClient, type SignedIn } from '../session/entry.ts';
 import { endSession, isSigningOut, removeData } from '../session/signing-out.ts';
 import { leaveBrowser, takeBrowser } from '../session/this-browser.ts';
-import { startLeading } from './leader.ts';
+import { type Leader, makeLeader } from './leader.ts';
 import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { type Gate, makeGate } from '../sealing/gate.ts';
 import { keyState } from '../sealing/key-state.ts';
@@ -81,6 +81,8 @@ export async function openApp(entry: SignedIn): Promise<App> {
   }
 
   const tell = (part: Partial<Shared>): void => {
+    // Another tab leads in the place of this one, and knows better.
+    if (!tabs.isLeading.value) return;
     shared.value = { ...shared.value, ...part };
     tabs.post({ type: 'shared', part });
     if (part.devices !== undefined) void keepDevices(history, part.devices).catch(() => {});
@@ -104,10 +106,15 @@ export async function openApp(entry: SignedIn): Promise<App> {
 
   const signOut = () => endSession(client, entry).then(() => end('logout'));
 
+  let leader: Leader | null = null;
   const tabs = joinTabs({
     account: entry.userId,
     onMessage,
-    lead: () => startLeading({ ...parts, outbox, tell, end }),
+    lead() {
+      leader ??= makeLeader({ ...parts, outbox, tell, end });
+      leader.begin();
+    },
+    stepBack: async () => leader?.stepBack(),
   });
   const parts: Parts = { entry, client, history, keys, queue, readiness, tabs };
   const outbox = makeOutbox(parts);

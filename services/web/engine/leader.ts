@@ -43,16 +43,20 @@ function keepPush(parts: Parts): void {
   parts.client.on('state', (state) => state === 'online' && mend());
 }
 
+/** The work of the leading tab. */
+export interface Leader {
+  /** Opens the stream, and resumes the files that another tab has moved. */
+  begin(): void;
+  /** Closes the stream, and stops what runs here, because another tab leads. It may begin again. */
+  stepBack(): Promise<void>;
+}
+
 /** Makes this tab hold the stream: it writes events into the history, and tells all tabs the shared state. */
-export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
+export function makeLeader({ tell, end, outbox, ...parts }: Leading): Leader {
   const { client, entry, queue, tabs } = parts;
-  // The transfers of an earlier leader ended with its page.
-  forgetRunning();
   const files = makeFileCommands(parts);
   // A tab of the previous version lets the leading tab send its files.
   tabs.command('send', outbox.files);
-  void outbox.findOrphans().catch(() => {});
-
   client.on('state', (connection) => {
     // The service did not get the request to sign out, or refused it.
     if (connection === 'online') forgetSigningOut(entry);
@@ -91,8 +95,19 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   });
   // After a long sleep the service no longer has the events of the ends that this page missed.
   client.on('state', (state) => state === 'online' && goOn());
-  client.untilOnline().then(readyWorker, () => {});
-  client.start();
   // Files that are sealed wait for keys.
   keyState.subscribe(() => client.state === 'online' && goOn());
+  return {
+    begin() {
+      // The transfers of an earlier leader ended with its page, or go on here.
+      forgetRunning();
+      void outbox.findOrphans().catch(() => {});
+      client.untilOnline().then(readyWorker, () => {});
+      client.start();
+    },
+    async stepBack() {
+      forgetRunning();
+      await client.close();
+    },
+  };
 }

@@ -34,7 +34,7 @@ const received = (item: FilesItem): void => {
 
 /** Takes files that are offered to this device. */
 function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (transfer: Transfer) => Promise<void>) {
-  const { client, entry, history } = parts;
+  const { client, entry, history, tabs } = parts;
   const change = makeChange({ history });
   /** The offers with the names of their senders. */
   const offers = new Map<string, IncomingTransfer>();
@@ -78,6 +78,8 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
     const item = await history.offered(offer.transfer);
     if (item.kind === 'files' && OVER.includes(item.state)) return endAgain(item, offer);
     const open: OpenSink = (file, signal) => openKept(entry.userId, transferId, file, signal);
+    // Another tab receives them, because this one was frozen for a while.
+    if (!(await tabs.stillLeads())) return;
     const taking = offer.accept(open, { concurrency: CONCURRENCY });
     running.follow(item.id, taking, received);
     if (item.kind === 'files') taking.done.then(() => tellOfArrival(offer.transfer, item)).catch(() => {});
