@@ -149,14 +149,16 @@ withChromium.describe('a tab that the browser has frozen', () => {
     const { phone, desktop } = await openTwo(browser, site);
     await openThread(phone.page, 'Desktop');
     const second = await openSecond(desktop);
+    const began = performance.now();
     await desktop.page.evaluate(() => {
       setTimeout(() => {
-        const end = performance.now() + 15_000;
+        const end = performance.now() + 20_000;
         while (performance.now() < end);
       });
     });
     await say(phone.page, 'while it is busy');
     await untilTexts(second, ['while it is busy']);
+    expect(performance.now() - began).toBeLessThan(20_000);
     await phone.page.locator('.mark.delivered').waitFor();
     await openThread(desktop.page, 'Phone');
     await untilTexts(desktop.page, ['while it is busy']);

@@ -23,6 +23,9 @@ export const endedBy = signal<string | null>(null);
 /** True: this browser keeps no history now, and what is new in the shown one exists only in this page. */
 export const isHistoryLost = signal(false);
 
+/** True: it keeps none because its storage does not answer. */
+export const isStorageSilent = signal(false);
+
 /** Counts the changes of each thread, so that its view reads it again. */
 export const changes = signal<{ thread: string; turn: number }>({ thread: '', turn: 0 });
 
@@ -61,7 +64,10 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const { history, queue } = await openLasting({
     userId: entry.userId,
     onChange: changedHere,
-    onLost: (isLost) => void (isHistoryLost.value = isLost),
+    onLost(isLost, isSilent) {
+      isStorageSilent.value = isSilent;
+      isHistoryLost.value = isLost;
+    },
   });
   const client = makeClient();
   const readiness = makeReadiness({ client, entry });

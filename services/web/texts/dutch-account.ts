@@ -228,6 +228,7 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
         'In plaats van de dienst antwoordde een proxy of de inlogpagina van een netwerk. Controleer het netwerk en laad de pagina opnieuw.',
       broker_contract:
         'De inlogdienst gaf een onbruikbaar antwoord. Probeer het opnieuw, of vraag het aan wie deze dienst beheert.',
+      storage: 'De opslag van deze browser antwoordt niet. Laad de pagina opnieuw en probeer het dan weer.',
       unexpected: 'Er is een onbekende fout opgetreden. Laad de pagina opnieuw en probeer het dan weer.',
     },
   };

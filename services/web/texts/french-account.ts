@@ -226,6 +226,7 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
         'Un proxy ou la page de connexion d’un réseau a répondu à la place du service. Vérifiez le réseau, puis rechargez la page.',
       broker_contract:
         'Le service de connexion a donné une réponse inutilisable. Réessayez, ou demandez à qui gère ce service.',
+      storage: 'Le stockage de ce navigateur ne répond pas. Rechargez la page, puis réessayez.',
       unexpected: 'Baton a rencontré une erreur inconnue. Rechargez la page, puis réessayez.',
     },
   };

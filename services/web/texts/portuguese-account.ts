@@ -231,6 +231,7 @@ export const portugueseAccount: Pick<
       'Um proxy ou a página de acesso de uma rede respondeu em vez do serviço. Verifique a rede e recarregue a página.',
     broker_contract:
       'O serviço de login deu uma resposta inutilizável. Tente de novo, ou fale com quem mantém este serviço.',
+    storage: 'O armazenamento deste navegador não responde. Recarregue a página e tente de novo.',
     unexpected: 'Ocorreu um erro desconhecido. Recarregue a página e tente de novo.',
   },
 };
