@@ -8,6 +8,7 @@ import { type Leader, makeLeader } from './leader.ts';
 import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { type Gate, makeGate } from '../sealing/gate.ts';
 import { keyState } from '../sealing/key-state.ts';
+import { mendWhenSeen } from '../push/keeping.ts';
 import { noteKeyedAccount } from '../service-worker/here.ts';
 import type { Queue } from '../outbox/queue.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
@@ -127,6 +128,7 @@ export async function openApp(entry: SignedIn): Promise<App> {
   await recallDevices(history);
   tellOfKeys(entry, queue);
   tabs.join();
+  mendWhenSeen(tabs);
   outbox.start();
   void learnKeys(keys).catch(() => {});
   return { ...parts, outbox, signOut };

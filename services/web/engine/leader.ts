@@ -5,6 +5,7 @@ import { readyWorker } from '../files/ask-worker.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
+import { keepPush } from '../push/keeping.ts';
 import { tellOfMessage } from '../push/telling.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { forgetSigningOut, noteSigningOut } from '../session/signing-out.ts';
@@ -27,20 +28,6 @@ async function received({ history, keys }: Parts, message: Message): Promise<boo
   const sealing = await keys.ifKeyed();
   if (sealing !== null && message.sealed !== undefined) return sealing.receive(message);
   return history.receive(message, sealing === null ? undefined : 'open');
-}
-
-/**
- * Repairs the subscription when the stream is open, and again with the next stream if that failed. Its code is not part of
- * the first load, because nobody waits for it.
- */
-function keepPush(parts: Parts): void {
-  let isDone = false;
-  const mend = repeated(async () => {
-    if (isDone) return;
-    const { mendPush } = await import('../push/push.ts');
-    isDone = !['unknown', 'broken'].includes(await mendPush(parts));
-  });
-  parts.client.on('state', (state) => state === 'online' && mend());
 }
 
 /** The work of the leading tab. */

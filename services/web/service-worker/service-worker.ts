@@ -205,9 +205,13 @@ scope.addEventListener('message', (event) => {
 
 scope.addEventListener('push', (event) => event.waitUntil(notify(event)));
 
-scope.addEventListener('pushsubscriptionchange', (event) =>
-  event.waitUntil(mendSubscription(scope.registration.pushManager)),
-);
+/** Repairs the subscription. An open page looks at it too, in case the service did not answer. */
+async function mend(): Promise<void> {
+  await mendSubscription(scope.registration.pushManager);
+  for (const one of await windows()) one.postMessage({ type: 'subscription' });
+}
+
+scope.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(mend()));
 
 /** Opens a path in an open page of the app, which pages such as the API reference are not. */
 async function open(path: string): Promise<void> {
