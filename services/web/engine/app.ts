@@ -55,6 +55,18 @@ function changed(thread: string): void {
   changes.value = { thread, turn: changes.value.turn + 1 };
 }
 
+/** Takes what another tab tells. */
+function hear(message: TabMessage, tabs: Tabs): void {
+  if (message.type === 'shared') shared.value = { ...shared.value, ...heard(message.part) };
+  else if (message.type === 'running') noteRunning(message.id, message.running);
+  else if (message.type === 'changed') changed(message.thread);
+  else if (message.type === 'requested') requested.value = message.request;
+  else if (message.type === 'signed-out') endedBy.value = message.reason;
+  // If the browser has no locks, each tab leads, and runs transfers of its own.
+  else if (message.type === 'leads' && !tabs.isLeading.value) forgetRunning();
+  else if (message.type === 'hello' && tabs.isLeading.value) tellAll(tabs);
+}
+
 /** Opens the app of a tab that is signed in. */
 export async function openApp(entry: SignedIn): Promise<App> {
   await takeBrowser(entry.userId);
@@ -73,19 +85,6 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const client = makeClient();
   const readiness = makeReadiness({ client, entry });
   const keys = makeGate({ client, history });
-
-  function onMessage(message: TabMessage): void {
-    if (message.type === 'shared') shared.value = { ...shared.value, ...heard(message.part) };
-    else if (message.type === 'running') noteRunning(message.id, message.running);
-    else if (message.type === 'changed') changed(message.thread);
-    else if (message.type === 'requested') requested.value = message.request;
-    else if (message.type === 'signed-out') endedBy.value = message.reason;
-    // If the browser has no locks, each tab leads, and runs transfers of its own.
-    else if (message.type === 'leads' && !tabs.isLeading.value) forgetRunning();
-    else if (message.type === 'hello' && tabs.isLeading.value) {
-      tellAll(tabs);
-    }
-  }
 
   const tell = (part: Partial<Shared>): void => {
     // Another tab leads in the place of this one, and knows better.
@@ -114,9 +113,9 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const signOut = () => endSession(client, entry).then(() => end('logout'));
 
   let leader: Leader | null = null;
-  const tabs = joinTabs({
+  const tabs: Tabs = joinTabs({
     account: entry.userId,
-    onMessage,
+    onMessage: (message) => hear(message, tabs),
     lead() {
       leader ??= makeLeader({ ...parts, outbox, tell, end });
       leader.begin();

@@ -105,6 +105,58 @@ export function openChannel(name: string): BroadcastChannel | null {
   }
 }
 
+interface Leading {
+  lock: string;
+  /** Aborted when this tab leaves the others. */
+  left: AbortSignal;
+  onBegin: () => void;
+  onEnd: () => Promise<void>;
+  onSilent: () => void;
+}
+
+/** Waits for the lock of the leading tab, and waits again when another tab has taken it. */
+function makeLeading({ lock, left, onBegin, onEnd, onSilent }: Leading) {
+  const isLeading = signal(false);
+  let held: Held = HELD_ALONE;
+
+  function begin(now: Held): void {
+    held = now;
+    isLeading.value = true;
+    onBegin();
+  }
+
+  async function leadOnce(): Promise<void> {
+    const until = new Promise<void>((resolve) => {
+      left.addEventListener('abort', () => resolve(), { once: true });
+    });
+    const begun = (now: Held): Promise<void> => {
+      begin(now);
+      return until;
+    };
+    await withLock(lock, begun, { signal: left, onSilent });
+  }
+
+  return {
+    isLeading,
+    /** Tells whether this tab leads, also when it was frozen until a moment ago and has not heard of the loss. */
+    stillLeads: async (): Promise<boolean> => isLeading.value && (await held.isOurs()),
+
+    async wait(): Promise<void> {
+      while (!left.aborted) {
+        try {
+          await leadOnce();
+        } catch {
+          if (left.aborted) return;
+          // Pages without TLS have no locks, and blocked storage refuses them. Then each tab works by itself.
+          if (!isLeading.value) return begin(HELD_ALONE);
+          isLeading.value = false;
+          await onEnd();
+        }
+      }
+    },
+  };
+}
+
 /**
  * Joins the tabs of one account. Exactly one holds the lock, and with it the event stream and the files. When it is closed,
  * or shows no life while the user sees another tab, the next one takes over. The leading tab runs all commands, whichever
@@ -113,12 +165,27 @@ export function openChannel(name: string): BroadcastChannel | null {
 export function joinTabs({ account, onMessage, lead, stepBack }: TabsOptions) {
   const channel = openChannel(channelOf(account));
   const lock = `baton-leader-${account}`;
-  const isLeading = signal(false);
   const left = new AbortController();
-  let held: Held = HELD_ALONE;
   const post = (message: TabMessage): void => channel?.postMessage(message);
-  /** Tells whether this tab leads, also when it was frozen until a moment ago and has not heard of the loss. */
-  const stillLeads = async (): Promise<boolean> => isLeading.value && (await held.isOurs());
+  const { isLeading, stillLeads, wait } = makeLeading({
+    ...{ lock, left: left.signal },
+    // A tab of the previous version answers only this.
+    onSilent: () => post({ type: 'hello' }),
+    /** Runs the open requests of this tab itself, because the earlier leader is gone. */
+    onBegin() {
+      // The other tabs forget the progress of the earlier leader's transfers, so this comes before any new progress. They
+      // send requests again that it may not have answered.
+      post({ type: 'leads' });
+      lead();
+      for (const ask of asks.open()) void asks.run(ask);
+    },
+    /** Hands everything to the tab that leads now. */
+    async onEnd() {
+      await stepBack();
+      post({ type: 'hello' });
+      for (const ask of asks.open()) post(ask);
+    },
+  });
   const asks = makeAsks(post, stillLeads);
 
   channel?.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
@@ -128,50 +195,6 @@ export function joinTabs({ account, onMessage, lead, stepBack }: TabsOptions) {
     else if (isLeading.value) void asks.run(data);
     if (data.type === 'leads') for (const ask of asks.open()) post(ask);
   });
-
-  /** Begins to lead, and runs the open requests of this tab itself, because the earlier leader is gone. */
-  function begin(now: Held): void {
-    held = now;
-    isLeading.value = true;
-    // The other tabs forget the progress of the earlier leader's transfers, so this comes before any new progress. They
-    // send requests again that it may not have answered.
-    post({ type: 'leads' });
-    lead();
-    for (const ask of asks.open()) void asks.run(ask);
-  }
-
-  /** Hands everything to the tab that leads now. */
-  async function end(): Promise<void> {
-    isLeading.value = false;
-    await stepBack();
-    post({ type: 'hello' });
-    for (const ask of asks.open()) post(ask);
-  }
-
-  async function leadOnce(): Promise<void> {
-    const until = new Promise<void>((resolve) => {
-      left.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    const begun = (now: Held): Promise<void> => {
-      begin(now);
-      return until;
-    };
-    // A tab of the previous version answers only this.
-    await withLock(lock, begun, { signal: left.signal, onSilent: () => post({ type: 'hello' }) });
-  }
-
-  async function wait(): Promise<void> {
-    while (!left.signal.aborted) {
-      try {
-        await leadOnce();
-      } catch {
-        if (left.signal.aborted) return;
-        // Pages without TLS have no locks, and blocked storage refuses them. Then each tab works by itself.
-        if (!isLeading.value) return begin(HELD_ALONE);
-        await end();
-      }
-    }
-  }
 
   return {
     isLeading,

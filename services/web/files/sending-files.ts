@@ -160,6 +160,19 @@ function makeOffers(parts: Parts, running: RunningFiles, letGo: (itemId: string)
   };
 }
 
+/**
+ * Returns the next item of a lane that was not tried yet. The line is read again, because the user may change its order.
+ */
+async function nextOf({ history, queue }: Parts, lane: string, tried: ReadonlySet<string>) {
+  for (const waiting of await queue.all()) {
+    if (waiting.kind !== 'files' || tried.has(waiting.id)) continue;
+    const item = await history.item(waiting.id);
+    if (item?.kind !== 'files') await queue.remove(waiting.id);
+    else if (laneOf(item) === lane) return { waiting, item };
+  }
+  return null;
+}
+
 /** Sends the waiting files, and resumes what another page of this browser was sending. */
 export function makeSendingFiles(parts: Parts, running: RunningFiles) {
   const { entry, history, queue, tabs } = parts;
@@ -179,22 +192,9 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
     return null;
   }
 
-  /**
-   * Returns the next item of a lane that was not tried yet. The line is read again, because the user may change its order.
-   */
-  async function nextOf(lane: string, tried: ReadonlySet<string>) {
-    for (const waiting of await queue.all()) {
-      if (waiting.kind !== 'files' || tried.has(waiting.id)) continue;
-      const item = await history.item(waiting.id);
-      if (item?.kind !== 'files') await queue.remove(waiting.id);
-      else if (laneOf(item) === lane) return { waiting, item };
-    }
-    return null;
-  }
-
   async function work(lane: string, held: Held): Promise<number | null> {
     const tried = new Set<string>();
-    for (let next = await nextOf(lane, tried); next !== null; next = await nextOf(lane, tried)) {
+    for (let next = await nextOf(parts, lane, tried); next !== null; next = await nextOf(parts, lane, tried)) {
       if (!(await held.isOurs()) || !(await tabs.stillLeads())) return null;
       tried.add(next.waiting.id);
       const waitMs = await step(next.waiting, next.item, held);
