@@ -14,7 +14,7 @@ export const chinese: Texts = {
     notLoaded: 'Baton 的这一部分无法加载。请重新加载页面。',
     copied: '已复制',
     copyByHand: '此浏览器不允许网页复制。请选中文字后自行复制。',
-    silentStorage: '此浏览器的存储没有响应。关闭此页面后，其中的新内容会丢失。',
+    silentStorage: '此浏览器的存储没有响应。在它响应之前，较早的内容不会显示。关闭此页面后，新内容会丢失。',
     noHistory: '此浏览器现在无法为 Baton 保存内容：无痕窗口、存储被阻止或磁盘已满。收到的内容会显示到此页面关闭为止。',
     nothingHere: '此地址没有内容。',
     toDevices: '前往你的设备',

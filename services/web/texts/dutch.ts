@@ -18,7 +18,7 @@ export const dutch: Texts = {
     copied: 'Gekopieerd',
     copyByHand: 'Deze browser laat pagina’s niet kopiëren. Selecteer de tekst en kopieer hem.',
     silentStorage:
-      'De opslag van deze browser antwoordt niet. Wat nieuw is op deze pagina, verdwijnt als je haar sluit.',
+      'De opslag van deze browser antwoordt niet. Tot die antwoordt, ontbreekt wat er eerder was. Wat nieuw is, verdwijnt als je deze pagina sluit.',
     noHistory:
       'Deze browser bewaart nu niets voor Baton: een privévenster, geblokkeerde opslag of een volle schijf. Wat binnenkomt, blijft zichtbaar tot je deze pagina sluit.',
     nothingHere: 'Op dit adres is niets.',

@@ -19,7 +19,8 @@ export const english = {
     notLoaded: 'This part of Baton could not be loaded. Reload the page.',
     copied: 'Copied',
     copyByHand: 'This browser does not let pages copy. Select the text and copy it.',
-    silentStorage: 'The storage of this browser does not answer. Closing this page removes what is new in it.',
+    silentStorage:
+      'The storage of this browser does not answer. Until it does, earlier items are missing. Closing this page removes what is new.',
     noHistory:
       'This browser stores nothing for Baton: a private window, blocked storage or a full disk. Closing this page removes what it shows.',
     nothingHere: 'There is nothing at this address.',

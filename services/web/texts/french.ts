@@ -19,7 +19,8 @@ export const french: Texts = {
     notLoaded: 'Cette partie de Baton n’a pas pu être chargée. Rechargez la page.',
     copied: 'Copié',
     copyByHand: 'Ce navigateur ne laisse pas les pages copier. Sélectionnez le texte et copiez-le.',
-    silentStorage: 'Le stockage de ce navigateur ne répond pas. Fermer cette page efface ce qui y est nouveau.',
+    silentStorage:
+      'Le stockage de ce navigateur ne répond pas. Tant qu’il ne répond pas, les éléments antérieurs manquent. Fermer cette page efface ce qui est nouveau.',
     noHistory:
       'Ce navigateur ne garde rien pour Baton : fenêtre privée, stockage bloqué ou disque plein. Ce qui arrive est visible jusqu’à la fermeture de cette page.',
     nothingHere: 'Il n’y a rien à cette adresse.',

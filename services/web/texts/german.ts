@@ -20,7 +20,7 @@ export const german: Texts = {
     copied: 'Kopiert',
     copyByHand: 'Dieser Browser lässt Seiten nichts kopieren. Markiere den Text und kopiere ihn.',
     silentStorage:
-      'Der Speicher dieses Browsers antwortet nicht. Was auf dieser Seite neu ist, verschwindet, wenn du sie schließt.',
+      'Der Speicher dieses Browsers antwortet nicht. Bis er antwortet, fehlt Früheres. Was neu ist, verschwindet, wenn du diese Seite schließt.',
     noHistory:
       'Dieser Browser speichert jetzt nichts für Baton: ein privates Fenster, gesperrter Speicher oder ein voller Datenträger. Was kommt, ist zu sehen, bis diese Seite geschlossen wird.',
     nothingHere: 'Unter dieser Adresse ist nichts.',

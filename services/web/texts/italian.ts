@@ -17,7 +17,8 @@ export const italian: Texts = {
     notLoaded: 'Questa parte di Baton non si è caricata. Ricarica la pagina.',
     copied: 'Copiato',
     copyByHand: 'Questo browser non permette alle pagine di copiare. Seleziona il testo e copialo.',
-    silentStorage: 'La memoria di questo browser non risponde. Chiudendo questa pagina si perde ciò che vi è di nuovo.',
+    silentStorage:
+      'La memoria di questo browser non risponde. Finché non risponde, manca ciò che c’era prima. Chiudendo questa pagina si perde ciò che è nuovo.',
     noHistory:
       'Questo browser ora non conserva nulla per Baton: finestra privata, archiviazione bloccata o disco pieno. Ciò che arriva resta visibile finché non chiudi questa pagina.',
     nothingHere: 'A questo indirizzo non c’è nulla.',

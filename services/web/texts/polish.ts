@@ -25,7 +25,8 @@ export const polish: Texts = {
     notLoaded: 'Nie udało się wczytać tej części Batona. Odśwież stronę.',
     copied: 'Skopiowano',
     copyByHand: 'Ta przeglądarka nie pozwala stronom kopiować. Zaznacz tekst i skopiuj go.',
-    silentStorage: 'Pamięć tej przeglądarki nie odpowiada. Zamknięcie tej strony usunie to, co jest na niej nowe.',
+    silentStorage:
+      'Pamięć tej przeglądarki nie odpowiada. Dopóki nie odpowie, brakuje wcześniejszych elementów. Zamknięcie tej strony usunie to, co nowe.',
     noHistory:
       'Ta przeglądarka nic teraz nie przechowuje dla Batona: okno prywatne, zablokowana pamięć albo pełny dysk. To, co przyjdzie, widać do zamknięcia tej strony.',
     nothingHere: 'Pod tym adresem nic nie ma.',

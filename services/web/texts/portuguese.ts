@@ -17,7 +17,8 @@ export const portuguese: Texts = {
     notLoaded: 'Não foi possível carregar esta parte do Baton. Recarregue a página.',
     copied: 'Copiado',
     copyByHand: 'Este navegador não deixa as páginas copiarem. Selecione o texto e copie.',
-    silentStorage: 'O armazenamento deste navegador não responde. Fechar esta página apaga o que há de novo nela.',
+    silentStorage:
+      'O armazenamento deste navegador não responde. Até que responda, falta o que veio antes. Fechar esta página apaga o que é novo.',
     noHistory:
       'Este navegador não guarda nada para o Baton agora: janela anônima, armazenamento bloqueado ou disco cheio. O que chegar aparece até esta página ser fechada.',
     nothingHere: 'Não há nada neste endereço.',

@@ -20,7 +20,7 @@ export const spanish: Texts = {
     copied: 'Copiado',
     copyByHand: 'Este navegador no deja copiar a las páginas. Selecciona el texto y cópialo.',
     silentStorage:
-      'El almacenamiento de este navegador no responde. Al cerrar esta página se pierde lo nuevo que muestra.',
+      'El almacenamiento de este navegador no responde. Hasta que responda, falta lo anterior. Al cerrar esta página se pierde lo nuevo.',
     noHistory:
       'Este navegador no guarda nada para Baton: ventana privada, almacenamiento bloqueado o disco lleno. Lo que llega se ve hasta que se cierre esta página.',
     nothingHere: 'No hay nada en esta dirección.',
