@@ -6,6 +6,7 @@
  */
 
 interface Transaction {
+  readonly db: { readonly name: string };
   readonly done: Promise<unknown>;
   abort(): void;
 }
@@ -19,6 +20,11 @@ function abort(transaction: Transaction): void {
   } catch {
     // The browser commits it already, and needs the page no more.
   }
+}
+
+/** Aborts what waits in a database that does not answer, because it is done again in another way. */
+export function abortIn(name: string): void {
+  for (const transaction of running) if (transaction.db.name === name) abort(transaction);
 }
 
 /** Called once, when the page begins. */

@@ -8,13 +8,17 @@ const THEN_WITHIN_MS = 500;
 
 let withinMs = ANSWERS_WITHIN_MS;
 
+/** Makes the error of a database that does not answer. */
+export const silence = (): DOMException =>
+  new DOMException('The browser does not answer for its database', 'TimeoutError');
+
 /** Resolves to the answer of the browser's databases; rejects if that takes too long. */
 export async function answered<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       withinMs = THEN_WITHIN_MS;
-      reject(new Error('The browser does not answer for its database'));
+      reject(silence());
     }, withinMs);
   });
   try {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { type PushSite, startPushSite, tell } from '../push/scene.ts';
 import { makeDevice } from '../support/device.ts';
+import { until } from '../support/redis/redis-processes.ts';
 import { localUrl } from './app-page.ts';
 import { launchWholeChromium, withChromium } from './chromium.ts';
 import { type AtSettings, listed, openSettings, turnOn } from './push-page.ts';
@@ -65,6 +66,67 @@ withChromium.describe('notifications that have come apart', () => {
     await restart(app);
     await expectThatPushesArrive(app);
     expect(app.subscriptions).toHaveLength(2);
+  });
+
+  /** Leaves the settings, which compare by themselves, and returns what makes the app look at the subscription. */
+  async function goHome({ page }: AtSettings): Promise<{ comeBack: () => Promise<void> }> {
+    await page.goto(`${localUrl(push.site.one)}/#/`);
+    await page.getByRole('heading', { name: 'Choose a device' }).waitFor();
+    return { comeBack: () => page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange'))) };
+  }
+
+  test('are on again while the app stays open, when somebody comes back to it', async () => {
+    const app = await openWithPush();
+    const { comeBack } = await goHome(app);
+    app.browserHas.now = null;
+    await comeBack();
+    await until(
+      async () => app.subscriptions.length,
+      (count) => count === 2,
+      'another subscription',
+    );
+    const held = app.browserHas.now ?? undefined;
+    await until(
+      () => listed(push, app),
+      ([one]) => one?.state === 'active',
+      'the subscription at the service',
+    );
+    await app.page.goto('about:blank');
+    await tell(app.phone, app, push.site.one);
+    expect((await push.service.received(1, held)).at(-1)?.payload).toMatchObject({ type: 'message' });
+    expect(app.reports).toEqual([]);
+  });
+
+  test('are on again while the app stays open, when the network is back', async () => {
+    const app = await openWithPush();
+    await goHome(app);
+    const key = await keyOfService(app);
+    const made = { ...push.service.subscribe(key), key };
+    app.browserHas.now = made;
+    const told = app.page.waitForResponse('**/api/push/subscribe');
+    await app.context.setOffline(true);
+    await app.page.getByText('You are offline').waitFor();
+    await app.context.setOffline(false);
+    await told;
+    await app.page.goto('about:blank');
+    await tell(app.phone, app, push.site.one);
+    expect((await push.service.received(1, made)).at(-1)?.payload).toMatchObject({ type: 'message' });
+  });
+
+  test('make no requests when somebody comes back to the app and nothing was lost', async () => {
+    const app = await openWithPush();
+    const { comeBack } = await goHome(app);
+    const sent: string[] = [];
+    app.page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+    await comeBack();
+    app.browserHas.now = null;
+    await comeBack();
+    await until(
+      async () => app.subscriptions.length,
+      (count) => count === 2,
+      'another subscription',
+    );
+    expect(sent.filter((path) => path === '/api/push/config')).toHaveLength(1);
   });
 
   test('are on again after a start when the browser had replaced its subscription', async () => {

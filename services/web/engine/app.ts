@@ -4,10 +4,11 @@ import { keepDevelopmentIdentity } from '../session/development.ts';
 import { isOthers, makeClient, type SignedIn } from '../session/entry.ts';
 import { endSession, isSigningOut, removeData } from '../session/signing-out.ts';
 import { leaveBrowser, takeBrowser } from '../session/this-browser.ts';
-import { startLeading } from './leader.ts';
+import { type Leader, makeLeader } from './leader.ts';
 import { makeOutbox, type Outbox } from '../outbox/outbox.ts';
 import { type Gate, makeGate } from '../sealing/gate.ts';
 import { keyState } from '../sealing/key-state.ts';
+import { mendWhenSeen } from '../push/keeping.ts';
 import { noteKeyedAccount } from '../service-worker/here.ts';
 import type { Queue } from '../outbox/queue.ts';
 import { makeReadiness } from '../outbox/readiness.ts';
@@ -22,6 +23,9 @@ export const endedBy = signal<string | null>(null);
 
 /** True: this browser keeps no history now, and what is new in the shown one exists only in this page. */
 export const isHistoryLost = signal(false);
+
+/** True: it keeps none because its storage does not answer. */
+export const isStorageSilent = signal(false);
 
 /** Counts the changes of each thread, so that its view reads it again. */
 export const changes = signal<{ thread: string; turn: number }>({ thread: '', turn: 0 });
@@ -51,6 +55,18 @@ function changed(thread: string): void {
   changes.value = { thread, turn: changes.value.turn + 1 };
 }
 
+/** Takes what another tab tells. */
+function hear(message: TabMessage, tabs: Tabs): void {
+  if (message.type === 'shared') shared.value = { ...shared.value, ...heard(message.part) };
+  else if (message.type === 'running') noteRunning(message.id, message.running);
+  else if (message.type === 'changed') changed(message.thread);
+  else if (message.type === 'requested') requested.value = message.request;
+  else if (message.type === 'signed-out') endedBy.value = message.reason;
+  // If the browser has no locks, each tab leads, and runs transfers of its own.
+  else if (message.type === 'leads' && !tabs.isLeading.value) forgetRunning();
+  else if (message.type === 'hello' && tabs.isLeading.value) tellAll(tabs);
+}
+
 /** Opens the app of a tab that is signed in. */
 export async function openApp(entry: SignedIn): Promise<App> {
   await takeBrowser(entry.userId);
@@ -61,26 +77,18 @@ export async function openApp(entry: SignedIn): Promise<App> {
   const { history, queue } = await openLasting({
     userId: entry.userId,
     onChange: changedHere,
-    onLost: (isLost) => void (isHistoryLost.value = isLost),
+    onLost(isLost, isSilent) {
+      isStorageSilent.value = isSilent;
+      isHistoryLost.value = isLost;
+    },
   });
   const client = makeClient();
   const readiness = makeReadiness({ client, entry });
   const keys = makeGate({ client, history });
 
-  function onMessage(message: TabMessage): void {
-    if (message.type === 'shared') shared.value = { ...shared.value, ...heard(message.part) };
-    else if (message.type === 'running') noteRunning(message.id, message.running);
-    else if (message.type === 'changed') changed(message.thread);
-    else if (message.type === 'requested') requested.value = message.request;
-    else if (message.type === 'signed-out') endedBy.value = message.reason;
-    // If the browser has no locks, each tab leads, and runs transfers of its own.
-    else if (message.type === 'leads' && !tabs.isLeading.value) forgetRunning();
-    else if (message.type === 'hello' && tabs.isLeading.value) {
-      tellAll(tabs);
-    }
-  }
-
   const tell = (part: Partial<Shared>): void => {
+    // Another tab leads in the place of this one, and knows better.
+    if (!tabs.isLeading.value) return;
     shared.value = { ...shared.value, ...part };
     tabs.post({ type: 'shared', part });
     if (part.devices !== undefined) void keepDevices(history, part.devices).catch(() => {});
@@ -104,16 +112,22 @@ export async function openApp(entry: SignedIn): Promise<App> {
 
   const signOut = () => endSession(client, entry).then(() => end('logout'));
 
-  const tabs = joinTabs({
+  let leader: Leader | null = null;
+  const tabs: Tabs = joinTabs({
     account: entry.userId,
-    onMessage,
-    lead: () => startLeading({ ...parts, outbox, tell, end }),
+    onMessage: (message) => hear(message, tabs),
+    lead() {
+      leader ??= makeLeader({ ...parts, outbox, tell, end });
+      leader.begin();
+    },
+    stepBack: async () => leader?.stepBack(),
   });
   const parts: Parts = { entry, client, history, keys, queue, readiness, tabs };
   const outbox = makeOutbox(parts);
   await recallDevices(history);
   tellOfKeys(entry, queue);
   tabs.join();
+  mendWhenSeen(tabs);
   outbox.start();
   void learnKeys(keys).catch(() => {});
   return { ...parts, outbox, signOut };

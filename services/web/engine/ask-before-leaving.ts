@@ -1,5 +1,5 @@
 import { effect } from '@preact/signals';
-import { endedBy, isHistoryLost } from './app.ts';
+import { changes, endedBy, isHistoryLost } from './app.ts';
 import type { Parts } from './parts.ts';
 import { runningIds } from './shared-state.ts';
 
@@ -13,11 +13,12 @@ function ask(event: Event): void {
 
 /**
  * Lets the browser ask before this tab is closed or reloaded, while it leads and moves files that the user would have to
- * choose again. The listener exists only then, because the browser keeps no page with one for the way back. The returned
- * function ends it.
+ * choose again. Received files outlast the page, unless only the page knows of them: then it asks until they are saved, and
+ * until everything is sent. The listener exists only then, because the browser keeps no page with one for the way back. The
+ * returned function ends it.
  */
 export function askBeforeLeaving(
-  { history, tabs }: Pick<Parts, 'history' | 'tabs'>,
+  { history, queue, tabs }: Pick<Parts, 'history' | 'queue' | 'tabs'>,
   page: Pick<EventTarget, 'addEventListener' | 'removeEventListener'> = globalThis,
 ): () => void {
   let turn = 0;
@@ -31,11 +32,18 @@ export function askBeforeLeaving(
     return item?.isMine === true && (await history.sources.of(id)) === null;
   }
 
+  /** Tells whether this page has the only word of files that are not saved, or of items that are not sent. */
+  async function isOnlyHere(): Promise<boolean> {
+    if (!isHistoryLost.peek()) return false;
+    const received = await history.withBytes(null);
+    return received.some(({ state, kept }) => state === 'done' && kept === 'here') || (await queue.all()).length > 0;
+  }
+
   async function look(ids: readonly string[]): Promise<void> {
     turn += 1;
     const own = turn;
     // If the database fails, the next page may not find the files either.
-    const lost = await Promise.all(ids.map((id) => isLostWithPage(id).catch(() => true)));
+    const lost = await Promise.all([isOnlyHere(), ...ids.map(isLostWithPage)].map((one) => one.catch(() => true)));
     if (own !== turn) return;
     if (lost.includes(true)) page.addEventListener('beforeunload', ask);
     else page.removeEventListener('beforeunload', ask);
@@ -43,7 +51,7 @@ export function askBeforeLeaving(
 
   const stop = effect(() => {
     const ids = tabs.isLeading.value ? [...runningIds.value] : [];
-    void isHistoryLost.value;
+    if (isHistoryLost.value) void changes.value;
     clearTimeout(timer);
     void look(ids);
     if (ids.length > 0) timer = setTimeout(() => void look(ids), KEPT_WITHIN_MS);

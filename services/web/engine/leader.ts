@@ -5,6 +5,8 @@ import { readyWorker } from '../files/ask-worker.ts';
 import { makeFileCommands } from '../files/file-commands.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import { startKeys } from '../sealing/following.ts';
+import { keepPush } from '../push/keeping.ts';
+import { tellOfMessage } from '../push/telling.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { forgetSigningOut, noteSigningOut } from '../session/signing-out.ts';
 import type { Parts } from './parts.ts';
@@ -28,30 +30,20 @@ async function received({ history, keys }: Parts, message: Message): Promise<boo
   return history.receive(message, sealing === null ? undefined : 'open');
 }
 
-/**
- * Repairs the subscription when the stream is open, and again with the next stream if that failed. Its code is not part of
- * the first load, because nobody waits for it.
- */
-function keepPush(parts: Parts): void {
-  let isDone = false;
-  const mend = repeated(async () => {
-    if (isDone) return;
-    const { mendPush } = await import('../push/push.ts');
-    isDone = !['unknown', 'broken'].includes(await mendPush(parts));
-  });
-  parts.client.on('state', (state) => state === 'online' && mend());
+/** The work of the leading tab. */
+export interface Leader {
+  /** Opens the stream, and resumes the files that another tab has moved. */
+  begin(): void;
+  /** Closes the stream, and stops what runs here, because another tab leads. It may begin again. */
+  stepBack(): Promise<void>;
 }
 
 /** Makes this tab hold the stream: it writes events into the history, and tells all tabs the shared state. */
-export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
+export function makeLeader({ tell, end, outbox, ...parts }: Leading): Leader {
   const { client, entry, queue, tabs } = parts;
-  // The transfers of an earlier leader ended with its page.
-  forgetRunning();
   const files = makeFileCommands(parts);
   // A tab of the previous version lets the leading tab send its files.
   tabs.command('send', outbox.files);
-  void outbox.findOrphans().catch(() => {});
-
   client.on('state', (connection) => {
     // The service did not get the request to sign out, or refused it.
     if (connection === 'online') forgetSigningOut(entry);
@@ -80,6 +72,7 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
     if (!(await received(parts, message))) throw staysThere();
+    tellOfMessage(message, await parts.history.byRef(message.message_id));
     // Until then the mailbox has the only copy that outlasts this page.
     await parts.history.untilKept();
   });
@@ -89,8 +82,19 @@ export function startLeading({ tell, end, outbox, ...parts }: Leading): void {
   });
   // After a long sleep the service no longer has the events of the ends that this page missed.
   client.on('state', (state) => state === 'online' && goOn());
-  client.untilOnline().then(readyWorker, () => {});
-  client.start();
   // Files that are sealed wait for keys.
   keyState.subscribe(() => client.state === 'online' && goOn());
+  return {
+    begin() {
+      // The transfers of an earlier leader ended with its page, or go on here.
+      forgetRunning();
+      void outbox.findOrphans().catch(() => {});
+      client.untilOnline().then(readyWorker, () => {});
+      client.start();
+    },
+    async stepBack() {
+      forgetRunning();
+      await client.close();
+    },
+  };
 }

@@ -6,7 +6,10 @@ import { type Shared, shared } from './shared-state.ts';
  * guests may not read it. Its requests are counted with those of signing in, so a failed one is repeated only when the stream
  * is open again.
  */
-export function watchStays(client: Pick<BatonClient, 'sessions'>, tell: (part: Partial<Shared>) => void): void {
+export function watchStays(
+  client: Pick<BatonClient, 'sessions' | 'state'>,
+  tell: (part: Partial<Shared>) => void,
+): void {
   let asked = '';
   let hasFailed = false;
   shared.subscribe(({ devices, listed, connection, me }) => {
@@ -15,6 +18,8 @@ export function watchStays(client: Pick<BatonClient, 'sessions'>, tell: (part: P
       hasFailed = false;
       return;
     }
+    // Another tab has the stream.
+    if (client.state !== 'online') return;
     const ids = devices.map(({ device_id }) => device_id).join();
     if (listed !== 'now' || me?.scope !== 'full' || devices.length < 2 || ids === asked) return;
     asked = ids;

@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals';
+import { noteLife } from '../lock-life.ts';
+import { type Held, HELD_ALONE, withLock } from '../locks.ts';
 import type { InvitedRequest } from '../../../shared/client/session/invites.ts';
 import type { Running, Shared } from './shared-state.ts';
 import { makeRecent } from '../../../shared/client/stream/recent.ts';
@@ -33,8 +35,10 @@ interface TabsOptions {
   account: string;
   /** Called with each message of another tab. */
   onMessage: (message: TabMessage) => void;
-  /** Called when this tab begins to lead, which lasts until it is closed. */
+  /** Called when this tab begins to lead. */
   lead: () => void;
+  /** Called when another tab leads in the place of this one, which was frozen or blocked. */
+  stepBack: () => Promise<void>;
 }
 
 const codeOf = (error: unknown): string =>
@@ -43,8 +47,11 @@ const codeOf = (error: unknown): string =>
 type Ask = Extract<TabMessage, { type: 'ask' }>;
 type Told = Extract<TabMessage, { type: 'told' }>;
 
+/** What only the leading tab says. */
+const OF_LEADER: readonly TabMessage['type'][] = ['shared', 'running', 'told', 'leads'];
+
 /** Keeps the requests of this tab and their responses, and runs the requests in a tab that leads. */
-function makeAsks(post: (message: TabMessage) => void) {
+function makeAsks(post: (message: TabMessage) => void, stillLeads: () => Promise<boolean>) {
   const waiting = new Map<string, { ask: Ask; resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   const commands = new Map<string, (...args: never[]) => unknown>();
   const begun = makeRecent(MOST_BEGUN);
@@ -72,7 +79,8 @@ function makeAsks(post: (message: TabMessage) => void) {
     commands,
     /** Runs a request of this or another tab, once: it may come again when this tab begins to lead. */
     async run(ask: Ask): Promise<void> {
-      if (!begun.add(ask.id)) return;
+      // A tab that was frozen gets requests that the next leader has answered.
+      if (!(await stillLeads()) || !begun.add(ask.id)) return;
       const told = await answerOf(ask);
       if (waiting.has(ask.id)) settle(told);
       else post(told);
@@ -97,51 +105,100 @@ export function openChannel(name: string): BroadcastChannel | null {
   }
 }
 
+interface Leading {
+  lock: string;
+  /** Aborted when this tab leaves the others. */
+  left: AbortSignal;
+  onBegin: () => void;
+  onEnd: () => Promise<void>;
+  onSilent: () => void;
+}
+
+/** Waits for the lock of the leading tab, and waits again when another tab has taken it. */
+function makeLeading({ lock, left, onBegin, onEnd, onSilent }: Leading) {
+  const isLeading = signal(false);
+  let held: Held = HELD_ALONE;
+
+  function begin(now: Held): void {
+    held = now;
+    isLeading.value = true;
+    onBegin();
+  }
+
+  async function leadOnce(): Promise<void> {
+    const until = new Promise<void>((resolve) => {
+      left.addEventListener('abort', () => resolve(), { once: true });
+    });
+    const begun = (now: Held): Promise<void> => {
+      begin(now);
+      return until;
+    };
+    await withLock(lock, begun, { signal: left, onSilent });
+  }
+
+  return {
+    isLeading,
+    /** Tells whether this tab leads, also when it was frozen until a moment ago and has not heard of the loss. */
+    stillLeads: async (): Promise<boolean> => isLeading.value && (await held.isOurs()),
+
+    async wait(): Promise<void> {
+      while (!left.aborted) {
+        try {
+          await leadOnce();
+        } catch {
+          if (left.aborted) return;
+          // Pages without TLS have no locks, and blocked storage refuses them. Then each tab works by itself.
+          if (!isLeading.value) return begin(HELD_ALONE);
+          isLeading.value = false;
+          await onEnd();
+        }
+      }
+    },
+  };
+}
+
 /**
  * Joins the tabs of one account. Exactly one holds the lock, and with it the event stream and the files. When it is closed,
- * the next one takes over. The leading tab runs all commands, whichever tab gives them.
+ * or shows no life while the user sees another tab, the next one takes over. The leading tab runs all commands, whichever
+ * tab gives them.
  */
-export function joinTabs({ account, onMessage, lead }: TabsOptions) {
+export function joinTabs({ account, onMessage, lead, stepBack }: TabsOptions) {
   const channel = openChannel(channelOf(account));
-  const isLeading = signal(false);
-  const held = new AbortController();
+  const lock = `baton-leader-${account}`;
+  const left = new AbortController();
   const post = (message: TabMessage): void => channel?.postMessage(message);
-  const asks = makeAsks(post);
+  const { isLeading, stillLeads, wait } = makeLeading({
+    ...{ lock, left: left.signal },
+    // A tab of the previous version answers only this.
+    onSilent: () => post({ type: 'hello' }),
+    /** Runs the open requests of this tab itself, because the earlier leader is gone. */
+    onBegin() {
+      // The other tabs forget the progress of the earlier leader's transfers, so this comes before any new progress. They
+      // send requests again that it may not have answered.
+      post({ type: 'leads' });
+      lead();
+      for (const ask of asks.open()) void asks.run(ask);
+    },
+    /** Hands everything to the tab that leads now. */
+    async onEnd() {
+      await stepBack();
+      post({ type: 'hello' });
+      for (const ask of asks.open()) post(ask);
+    },
+  });
+  const asks = makeAsks(post, stillLeads);
 
   channel?.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
+    if (OF_LEADER.includes(data.type)) noteLife(lock);
     if (data.type === 'told') asks.settle(data);
     else if (data.type !== 'ask') onMessage(data);
     else if (isLeading.value) void asks.run(data);
     if (data.type === 'leads') for (const ask of asks.open()) post(ask);
   });
 
-  /** Begins to lead, and runs the open requests of this tab itself, because the earlier leader is gone. */
-  function begin(): void {
-    isLeading.value = true;
-    // The other tabs forget the progress of the earlier leader's transfers, so this comes before any new progress. They
-    // send requests again that it may not have answered.
-    post({ type: 'leads' });
-    lead();
-    for (const ask of asks.open()) void asks.run(ask);
-  }
-
-  async function wait(): Promise<void> {
-    const until = new Promise<void>((resolve) => {
-      held.signal.addEventListener('abort', () => resolve(), { once: true });
-    });
-    try {
-      await navigator.locks.request(`baton-leader-${account}`, { signal: held.signal }, () => {
-        begin();
-        return until;
-      });
-    } catch {
-      // Pages without TLS have no locks, and blocked storage refuses them. Then each tab works by itself.
-      if (!isLeading.value && !held.signal.aborted) begin();
-    }
-  }
-
   return {
     isLeading,
+    stillLeads,
     post,
     /** Runs a command in the leading tab. */
     ask(command: string, ...args: readonly unknown[]): Promise<unknown> {
@@ -159,7 +216,7 @@ export function joinTabs({ account, onMessage, lead }: TabsOptions) {
       if (!isLeading.value) post({ type: 'hello' });
     },
     leave(): void {
-      held.abort();
+      left.abort();
       channel?.close();
     },
   };

@@ -25,6 +25,10 @@ export const isWorkerGone = signal(false);
 let turn = 0;
 const waiting = new Map<number, Asker>();
 
+/** A page that is frozen keeps its files open until it moves again, or is closed. */
+const heldError = (message: string): BatonClientError =>
+  new BatonClientError('file_held', message, { action: 'retry' });
+
 function startWorker(): Worker {
   const started = new Worker(scriptUrl(workerAddress), { type: 'module' });
   started.addEventListener('message', ({ data }: MessageEvent<FileAnswer>) => {
@@ -33,7 +37,7 @@ function startWorker(): Worker {
     const asker = waiting.get(data.turn);
     if ('done' in data) return asker?.onDone(data.done);
     waiting.delete(data.turn);
-    if ('error' in data) asker?.reject(new Error(data.error));
+    if ('error' in data) asker?.reject(data.isHeld === true ? heldError(data.error) : new Error(data.error));
     else asker?.resolve(data.value);
   });
   started.addEventListener('error', () => {

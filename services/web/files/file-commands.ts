@@ -12,6 +12,7 @@ import type { FilesItem } from '../history/database.ts';
 import { errorOf, stateOf } from '../history/history.ts';
 import { forgetOrphan, keptSources } from '../outbox/kept-sources.ts';
 import { failureOf, verdictOf } from '../outbox/verdict.ts';
+import { tellOfArrival, tellOfOffer } from '../push/telling.ts';
 import { keyState } from '../sealing/key-state.ts';
 import { isAlways } from './always.ts';
 import { dropArchives, keptFile, openKept, removeKept, whyNoFiles } from './kept-files.ts';
@@ -33,7 +34,7 @@ const received = (item: FilesItem): void => {
 
 /** Takes files that are offered to this device. */
 function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (transfer: Transfer) => Promise<void>) {
-  const { client, entry, history } = parts;
+  const { client, entry, history, tabs } = parts;
   const change = makeChange({ history });
   /** The offers with the names of their senders. */
   const offers = new Map<string, IncomingTransfer>();
@@ -43,6 +44,7 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
     // Anybody could have written what is not encrypted, so the user of a browser with keys is asked.
     const isTrusted = lock !== 'open' && (await isAlways(history, offer.transfer.sender.device_id));
     if (offer.isAccepted || isTrusted) await accept(offer.id).catch(() => {});
+    else tellOfOffer(offer.transfer);
   };
   const opening = makeOpeningFiles(parts, opened, (transfer) => {
     offers.delete(transfer.transfer_id);
@@ -76,7 +78,11 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
     const item = await history.offered(offer.transfer);
     if (item.kind === 'files' && OVER.includes(item.state)) return endAgain(item, offer);
     const open: OpenSink = (file, signal) => openKept(entry.userId, transferId, file, signal);
-    running.follow(item.id, offer.accept(open, { concurrency: CONCURRENCY }), received);
+    // Another tab receives them, because this one was frozen for a while.
+    if (!(await tabs.stillLeads())) return;
+    const taking = offer.accept(open, { concurrency: CONCURRENCY });
+    running.follow(item.id, taking, received);
+    if (item.kind === 'files') taking.done.then(() => tellOfArrival(offer.transfer, item)).catch(() => {});
     await change(item.id, (one) => {
       if (one.state === 'offered') one.state = 'active';
     });

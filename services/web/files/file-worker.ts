@@ -47,7 +47,12 @@ export type FileRequest = { turn: number } & (
   | { act: 'archive'; file: number; path: readonly string[]; entries: readonly ArchiveEntry[] }
 );
 /** `done`: the number of bytes so far; the answer comes later. */
-export type FileAnswer = { turn: number } & ({ value: unknown } | { error: string } | { done: number });
+export type FileAnswer = { turn: number } & (
+  | { value: unknown }
+  /** `isHeld`: another page has the file open, and may close it. */
+  | { error: string; isHeld?: boolean }
+  | { done: number }
+);
 
 const scope = self as unknown as {
   postMessage(message: FileAnswer, transfer: Transferable[]): void;
@@ -207,6 +212,13 @@ scope.addEventListener('message', ({ data }) => {
       scope.postMessage({ turn: data.turn, value }, moved);
     },
     (error: unknown) =>
-      scope.postMessage({ turn: data.turn, error: error instanceof Error ? error.message : String(error) }, []),
+      scope.postMessage(
+        {
+          turn: data.turn,
+          error: error instanceof Error ? error.message : String(error),
+          isHeld: isOpenElsewhere(error),
+        },
+        [],
+      ),
   );
 });

@@ -48,6 +48,8 @@ export function makeRunningFiles({ history, tabs }: Pick<Parts, 'history' | 'tab
   const change = makeChange({ history });
 
   function tell(id: string, value: Running | null): void {
+    // The files of a tab that no longer leads go on in another one, which tells how far.
+    if (!tabs.isLeading.value) return;
     noteRunning(id, value);
     tabs.post({ type: 'running', id, running: value });
   }

@@ -3,6 +3,7 @@ import { blobSource, type FileSource, type OutgoingTransfer } from '../../../sha
 import { tellPreparing } from '../../../shared/client/transfers/preparing.ts';
 import type { Parts } from '../engine/parts.ts';
 import type { FilesItem } from '../history/database.ts';
+import type { Held } from '../locks.ts';
 import { stateOf } from '../history/history.ts';
 import type { ChosenFile } from './choosing.ts';
 import { digestFile, digested } from './digesting.ts';
@@ -84,15 +85,23 @@ const sent = (item: FilesItem): void => {
   Object.assign(item, { state: 'done' } satisfies Partial<FilesItem>);
 };
 
+interface Attempt {
+  waiting: Waiting;
+  item: FilesItem;
+  files: readonly ChosenFile[];
+  /** The lock of the lane. */
+  held: Held;
+}
+
 /** Offers the waiting files, one attempt at a time. `letGo` is called with the id of an item that the receiver has. */
 function makeOffers(parts: Parts, running: RunningFiles, letGo: (itemId: string) => void) {
-  const { client, entry, history, queue, readiness } = parts;
+  const { client, entry, history, queue, readiness, tabs } = parts;
   /** Aborts the making of digests, which happens before there is a transfer to cancel. */
   const preparing = new Map<string, AbortController>();
   const { patience, failed } = makeFailures(parts);
 
   /** Makes an offer. Resolves when it is made, or is no longer wanted. */
-  async function offer(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[], signal: AbortSignal) {
+  async function offer({ waiting, item, files, held: lane }: Attempt, signal: AbortSignal) {
     const way = await wayTo(parts, item);
     await queue.tell([item.id], null);
     const to = { device_id: item.thread };
@@ -109,6 +118,8 @@ function makeOffers(parts: Parts, running: RunningFiles, letGo: (itemId: string)
       if (held === null) return;
       about = ready.about;
       await readiness.requireSession();
+      // Another tab leads, and offers them, because this one was frozen for a while.
+      if (!(await lane.isOurs()) || !(await tabs.stillLeads())) return;
       transfer = await ready.send({
         ...{ concurrency: CONCURRENCY, signal, idempotencyKey: held.key, retries: 0 },
         ...(ready.bytes <= SMALL_BYTES && { offlineMs: null }),
@@ -130,13 +141,14 @@ function makeOffers(parts: Parts, running: RunningFiles, letGo: (itemId: string)
     stop: (id: string): void => preparing.get(id)?.abort(),
 
     /** Returns how long to wait before the next try; null when there is none. */
-    async attempt(waiting: Waiting, item: FilesItem, files: readonly ChosenFile[]): Promise<number | null> {
+    async attempt(one: Attempt): Promise<number | null> {
+      const { waiting, item } = one;
       const reason = await readiness.look();
       if (reason !== null) return patience.wait(item.id, [item.id], reason);
       const stopping = new AbortController();
       preparing.set(item.id, stopping);
       try {
-        await offer(waiting, item, files, stopping.signal);
+        await offer(one, stopping.signal);
         patience.worked(item.id);
         return null;
       } catch (error) {
@@ -148,43 +160,44 @@ function makeOffers(parts: Parts, running: RunningFiles, letGo: (itemId: string)
   };
 }
 
+/**
+ * Returns the next item of a lane that was not tried yet. The line is read again, because the user may change its order.
+ */
+async function nextOf({ history, queue }: Parts, lane: string, tried: ReadonlySet<string>) {
+  for (const waiting of await queue.all()) {
+    if (waiting.kind !== 'files' || tried.has(waiting.id)) continue;
+    const item = await history.item(waiting.id);
+    if (item?.kind !== 'files') await queue.remove(waiting.id);
+    else if (laneOf(item) === lane) return { waiting, item };
+  }
+  return null;
+}
+
 /** Sends the waiting files, and resumes what another page of this browser was sending. */
 export function makeSendingFiles(parts: Parts, running: RunningFiles) {
-  const { entry, history, queue } = parts;
+  const { entry, history, queue, tabs } = parts;
   /** The chosen files until the receiver has them, as long as this page is open. */
   const inHand = new Map<string, readonly ChosenFile[]>();
   const offers = makeOffers(parts, running, (itemId) => inHand.delete(itemId));
 
-  async function step(waiting: Waiting, item: FilesItem): Promise<number | null> {
+  async function step(waiting: Waiting, item: FilesItem, held: Held): Promise<number | null> {
     if (isTooOld(waiting, entry.deviceId)) {
       await end(queue, item.id, 'failed', 'maybe_sent');
       return null;
     }
     const files = inHand.get(item.id) ?? (await keptSources(history, item));
-    if (typeof files !== 'string') return offers.attempt(waiting, item, files);
+    if (typeof files !== 'string') return offers.attempt({ waiting, item, files, held });
     // The item waits for the user, and blocks no other.
     await queue.tell([item.id], `${files}_again`);
     return null;
   }
 
-  /**
-   * Returns the next item of a lane that was not tried yet. The line is read again, because the user may change its order.
-   */
-  async function nextOf(lane: string, tried: ReadonlySet<string>) {
-    for (const waiting of await queue.all()) {
-      if (waiting.kind !== 'files' || tried.has(waiting.id)) continue;
-      const item = await history.item(waiting.id);
-      if (item?.kind !== 'files') await queue.remove(waiting.id);
-      else if (laneOf(item) === lane) return { waiting, item };
-    }
-    return null;
-  }
-
-  async function work(lane: string): Promise<number | null> {
+  async function work(lane: string, held: Held): Promise<number | null> {
     const tried = new Set<string>();
-    for (let next = await nextOf(lane, tried); next !== null; next = await nextOf(lane, tried)) {
+    for (let next = await nextOf(parts, lane, tried); next !== null; next = await nextOf(parts, lane, tried)) {
+      if (!(await held.isOurs()) || !(await tabs.stillLeads())) return null;
       tried.add(next.waiting.id);
-      const waitMs = await step(next.waiting, next.item);
+      const waitMs = await step(next.waiting, next.item, held);
       if (waitMs !== null) return waitMs;
     }
     return null;
@@ -208,6 +221,7 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
 
     /** Sends all waiting files. */
     async sendAll(): Promise<void> {
+      if (!tabs.isLeading.value) return;
       for (const { id, kind } of await queue.all()) if (kind === 'files') await run(id);
     },
 
@@ -221,6 +235,7 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
     async goOn(transferId: string, files: readonly ChosenFile[]): Promise<void> {
       const item = await history.byRef(transferId);
       if (item?.kind !== 'files' || running.has(transferId)) return;
+      if (!(await tabs.stillLeads())) return;
       const transfer = await resumeFiles(parts, item, sourcesOf(files), { concurrency: CONCURRENCY });
       running.follow(item.id, transfer, sent);
     },

@@ -100,7 +100,8 @@ export const STORES: Readonly<Record<StoreName, Store>> = {
   settings: { keyPath: null, indexes: {} },
 };
 
-const nameOf = (userId: string): string => `baton-${userId}`;
+/** Returns the name of the database of a history. */
+export const nameOf = (userId: string): string => `baton-${userId}`;
 
 /**
  * Opens the history of one account in this browser. Rejects if the browser keeps none. `mustExist`: it also rejects if there

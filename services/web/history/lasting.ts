@@ -1,7 +1,7 @@
 import { systemClock, pause } from '../../../shared/client/time/clock.ts';
 import { pauseMs } from '../outbox/verdict.ts';
 import { type Database, openHistory, type StoreName, STORES } from './database.ts';
-import { type Disk, makeDisk, type Stored, storedIn } from './disk.ts';
+import { type Disk, isSilent, makeDisk, type Stored, storedIn } from './disk.ts';
 import { forwarding, type Members, type Work } from './forwarding.ts';
 
 /*
@@ -11,19 +11,23 @@ import { forwarding, type Members, type Work } from './forwarding.ts';
 interface LastingParts {
   userId: string;
   onChange: (thread: string) => void;
-  /** Called with true when what is shown exists only in this page, and with false when the disk has everything again. */
-  onLost: (isLost: boolean) => void;
+  /**
+   * Called with true when what is shown exists only in this page, and with false when the disk has everything again.
+   * `isSilent`: the database does not answer.
+   */
+  onLost: (isLost: boolean, isSilent: boolean) => void;
 }
 
 /** Makes an empty database in memory. Few need one, so that its code is not part of the first load. */
 const memoryDatabase = async (): Promise<Database> => (await import('./memory-database.ts')).memoryDatabase();
 
 /** Copies the readable part of a database that can no longer be written. */
-async function copyOf(disk: Database): Promise<Database> {
+async function copyOf({ answered, database }: Disk): Promise<Database> {
+  const disk = database();
   const memory = await memoryDatabase();
   for (const name of Object.keys(STORES) as StoreName[]) {
     try {
-      const [keys, values] = await Promise.all([disk.getAllKeys(name), disk.getAll(name)]);
+      const [keys, values] = await answered(Promise.all([disk.getAllKeys(name), disk.getAll(name)]));
       const isKeyTold = STORES[name].keyPath === null;
       for (const [i, value] of values.entries()) {
         if (isKeyTold) await memory.put('settings', value, String(keys[i]));
@@ -36,10 +40,11 @@ async function copyOf(disk: Database): Promise<Database> {
   return memory;
 }
 
-async function opened(userId: string): Promise<Database | null> {
+async function opened({ userId, onLost }: LastingParts): Promise<Database | null> {
   try {
     return await openHistory(userId);
-  } catch {
+  } catch (error) {
+    onLost(true, isSilent(error));
     return null;
   }
 }
@@ -76,7 +81,7 @@ function makeStandIn(disk: Disk, { onChange, onLost }: LastingParts) {
     } while (missed.length > 0);
     memory = null;
     back = null;
-    onLost(false);
+    onLost(false, false);
   }
 
   async function goBack(stored: Promise<Stored>): Promise<void> {
@@ -91,9 +96,9 @@ function makeStandIn(disk: Disk, { onChange, onLost }: LastingParts) {
     }
   }
 
-  function begin(): Promise<Stored> {
-    onLost(true);
-    const stored = copyOf(disk.database()).then((copy) => storedIn(copy, onChange));
+  function begin(cause: unknown): Promise<Stored> {
+    onLost(true, isSilent(cause));
+    const stored = copyOf(disk).then((copy) => storedIn(copy, onChange));
     memory = stored;
     back = goBack(stored);
     back.catch(() => {});
@@ -104,8 +109,8 @@ function makeStandIn(disk: Disk, { onChange, onLost }: LastingParts) {
     isUsed: (): boolean => memory !== null,
     back: (): Promise<void> | null => back,
 
-    async run(work: Work, isRead: boolean): Promise<unknown> {
-      const stored = memory ?? begin();
+    async run(work: Work, isRead: boolean, cause: unknown): Promise<unknown> {
+      const stored = memory ?? begin(cause);
       if (!isRead) missed.push(work);
       return work(members(await stored));
     },
@@ -113,26 +118,25 @@ function makeStandIn(disk: Disk, { onChange, onLost }: LastingParts) {
 }
 
 export async function openLasting(parts: LastingParts): Promise<Stored> {
-  const { userId, onChange, onLost } = parts;
-  const database = await opened(userId);
-  if (database === null) {
-    onLost(true);
-    return storedIn(await memoryDatabase(), onChange);
-  }
+  const { userId, onChange } = parts;
+  const database = await opened(parts);
+  if (database === null) return storedIn(await memoryDatabase(), onChange);
   // Its code is fetched now, because there may be no network when it is needed.
   void memoryDatabase().catch(() => {});
   const disk = makeDisk(database, userId, onChange);
   const standIn = makeStandIn(disk, parts);
 
   async function run(work: Work, isRead: boolean): Promise<unknown> {
+    let cause: unknown = null;
     if (!standIn.isUsed()) {
       try {
         return await disk.run(async (now) => work(members(now)));
       } catch (error) {
         if (!disk.isToBlame(error)) throw error;
+        cause = error;
       }
     }
-    return standIn.run(work, isRead);
+    return standIn.run(work, isRead, cause);
   }
 
   const { history, queue } = forwarding(members(storedIn(database, onChange)), run) as unknown as Stored;

@@ -1,4 +1,4 @@
-import { inLock } from '../locks.ts';
+import { type Held, inLock } from '../locks.ts';
 import { pauseMs } from './verdict.ts';
 
 interface Lane {
@@ -16,10 +16,10 @@ const isClosed = (error: unknown): boolean => error instanceof DOMException && e
 /**
  * Makes one lane for each receiver. `work` sends the items of a lane, and returns how long to wait before the next try, or
  * null when nothing is left to try. Work that throws is retried, unless the database is closed. Only one tab works at a lane
- * at a time, and lanes do not wait for each other. If tabs have no locks, the keys of the items ensure that each is sent
- * once.
+ * at a time, and lanes do not wait for each other. A tab that was frozen while it worked may have lost the lane: `work` asks
+ * `held` before it sends. If tabs have no locks, the keys of the items ensure that each is sent once.
  */
-export function makeLanes(prefix: string, work: (lane: string) => Promise<number | null>) {
+export function makeLanes(prefix: string, work: (lane: string, held: Held) => Promise<number | null>) {
   const lanes = new Map<string, Lane>();
 
   function laneOf(name: string): Lane {
@@ -38,7 +38,7 @@ export function makeLanes(prefix: string, work: (lane: string) => Promise<number
     try {
       while (lane.isAsked) {
         lane.isAsked = false;
-        waitMs = await inLock(`${prefix}-${name}`, () => work(name));
+        waitMs = await inLock(`${prefix}-${name}`, (held) => work(name, held));
       }
       lane.failures = 0;
     } catch (error) {

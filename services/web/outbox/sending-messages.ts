@@ -1,5 +1,6 @@
 import { isKeyProblem } from '../../../shared/client/sealing/key-problems.ts';
 import type { Parts } from '../engine/parts.ts';
+import type { Held } from '../locks.ts';
 import { makeLanes } from './lanes.ts';
 import { makePatience } from './patience.ts';
 import { isWaitingItem, type Queue, type Waiting } from './queue.ts';
@@ -14,14 +15,20 @@ const park = (queue: Queue, id: string, error: string): Promise<void> =>
     if (item.kind === 'message') Object.assign(item, { state: 'failed', error });
   });
 
+interface Attempt {
+  waiting: Waiting;
+  text: string;
+  /** The lock of the line. */
+  held: Held;
+}
+
 /**
  * Sends a message once: sealed if this browser has keys, unless its user wants it to go unencrypted. It does nothing when
  * the message must no longer be sent.
  */
 async function sendOne(
   { client, entry, keys, queue, readiness }: Parts,
-  waiting: Waiting,
-  text: string,
+  { waiting, text, held: lane }: Attempt,
 ): Promise<void> {
   const { id, to } = waiting;
   const sealing = await keys.toSend();
@@ -29,6 +36,8 @@ async function sendOne(
   const held = await queue.hold(id, entry.deviceId, envelope);
   if (held === null) return;
   await readiness.requireSession();
+  // Another tab sends it, because this one was frozen for a while.
+  if (!(await lane.isOurs())) return;
   const settings = { idempotencyKey: held.key, retries: 0 };
   const isSealed = sealing !== null && envelope !== undefined;
   const { message_id, created_at } = isSealed
@@ -62,10 +71,11 @@ export function makeSendingMessages(parts: Parts) {
   const { wait, stayLimited, worked } = makeLines(queue);
 
   /** Makes an attempt; null when the next one of the line may follow at once. */
-  async function attempt(waiting: Waiting, text: string): Promise<number | null> {
+  async function attempt(one: Attempt): Promise<number | null> {
+    const { waiting } = one;
     const { id, to } = waiting;
     try {
-      await sendOne(parts, waiting, text);
+      await sendOne(parts, one);
       worked(to);
       return null;
     } catch (error) {
@@ -82,7 +92,7 @@ export function makeSendingMessages(parts: Parts) {
     }
   }
 
-  async function step(waiting: Waiting): Promise<number | null> {
+  async function step(waiting: Waiting, held: Held): Promise<number | null> {
     const item = await history.item(waiting.id);
     if (item?.kind !== 'message') {
       // The thread was cleared.
@@ -99,14 +109,14 @@ export function makeSendingMessages(parts: Parts) {
     if (limitedMs !== null) return limitedMs;
     const reason = await readiness.look();
     if (reason !== null) return wait(waiting.to, reason);
-    return attempt(waiting, item.text);
+    return attempt({ waiting, text: item.text, held });
   }
 
-  async function work(to: string): Promise<number | null> {
+  async function work(to: string, held: Held): Promise<number | null> {
     for (;;) {
       const [first] = await messagesTo(queue, to);
-      if (first === undefined) return null;
-      const waitMs = await step(first);
+      if (first === undefined || !(await held.isOurs())) return null;
+      const waitMs = await step(first, held);
       if (waitMs !== null) return waitMs;
     }
   }

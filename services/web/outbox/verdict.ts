@@ -26,14 +26,26 @@ export function verdictOf({ action, code, status }: BatonClientError): 'wait' | 
   return action === 'retry' ? 'wait' : 'refused';
 }
 
+/** The names of the errors of databases. */
+const OF_STORAGE = [
+  ...['TimeoutError', 'QuotaExceededError', 'InvalidStateError'],
+  ...['UnknownError', 'AbortError', 'TransactionInactiveError'],
+];
+
+const isOfStorage = (error: unknown): boolean => error instanceof DOMException && OF_STORAGE.includes(error.name);
+
 /**
  * Makes the failure of an error of the browser, such as one of its databases. The service did not refuse anything, and the
  * request may have been sent before the error.
  */
 const unexpected = (error: unknown): BatonClientError =>
-  new BatonClientError('unexpected', error instanceof Error ? error.message : String(error), {
-    ...{ action: 'retry', outcome: 'unknown', cause: error },
-  });
+  new BatonClientError(
+    isOfStorage(error) ? 'storage' : 'unexpected',
+    error instanceof Error ? error.message : String(error),
+    {
+      ...{ action: 'retry', outcome: 'unknown', cause: error },
+    },
+  );
 
 export const failureOf = (error: unknown): BatonClientError =>
   error instanceof BatonClientError ? error : unexpected(error);

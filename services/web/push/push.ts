@@ -110,6 +110,18 @@ async function mendBy(verdict: Verdict, of: Of, worker: ServiceWorkerRegistratio
   }
 }
 
+/**
+ * Tells, without asking the service, whether the browser still has what the service confirmed last, or nothing is wanted.
+ * `before`: the permission at the last comparison.
+ */
+export async function isIntact({ entry }: Of, before: NotificationPermission | null): Promise<boolean> {
+  const [worker, kept] = [await workerOfPushes(), await pushChoice()];
+  if (worker === null || kept?.account !== entry.userId || !kept.isWanted) return true;
+  if (Notification.permission !== 'granted') return Notification.permission === before;
+  const subscription = await worker.pushManager.getSubscription();
+  return subscription !== null && (await digestOf(partsOf(subscription))) === kept.told?.digest;
+}
+
 /** Compares the subscriptions of browser and service, and repairs differences. */
 export async function mendPush(of: Of): Promise<PushState> {
   const worker = await workerOfPushes();

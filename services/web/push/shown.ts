@@ -43,6 +43,9 @@ async function isOver(
   }
 }
 
+/** Tells whether a notification is about files that have arrived. Their offer was read before. */
+const isOfArrival = ({ tag }: Notification): boolean => tag === 'arrived' || tag.startsWith('arrived ');
+
 /**
  * Closes the notifications of items that were read, and of files that are no longer offered. The worker shows a notification
  * for each push, because browsers demand that.
@@ -50,12 +53,14 @@ async function isOver(
 export async function closeRead({ client, history }: Pick<Parts, 'client' | 'history'>): Promise<void> {
   const all = await shown();
   if (all.length === 0) return;
+  const isSeen = document.visibilityState === 'visible' && document.hasFocus();
   const unread = new Set((await history.threads()).filter((thread) => thread.unread > 0).map(({ id }) => id));
   for (const notification of all) {
     const { id } = (notification.data ?? {}) as { id?: unknown };
     if (typeof id !== 'string' || id === '') continue;
     const item = await history.byRef(id);
     const isRead = item === undefined ? await isOver(client, notification, id) : !unread.has(item.thread);
+    if (isOfArrival(notification) && !isSeen) continue;
     if (isRead) notification.close();
   }
 }

@@ -11,7 +11,7 @@ async function passing<T>(work: Promise<T>): Promise<T> {
   try {
     return await answered(work);
   } catch (cause) {
-    throw new BatonClientError('unexpected', 'The keys of this browser cannot be read', { action: 'retry', cause });
+    throw new BatonClientError('storage', 'The keys of this browser cannot be read', { action: 'retry', cause });
   }
 }
 

@@ -16,6 +16,10 @@ export function windowsOfApp<W extends Pick<OpenWindow, 'url'>>(windows: readonl
   });
 }
 
+/** Tells whether the user looks at a window, so that nobody has to tell them what it shows. */
+export const isLookedAt = ({ visibilityState, focused }: Pick<OpenWindow, 'visibilityState' | 'focused'>): boolean =>
+  visibilityState === 'visible' && focused;
+
 /** Returns the window that the user sees, or otherwise one in the background. */
 export function appWindow<W extends Pick<OpenWindow, 'visibilityState' | 'focused'>>(windows: readonly W[]) {
   return (

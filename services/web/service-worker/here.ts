@@ -70,3 +70,14 @@ export const noteKeyedAccount = (account: string | null): Promise<void> => write
  */
 export const pushChoice = (): Promise<PushChoice | undefined> => read('push');
 export const keepPushChoice = (choice: PushChoice): Promise<void> => write('push', choice);
+
+/** How many items are remembered that a notification has told of. */
+const MOST_TOLD = 64;
+
+/** Notes that a notification tells of an item. False: one did before, because both a push and a page may tell. */
+export async function noteTold(item: string): Promise<boolean> {
+  const told = (await read<string[]>('told')) ?? [];
+  if (told.includes(item)) return false;
+  await write('told', [...told, item].slice(-MOST_TOLD));
+  return true;
+}

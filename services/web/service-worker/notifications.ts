@@ -1,11 +1,15 @@
 import { pushWords } from '../texts/push-words.ts';
+import type { Preview } from './here.ts';
 
-const TYPES = ['message', 'transfer', 'device', 'test'] as const;
+const TYPES = ['message', 'transfer', 'arrived', 'device', 'test'] as const;
 /** Limits above what the service sends. */
 const MOST_COUNT = 9_999;
 const MOST_CHARS = 4_096;
 
-/** The content of a push: kind, number, and with a preview sender and text (contract, "Push"). `unknown`: unreadable. */
+/**
+ * The content of a push: kind, number, and with a preview sender and text (contract, "Push"). `unknown`: unreadable. An open
+ * page tells of the same, and of files that have arrived.
+ */
 export interface PushPayload {
   type: (typeof TYPES)[number] | 'unknown';
   count: number;
@@ -45,6 +49,15 @@ export function payloadOf(data: { json(): unknown } | null): PushPayload {
   };
 }
 
+/** Leaves out what the user does not want to see in notifications. */
+export function chosenOf({ from, text, ...rest }: PushPayload, preview: Preview): PushPayload {
+  return {
+    ...rest,
+    ...(preview !== 'none' && from !== undefined && { from }),
+    ...(preview === 'full' && text !== undefined && { text }),
+  };
+}
+
 export interface Shown {
   title: string;
   body: string;
@@ -68,6 +81,8 @@ export function notificationOf({ type, count, id, from, text }: PushPayload, lan
       return { title, body: words.device, tag, path: '/#/settings' };
     case 'transfer':
       return { title, body: words.transfer(count), tag, path };
+    case 'arrived':
+      return { title, body: words.arrived(count), tag, path };
     case 'message':
       return { title, body: text?.replace(TURNING, '') ?? words.message(count), tag, path };
     case 'unknown':

@@ -1,9 +1,16 @@
 /* The shell without network, notifications, and the target of the share sheet. It does not handle calls of the API. */
 import { mendSubscription } from './mending.ts';
-import { appWindow, type OpenWindow, windowsOfApp } from './app-windows.ts';
+import { appWindow, isLookedAt, type OpenWindow, windowsOfApp } from './app-windows.ts';
 import { inNotificationTurn } from '../push/notification-list.ts';
-import { accountHere, pushChoice } from './here.ts';
-import { notificationOf, payloadOf, strayNotification } from './notifications.ts';
+import { accountHere, noteTold, pushChoice } from './here.ts';
+import {
+  chosenOf,
+  notificationOf,
+  payloadOf,
+  type PushPayload,
+  type Shown,
+  strayNotification,
+} from './notifications.ts';
 import { withSealedPreview } from './sealed-preview.ts';
 import { share } from './share-target.ts';
 import { type Told, unreadOf } from './unread.ts';
@@ -21,6 +28,9 @@ interface FetchingEvent extends Extendable {
 interface PushingEvent extends Extendable {
   data: { json(): unknown } | null;
 }
+interface ToldEvent extends Extendable {
+  data: { type?: unknown; said?: unknown } | null;
+}
 interface ClickedEvent extends Extendable {
   notification: Notification;
 }
@@ -29,6 +39,7 @@ interface Events {
   activate: Extendable;
   fetch: FetchingEvent;
   push: PushingEvent;
+  message: ToldEvent;
   pushsubscriptionchange: Extendable;
   notificationclick: ClickedEvent;
 }
@@ -143,28 +154,64 @@ async function showBadge({ tag, data }: { tag: string; data: Told }): Promise<vo
   for (const one of pages) one.postMessage({ type: 'shown' });
 }
 
+/** Shows a notification. The caller holds the turn. Without `isNew` it replaces one in silence. */
+async function show({ title, body, tag, path }: Shown, { id, count }: Told, isNew = true): Promise<void> {
+  // Without `renotify` a second notification with the same tag replaces the first without a sound.
+  const options = { body, tag, data: { path, id, count }, renotify: isNew, silent: !isNew };
+  await scope.registration.showNotification(title, options);
+}
+
+/** Tells of an item, once: a push and a page may both know of it. */
+async function tell(payload: PushPayload, by: 'push' | 'page'): Promise<void> {
+  const { type, id } = payload;
+  let { count } = payload;
+  const counts = type === 'message' || type === 'transfer' || type === 'arrived';
+  const { tag } = notificationOf(payload, navigator.language);
+  await inNotificationTurn(async () => {
+    const isNew = id === '' || (await noteTold(`${type} ${id}`));
+    if (by === 'page' && !isNew) return;
+    // A push counts what waits at the service. A page tells of each item by itself.
+    if (by === 'page') {
+      for (const one of await scope.registration.getNotifications({ tag })) {
+        count += ((one.data ?? {}) as Partial<Told>).count ?? 0;
+      }
+    }
+    const shown = notificationOf({ ...payload, count }, navigator.language);
+    await show(shown, { id, count: counts ? count : 0 }, isNew);
+  });
+  if (counts) await showBadge({ tag, data: { id, count } }).catch(() => {});
+}
+
 /** Shows something for each push, because browsers demand that. A page that has read the item closes the notification. */
 async function notify(event: PushingEvent): Promise<void> {
-  const isStray = (await accountHere()) === null;
   const said = payloadOf(event.data);
-  const payload = isStray ? said : await withSealedPreview(said, await pushChoice());
-  const { title, body, tag, path } = isStray
-    ? strayNotification(navigator.language)
-    : notificationOf(payload, navigator.language);
-  const counts = !isStray && (payload.type === 'message' || payload.type === 'transfer');
-  const data = { path, id: isStray ? '' : payload.id, count: counts ? payload.count : 0 };
-  // Without `renotify` a second notification with the same tag replaces the first without a sound.
-  const options = { body, tag, data, renotify: true };
-  await inNotificationTurn(() => scope.registration.showNotification(title, options));
-  if (isStray) await (await scope.registration.pushManager.getSubscription())?.unsubscribe();
-  else if (counts) await showBadge(options).catch(() => {});
+  if ((await accountHere()) !== null) return tell(await withSealedPreview(said, await pushChoice()), 'push');
+  const stray = strayNotification(navigator.language);
+  await inNotificationTurn(() => show(stray, { id: '', count: 0 }));
+  await (await scope.registration.pushManager.getSubscription())?.unsubscribe();
 }
+
+/** Tells of what an open page has taken, as the user chose it, unless somebody looks at a page of the app. */
+async function tellOf(said: unknown): Promise<void> {
+  const [account, choice] = [await accountHere(), await pushChoice()];
+  if (!choice?.isWanted || choice.account !== account || Notification.permission !== 'granted') return;
+  if ((await windows()).some(isLookedAt)) return;
+  await tell(chosenOf(payloadOf({ json: () => said }), choice.preview), 'page');
+}
+
+scope.addEventListener('message', (event) => {
+  if (event.data?.type === 'tell') event.waitUntil(tellOf(event.data.said));
+});
 
 scope.addEventListener('push', (event) => event.waitUntil(notify(event)));
 
-scope.addEventListener('pushsubscriptionchange', (event) =>
-  event.waitUntil(mendSubscription(scope.registration.pushManager)),
-);
+/** Repairs the subscription. An open page looks at it too, in case the service did not answer. */
+async function mend(): Promise<void> {
+  await mendSubscription(scope.registration.pushManager);
+  for (const one of await windows()) one.postMessage({ type: 'subscription' });
+}
+
+scope.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(mend()));
 
 /** Opens a path in an open page of the app, which pages such as the API reference are not. */
 async function open(path: string): Promise<void> {

@@ -98,7 +98,7 @@ export const chineseAccount: Pick<
     thisDevice: '本机',
     rename: '重命名',
     notifications: '通知',
-    pushOff: 'Baton 关闭时，也通知我消息和文件。',
+    pushOff: 'Baton 关闭或在后台时，通知我消息和文件。',
     pushOn: '通知已开启。',
     pushWaiting: '正在等待此浏览器及其推送服务…',
     pushDenied: '此浏览器阻止了 Baton 的通知。请在浏览器设置中允许。',
@@ -208,6 +208,7 @@ export const chineseAccount: Pick<
     cross_site: '此页面所在的地址无法执行此操作。请在 Baton 的主地址打开它。',
     unexpected_answer: '代替服务作出回应的是代理或网络登录页面。请检查网络，然后重新加载页面。',
     broker_contract: '登录服务返回了无法使用的响应。请重试，或联系服务的管理者。',
+    storage: '此浏览器的存储没有响应。请重新加载页面后重试。',
     unexpected: '发生未知错误。请重新加载页面后重试。',
   },
 };

@@ -14,6 +14,7 @@ export const chinese: Texts = {
     notLoaded: 'Baton 的这一部分无法加载。请重新加载页面。',
     copied: '已复制',
     copyByHand: '此浏览器不允许网页复制。请选中文字后自行复制。',
+    silentStorage: '此浏览器的存储没有响应。在它响应之前，较早的内容不会显示。关闭此页面后，新内容会丢失。',
     noHistory: '此浏览器现在无法为 Baton 保存内容：无痕窗口、存储被阻止或磁盘已满。收到的内容会显示到此页面关闭为止。',
     nothingHere: '此地址没有内容。',
     toDevices: '前往你的设备',
@@ -101,6 +102,7 @@ export const chinese: Texts = {
     copy: '复制',
     forget: '清除历史记录',
     forgetWhy: '此浏览器会删除这个对话。另一台设备上的不受影响。',
+    forgetOpen: '等待中或进行中的内容会被取消。',
     cannotAnswer: '由没有设备的会话发送，无法回复。',
     deviceGone: '这台设备已不在你的账号中。',
     fresh: (count) => `${count} 条新消息`,
@@ -141,6 +143,7 @@ export const chinese: Texts = {
     signed_out: '等待你重新登录。',
     choose_again: '等待中：此浏览器已没有这些文件。',
     allow_again: '等待中：此浏览器不能再读取这些文件。',
+    storage: '等待中：此浏览器的存储没有响应。',
   },
   files: {
     count: (count) => `${count} 个文件`,

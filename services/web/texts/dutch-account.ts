@@ -101,7 +101,7 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
       thisDevice: 'Dit apparaat',
       rename: 'Naam wijzigen',
       notifications: 'Meldingen',
-      pushOff: 'Meld mij berichten en bestanden terwijl Baton gesloten is.',
+      pushOff: 'Meld mij berichten en bestanden terwijl Baton gesloten is of op de achtergrond staat.',
       pushOn: 'Meldingen staan aan.',
       pushWaiting: 'Wachten op deze browser en zijn pushdienst…',
       pushDenied: 'Deze browser blokkeert meldingen van Baton. Sta ze toe in de browserinstellingen.',
@@ -228,6 +228,7 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
         'In plaats van de dienst antwoordde een proxy of de inlogpagina van een netwerk. Controleer het netwerk en laad de pagina opnieuw.',
       broker_contract:
         'De inlogdienst gaf een onbruikbaar antwoord. Probeer het opnieuw, of vraag het aan wie deze dienst beheert.',
+      storage: 'De opslag van deze browser antwoordt niet. Laad de pagina opnieuw en probeer het dan weer.',
       unexpected: 'Er is een onbekende fout opgetreden. Laad de pagina opnieuw en probeer het dan weer.',
     },
   };

@@ -17,6 +17,8 @@ export const dutch: Texts = {
     notLoaded: 'Dit deel van Baton kon niet worden geladen. Laad de pagina opnieuw.',
     copied: 'Gekopieerd',
     copyByHand: 'Deze browser laat pagina’s niet kopiëren. Selecteer de tekst en kopieer hem.',
+    silentStorage:
+      'De opslag van deze browser antwoordt niet. Tot die antwoordt, ontbreekt wat er eerder was. Wat nieuw is, verdwijnt als je deze pagina sluit.',
     noHistory:
       'Deze browser bewaart nu niets voor Baton: een privévenster, geblokkeerde opslag of een volle schijf. Wat binnenkomt, blijft zichtbaar tot je deze pagina sluit.',
     nothingHere: 'Op dit adres is niets.',
@@ -106,6 +108,7 @@ export const dutch: Texts = {
     copy: 'Kopiëren',
     forget: 'Geschiedenis wissen',
     forgetWhy: 'Deze browser verwijdert het gesprek. Het andere apparaat houdt zijn kopie.',
+    forgetOpen: 'Wat nog wacht of onderweg is, wordt geannuleerd.',
     cannotAnswer: 'Een sessie zonder apparaat heeft dit verstuurd. Je kunt niet antwoorden.',
     deviceGone: 'Dit apparaat zit niet meer in je account.',
     fresh: (count) => `${count} nieuw`,
@@ -146,6 +149,7 @@ export const dutch: Texts = {
     signed_out: 'Wacht tot je weer inlogt.',
     choose_again: 'Wacht: deze browser heeft de bestanden niet meer.',
     allow_again: 'Wacht: deze browser mag de bestanden niet meer lezen.',
+    storage: 'Wacht: de opslag van deze browser antwoordt niet.',
   },
   files: {
     count: (count) => plural(count, { one: `${count} bestand`, other: `${count} bestanden` }),

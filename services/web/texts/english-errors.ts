@@ -49,5 +49,6 @@ export const englishErrors = {
     'A proxy or the log-in page of a network answered instead of the service. Check the network, then reload the page.',
   broker_contract:
     'The sign-in service gave an answer that cannot be used. Try again, or ask whoever runs this service.',
+  storage: 'The storage of this browser does not answer. Reload the page, then try again.',
   unexpected: 'An unknown error occurred. Reload the page, then try again.',
 };

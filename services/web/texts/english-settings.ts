@@ -9,7 +9,7 @@ export const englishSettings = {
     thisDevice: 'This device',
     rename: 'Rename',
     notifications: 'Notifications',
-    pushOff: 'Tell me of messages and files while Baton is closed.',
+    pushOff: 'Tell me of messages and files while Baton is closed or in the background.',
     pushOn: 'Notifications are on.',
     pushWaiting: 'Waiting for this browser and its push service …',
     pushDenied: 'This browser blocks notifications from Baton. Allow them in its settings.',

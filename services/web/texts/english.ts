@@ -19,6 +19,8 @@ export const english = {
     notLoaded: 'This part of Baton could not be loaded. Reload the page.',
     copied: 'Copied',
     copyByHand: 'This browser does not let pages copy. Select the text and copy it.',
+    silentStorage:
+      'The storage of this browser does not answer. Until it does, earlier items are missing. Closing this page removes what is new.',
     noHistory:
       'This browser stores nothing for Baton: a private window, blocked storage or a full disk. Closing this page removes what it shows.',
     nothingHere: 'There is nothing at this address.',
@@ -109,6 +111,7 @@ export const english = {
     copy: 'Copy',
     forget: 'Clear history',
     forgetWhy: 'This browser removes the thread. The other device keeps its copy.',
+    forgetOpen: 'What waits or is under way is cancelled.',
     cannotAnswer: 'A session without a device sent this. You cannot reply.',
     deviceGone: 'This device is no longer in your account.',
     fresh: (count: number) => plural(count, { one: '1 new', other: `${count} new` }),
@@ -150,6 +153,7 @@ export const english = {
     signed_out: 'Waits until you sign in again.',
     choose_again: 'Waits: this browser no longer has the files.',
     allow_again: 'Waits: this browser may not read the files any more.',
+    storage: 'Waits: the storage of this browser does not answer.',
   },
   files: {
     count: (count: number) => plural(count, { one: '1 file', other: `${count} files` }),

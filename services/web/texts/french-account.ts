@@ -101,7 +101,7 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       thisDevice: 'Cet appareil',
       rename: 'Renommer',
       notifications: 'Notifications',
-      pushOff: 'Me prévenir des messages et fichiers quand Baton est fermé.',
+      pushOff: 'Me prévenir des messages et fichiers quand Baton est fermé ou en arrière-plan.',
       pushOn: 'Les notifications sont activées.',
       pushWaiting: 'En attente de ce navigateur et de son service de notifications…',
       pushDenied: 'Ce navigateur bloque les notifications de Baton. Autorisez-les dans ses réglages.',
@@ -226,6 +226,7 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
         'Un proxy ou la page de connexion d’un réseau a répondu à la place du service. Vérifiez le réseau, puis rechargez la page.',
       broker_contract:
         'Le service de connexion a donné une réponse inutilisable. Réessayez, ou demandez à qui gère ce service.',
+      storage: 'Le stockage de ce navigateur ne répond pas. Rechargez la page, puis réessayez.',
       unexpected: 'Baton a rencontré une erreur inconnue. Rechargez la page, puis réessayez.',
     },
   };

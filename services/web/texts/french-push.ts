@@ -7,6 +7,7 @@ export const frenchPush: Texts['push'] = {
   message: (count) => plural(count, { one: 'Un nouveau message', other: `${count} nouveaux messages` }),
   transfer: (count) =>
     plural(count, { one: 'Quelqu’un veut vous envoyer un fichier', other: `${count} transferts vous attendent` }),
+  arrived: (count) => plural(count, { one: 'Un fichier est arrivé', other: `${count} fichiers sont arrivés` }),
   device: 'Un nouvel appareil a été connecté. Était-ce vous ?',
   test: 'Les notifications fonctionnent.',
   unknown: 'Il y a du nouveau dans Baton.',

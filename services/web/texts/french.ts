@@ -19,6 +19,8 @@ export const french: Texts = {
     notLoaded: 'Cette partie de Baton n’a pas pu être chargée. Rechargez la page.',
     copied: 'Copié',
     copyByHand: 'Ce navigateur ne laisse pas les pages copier. Sélectionnez le texte et copiez-le.',
+    silentStorage:
+      'Le stockage de ce navigateur ne répond pas. Tant qu’il ne répond pas, les éléments antérieurs manquent. Fermer cette page efface ce qui est nouveau.',
     noHistory:
       'Ce navigateur ne garde rien pour Baton : fenêtre privée, stockage bloqué ou disque plein. Ce qui arrive est visible jusqu’à la fermeture de cette page.',
     nothingHere: 'Il n’y a rien à cette adresse.',
@@ -105,6 +107,7 @@ export const french: Texts = {
     copy: 'Copier',
     forget: 'Effacer l’historique',
     forgetWhy: 'Retire ce fil de ce navigateur. L’autre appareil garde le sien.',
+    forgetOpen: 'Ce qui attend ou est en cours est annulé.',
     cannotAnswer: 'Envoyé par une session sans appareil. On ne peut pas y répondre.',
     deviceGone: 'Cet appareil n’est plus dans votre compte.',
     fresh: (count) => plural(count, { one: `${count} nouveau`, other: `${count} nouveaux` }),
@@ -145,6 +148,7 @@ export const french: Texts = {
     signed_out: 'Attend que vous vous reconnectiez.',
     choose_again: 'Attend : ce navigateur n’a plus les fichiers.',
     allow_again: 'Attend : ce navigateur ne peut plus lire les fichiers.',
+    storage: 'Attend : le stockage de ce navigateur ne répond pas.',
   },
   files: {
     count: (count) => plural(count, { one: `${count} fichier`, other: `${count} fichiers` }),

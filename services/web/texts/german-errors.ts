@@ -57,5 +57,6 @@ export const germanErrors: Texts['errors'] = {
     'Statt des Dienstes hat ein Proxy oder die Anmeldeseite eines Netzes geantwortet. Prüfe das Netz und lade die Seite neu.',
   broker_contract:
     'Der Anmeldedienst hat eine unbrauchbare Antwort gegeben. Versuch es noch einmal, oder frage, wer diesen Dienst betreibt.',
+  storage: 'Der Speicher dieses Browsers antwortet nicht. Lade die Seite neu und versuch es noch einmal.',
   unexpected: 'Baton ist auf einen unbekannten Fehler gestoßen. Lade die Seite neu und versuch es noch einmal.',
 };

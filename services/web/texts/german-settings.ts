@@ -10,7 +10,7 @@ export const germanSettings: Pick<Texts, 'settings'> = {
     thisDevice: 'Dieses Gerät',
     rename: 'Umbenennen',
     notifications: 'Mitteilungen',
-    pushOff: 'Melde mir Nachrichten und Dateien, auch wenn Baton geschlossen ist.',
+    pushOff: 'Melde mir Nachrichten und Dateien, wenn Baton geschlossen oder im Hintergrund ist.',
     pushOn: 'Mitteilungen sind an.',
     pushWaiting: 'Warte auf diesen Browser und seinen Push-Dienst …',
     pushDenied: 'Dieser Browser blockiert Mitteilungen von Baton. Erlaube sie in seinen Einstellungen.',

@@ -19,6 +19,8 @@ export const german: Texts = {
     notLoaded: 'Dieser Teil von Baton ließ sich nicht laden. Lade die Seite neu.',
     copied: 'Kopiert',
     copyByHand: 'Dieser Browser lässt Seiten nichts kopieren. Markiere den Text und kopiere ihn.',
+    silentStorage:
+      'Der Speicher dieses Browsers antwortet nicht. Bis er antwortet, fehlt Früheres. Was neu ist, verschwindet, wenn du diese Seite schließt.',
     noHistory:
       'Dieser Browser speichert jetzt nichts für Baton: ein privates Fenster, gesperrter Speicher oder ein voller Datenträger. Was kommt, ist zu sehen, bis diese Seite geschlossen wird.',
     nothingHere: 'Unter dieser Adresse ist nichts.',
@@ -108,6 +110,7 @@ export const german: Texts = {
     copy: 'Kopieren',
     forget: 'Verlauf löschen',
     forgetWhy: 'Dieser Browser entfernt die Unterhaltung. Das andere Gerät behält seine.',
+    forgetOpen: 'Was noch wartet oder unterwegs ist, wird abgebrochen.',
     cannotAnswer: 'Eine Sitzung ohne Gerät hat das gesendet. Du kannst nicht antworten.',
     deviceGone: 'Dieses Gerät ist nicht mehr in deinem Konto.',
     fresh: (count) => plural(count, { one: '1 neu', other: `${count} neu` }),
@@ -148,6 +151,7 @@ export const german: Texts = {
     signed_out: 'Wartet, bis du dich wieder anmeldest.',
     choose_again: 'Wartet: Dieser Browser hat die Dateien nicht mehr.',
     allow_again: 'Wartet: Dieser Browser darf die Dateien nicht mehr lesen.',
+    storage: 'Wartet: Der Speicher dieses Browsers antwortet nicht.',
   },
   files: {
     count: (count) => plural(count, { one: '1 Datei', other: `${count} Dateien` }),

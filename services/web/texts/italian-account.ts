@@ -103,7 +103,7 @@ export const italianAccount: Pick<
     thisDevice: 'Questo dispositivo',
     rename: 'Rinomina',
     notifications: 'Notifiche',
-    pushOff: 'Avvisami di messaggi e file quando Baton è chiuso.',
+    pushOff: 'Avvisami di messaggi e file quando Baton è chiuso o in secondo piano.',
     pushOn: 'Le notifiche sono attive.',
     pushWaiting: 'In attesa di questo browser e del suo servizio di notifiche…',
     pushDenied: 'Questo browser blocca le notifiche di Baton. Consentile nelle sue impostazioni.',
@@ -230,6 +230,7 @@ export const italianAccount: Pick<
       'Al posto del servizio ha risposto un proxy o la pagina di accesso di una rete. Controlla la rete, poi ricarica la pagina.',
     broker_contract:
       'Il servizio di accesso ha dato una risposta inutilizzabile. Riprova o chiedi a chi gestisce questo servizio.',
+    storage: 'La memoria di questo browser non risponde. Ricarica la pagina, poi riprova.',
     unexpected: 'Si è verificato un errore sconosciuto. Ricarica la pagina, poi riprova.',
   },
 };

@@ -17,6 +17,8 @@ export const italian: Texts = {
     notLoaded: 'Questa parte di Baton non si è caricata. Ricarica la pagina.',
     copied: 'Copiato',
     copyByHand: 'Questo browser non permette alle pagine di copiare. Seleziona il testo e copialo.',
+    silentStorage:
+      'La memoria di questo browser non risponde. Finché non risponde, manca ciò che c’era prima. Chiudendo questa pagina si perde ciò che è nuovo.',
     noHistory:
       'Questo browser ora non conserva nulla per Baton: finestra privata, archiviazione bloccata o disco pieno. Ciò che arriva resta visibile finché non chiudi questa pagina.',
     nothingHere: 'A questo indirizzo non c’è nulla.',
@@ -105,6 +107,7 @@ export const italian: Texts = {
     copy: 'Copia',
     forget: 'Cancella cronologia',
     forgetWhy: 'Questo browser rimuove la conversazione. L’altro dispositivo conserva la sua.',
+    forgetOpen: 'Ciò che è in attesa o in corso viene annullato.',
     cannotAnswer: 'Inviato da una sessione senza dispositivo. Non si può rispondere.',
     deviceGone: 'Questo dispositivo non è più nel tuo account.',
     fresh: (count) => plural(count, { one: `${count} nuovo`, other: `${count} nuovi` }),
@@ -145,6 +148,7 @@ export const italian: Texts = {
     signed_out: 'Aspetta che tu acceda di nuovo.',
     choose_again: 'In attesa: questo browser non ha più i file.',
     allow_again: 'In attesa: questo browser non può più leggere i file.',
+    storage: 'In attesa: la memoria di questo browser non risponde.',
   },
   files: {
     count: (count) => plural(count, { one: `${count} file`, other: `${count} file` }),

@@ -98,7 +98,7 @@ export const japaneseAccount: Pick<
     thisDevice: 'この端末',
     rename: '名前を変更',
     notifications: '通知',
-    pushOff: 'Baton を閉じているときも、メッセージとファイルを知らせます。',
+    pushOff: 'Baton を閉じているときや、ほかの画面を見ているときに、メッセージとファイルを知らせます。',
     pushOn: '通知はオンです。',
     pushWaiting: 'このブラウザとプッシュサービスを待っています…',
     pushDenied: 'このブラウザは Baton の通知をブロックしています。ブラウザの設定で許可してください。',
@@ -216,6 +216,7 @@ export const japaneseAccount: Pick<
     unexpected_answer:
       'サービスの代わりに、プロキシまたはネットワークのログインページが応答しました。ネットワークを確認してから、ページを再読み込みしてください。',
     broker_contract: 'ログインサービスから使えない応答が返りました。もう一度試すか、管理者に問い合わせてください。',
+    storage: 'このブラウザの保存領域が応答しません。ページを再読み込みして、もう一度お試しください。',
     unexpected: '不明なエラーが起きました。ページを再読み込みして、もう一度お試しください。',
   },
 };

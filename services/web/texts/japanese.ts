@@ -14,6 +14,8 @@ export const japanese: Texts = {
     notLoaded: 'Baton のこの部分を読み込めませんでした。ページを再読み込みしてください。',
     copied: 'コピーしました',
     copyByHand: 'このブラウザではページからコピーできません。テキストを選択してコピーしてください。',
+    silentStorage:
+      'このブラウザの保存領域が応答しません。応答するまで以前の内容は表示されません。このページを閉じると、新しい内容は失われます。',
     noHistory:
       'このブラウザは今、Baton のデータを保存できません（プライベートウィンドウ、ストレージのブロック、ディスクの空き不足）。届いたものは、このページを閉じるまで表示されます。',
     nothingHere: 'このアドレスには何もありません。',
@@ -102,6 +104,7 @@ export const japanese: Texts = {
     copy: 'コピー',
     forget: '履歴を消去',
     forgetWhy: 'このブラウザからこのスレッドを削除します。相手の端末には残ります。',
+    forgetOpen: '待機中や転送中のものは中止されます。',
     cannotAnswer: '端末のないセッションから送られたため、返信できません。',
     deviceGone: 'この端末はアカウントから外れました。',
     fresh: (count) => `新着 ${count} 件`,
@@ -142,6 +145,7 @@ export const japanese: Texts = {
     signed_out: 'もう一度ログインするまで待っています。',
     choose_again: '待機中：ファイルがこのブラウザに残っていません。',
     allow_again: '待機中：このブラウザはファイルを読み取れません。',
+    storage: '待機中：このブラウザの保存領域が応答しません。',
   },
   files: {
     count: (count) => `ファイル ${count} 個`,

@@ -106,7 +106,7 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       thisDevice: 'To urządzenie',
       rename: 'Zmień nazwę',
       notifications: 'Powiadomienia',
-      pushOff: 'Powiadamiaj mnie o wiadomościach i plikach, gdy Baton jest zamknięty.',
+      pushOff: 'Powiadamiaj mnie o wiadomościach i plikach, gdy Baton jest zamknięty lub działa w tle.',
       pushOn: 'Powiadomienia są włączone.',
       pushWaiting: 'Oczekiwanie na tę przeglądarkę i jej usługę powiadomień…',
       pushDenied: 'Ta przeglądarka blokuje powiadomienia Batona. Zezwól na nie w jej ustawieniach.',
@@ -239,6 +239,7 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
         'Zamiast usługi odpowiedziało proxy albo strona logowania sieci. Sprawdź sieć, a potem odśwież stronę.',
       broker_contract:
         'Usługa logowania dała odpowiedź, której nie można użyć. Spróbuj ponownie albo zapytaj osobę, która prowadzi tę usługę.',
+      storage: 'Pamięć tej przeglądarki nie odpowiada. Odśwież stronę i spróbuj ponownie.',
       unexpected: 'Wystąpił nieznany błąd. Odśwież stronę i spróbuj ponownie.',
     },
   };

@@ -19,6 +19,13 @@ export const polishPush: Texts['push'] = {
       many: `Czeka na Ciebie ${count} przesyłań`,
       other: `Czeka na Ciebie ${count} przesyłania`,
     }),
+  arrived: (count) =>
+    plural(count, {
+      one: 'Przyszedł plik',
+      few: `Przyszły ${count} pliki`,
+      many: `Przyszło ${count} plików`,
+      other: `Przyszło ${count} pliku`,
+    }),
   device: 'Zalogowano nowe urządzenie. To Ty?',
   test: 'Powiadomienia działają.',
   unknown: 'W Batonie jest coś nowego.',

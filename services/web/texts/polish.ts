@@ -25,6 +25,8 @@ export const polish: Texts = {
     notLoaded: 'Nie udało się wczytać tej części Batona. Odśwież stronę.',
     copied: 'Skopiowano',
     copyByHand: 'Ta przeglądarka nie pozwala stronom kopiować. Zaznacz tekst i skopiuj go.',
+    silentStorage:
+      'Pamięć tej przeglądarki nie odpowiada. Dopóki nie odpowie, brakuje wcześniejszych elementów. Zamknięcie tej strony usunie to, co nowe.',
     noHistory:
       'Ta przeglądarka nic teraz nie przechowuje dla Batona: okno prywatne, zablokowana pamięć albo pełny dysk. To, co przyjdzie, widać do zamknięcia tej strony.',
     nothingHere: 'Pod tym adresem nic nie ma.',
@@ -125,6 +127,7 @@ export const polish: Texts = {
     copy: 'Kopiuj',
     forget: 'Wyczyść historię',
     forgetWhy: 'Ta przeglądarka usunie wątek. Drugie urządzenie zachowa swoją kopię.',
+    forgetOpen: 'To, co czeka lub jest w toku, zostanie anulowane.',
     cannotAnswer: 'Wysłała to sesja bez urządzenia. Nie można odpowiedzieć.',
     deviceGone: 'Tego urządzenia nie ma już na Twoim koncie.',
     fresh: (count) =>
@@ -171,6 +174,7 @@ export const polish: Texts = {
     signed_out: 'Czeka, aż zalogujesz się ponownie.',
     choose_again: 'Czeka: ta przeglądarka nie ma już tych plików.',
     allow_again: 'Czeka: ta przeglądarka nie może już czytać tych plików.',
+    storage: 'Czeka: pamięć tej przeglądarki nie odpowiada.',
   },
   files: {
     count: filesOf,

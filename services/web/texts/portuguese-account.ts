@@ -103,7 +103,7 @@ export const portugueseAccount: Pick<
     thisDevice: 'Este dispositivo',
     rename: 'Renomear',
     notifications: 'Notificações',
-    pushOff: 'Avise-me de mensagens e arquivos quando o Baton estiver fechado.',
+    pushOff: 'Avise-me de mensagens e arquivos quando o Baton estiver fechado ou em segundo plano.',
     pushOn: 'As notificações estão ativadas.',
     pushWaiting: 'Esperando este navegador e o serviço de notificações dele…',
     pushDenied: 'Este navegador bloqueia as notificações do Baton. Permita-as nas configurações dele.',
@@ -231,6 +231,7 @@ export const portugueseAccount: Pick<
       'Um proxy ou a página de acesso de uma rede respondeu em vez do serviço. Verifique a rede e recarregue a página.',
     broker_contract:
       'O serviço de login deu uma resposta inutilizável. Tente de novo, ou fale com quem mantém este serviço.',
+    storage: 'O armazenamento deste navegador não responde. Recarregue a página e tente de novo.',
     unexpected: 'Ocorreu um erro desconhecido. Recarregue a página e tente de novo.',
   },
 };

@@ -11,6 +11,7 @@ export const portuguesePush: Texts['push'] = {
       one: 'Alguém quer enviar um arquivo para você',
       other: `${count} transferências esperam por você`,
     }),
+  arrived: (count) => plural(count, { one: 'Um arquivo chegou', other: `${count} arquivos chegaram` }),
   device: 'Um novo dispositivo entrou na sua conta. Foi você?',
   test: 'As notificações funcionam.',
   unknown: 'Há algo novo no Baton.',

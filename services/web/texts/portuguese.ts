@@ -17,6 +17,8 @@ export const portuguese: Texts = {
     notLoaded: 'Não foi possível carregar esta parte do Baton. Recarregue a página.',
     copied: 'Copiado',
     copyByHand: 'Este navegador não deixa as páginas copiarem. Selecione o texto e copie.',
+    silentStorage:
+      'O armazenamento deste navegador não responde. Até que responda, falta o que veio antes. Fechar esta página apaga o que é novo.',
     noHistory:
       'Este navegador não guarda nada para o Baton agora: janela anônima, armazenamento bloqueado ou disco cheio. O que chegar aparece até esta página ser fechada.',
     nothingHere: 'Não há nada neste endereço.',
@@ -109,6 +111,7 @@ export const portuguese: Texts = {
     copy: 'Copiar',
     forget: 'Limpar histórico',
     forgetWhy: 'Este navegador remove a conversa. O outro dispositivo mantém a dele.',
+    forgetOpen: 'O que espera ou está em andamento é cancelado.',
     cannotAnswer: 'Uma sessão sem dispositivo enviou isto. Não é possível responder.',
     deviceGone: 'Este dispositivo não está mais na sua conta.',
     fresh: (count) => plural(count, { one: `${count} nova`, other: `${count} novas` }),
@@ -149,6 +152,7 @@ export const portuguese: Texts = {
     signed_out: 'Espera até você entrar de novo.',
     choose_again: 'Em espera: este navegador não tem mais os arquivos.',
     allow_again: 'Em espera: este navegador não pode mais ler os arquivos.',
+    storage: 'Em espera: o armazenamento deste navegador não responde.',
   },
   files: {
     count: (count) => plural(count, { one: `${count} arquivo`, other: `${count} arquivos` }),

@@ -103,7 +103,7 @@ export const spanishAccount: Pick<
     thisDevice: 'Este dispositivo',
     rename: 'Cambiar el nombre',
     notifications: 'Notificaciones',
-    pushOff: 'Avísame de mensajes y archivos mientras Baton está cerrado.',
+    pushOff: 'Avísame de mensajes y archivos mientras Baton está cerrado o en segundo plano.',
     pushOn: 'Las notificaciones están activadas.',
     pushWaiting: 'Esperando a este navegador y a su servicio de notificaciones…',
     pushDenied: 'Este navegador bloquea las notificaciones de Baton. Permítelas en sus ajustes.',
@@ -232,6 +232,7 @@ export const spanishAccount: Pick<
       'Ha respondido un proxy o la página de acceso de una red en lugar del servicio. Comprueba la red y vuelve a cargar la página.',
     broker_contract:
       'El servicio de inicio de sesión ha dado una respuesta inservible. Inténtalo de nuevo o pregunta a quien lleva este servicio.',
+    storage: 'El almacenamiento de este navegador no responde. Vuelve a cargar la página e inténtalo de nuevo.',
     unexpected: 'Se ha producido un error desconocido. Vuelve a cargar la página e inténtalo de nuevo.',
   },
 };

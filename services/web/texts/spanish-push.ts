@@ -7,6 +7,7 @@ export const spanishPush: Texts['push'] = {
   message: (count) => plural(count, { one: 'Un mensaje nuevo', other: `${count} mensajes nuevos` }),
   transfer: (count) =>
     plural(count, { one: 'Alguien quiere enviarte un archivo', other: `${count} transferencias te esperan` }),
+  arrived: (count) => plural(count, { one: 'Ha llegado un archivo', other: `Han llegado ${count} archivos` }),
   device: 'Un dispositivo nuevo ha iniciado sesión. ¿Has sido tú?',
   test: 'Las notificaciones funcionan.',
   unknown: 'Hay algo nuevo en Baton.',

@@ -19,6 +19,8 @@ export const spanish: Texts = {
     notLoaded: 'No se pudo cargar esta parte de Baton. Vuelve a cargar la página.',
     copied: 'Copiado',
     copyByHand: 'Este navegador no deja copiar a las páginas. Selecciona el texto y cópialo.',
+    silentStorage:
+      'El almacenamiento de este navegador no responde. Hasta que responda, falta lo anterior. Al cerrar esta página se pierde lo nuevo.',
     noHistory:
       'Este navegador no guarda nada para Baton: ventana privada, almacenamiento bloqueado o disco lleno. Lo que llega se ve hasta que se cierre esta página.',
     nothingHere: 'No hay nada en esta dirección.',
@@ -105,6 +107,7 @@ export const spanish: Texts = {
     copy: 'Copiar',
     forget: 'Borrar el historial',
     forgetWhy: 'Quita esta conversación de este navegador. El otro dispositivo conserva la suya.',
+    forgetOpen: 'Lo que espera o está en curso se cancela.',
     cannotAnswer: 'Enviado por una sesión sin dispositivo. No se puede responder.',
     deviceGone: 'Este dispositivo ya no está en tu cuenta.',
     fresh: (count) => plural(count, { one: '1 nuevo', other: `${count} nuevos` }),
@@ -145,6 +148,7 @@ export const spanish: Texts = {
     signed_out: 'Espera a que inicies sesión otra vez.',
     choose_again: 'Espera: este navegador ya no tiene los archivos.',
     allow_again: 'Espera: este navegador ya no puede leer los archivos.',
+    storage: 'Espera: el almacenamiento de este navegador no responde.',
   },
   files: {
     count: (count) => plural(count, { one: '1 archivo', other: `${count} archivos` }),

@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { MonitorSmartphone, MousePointerClick, Plus, Search, SendHorizontal, Settings } from 'lucide';
 import { useEffect } from 'preact/hooks';
-import { type App, changes, isHistoryLost } from '../engine/app.ts';
+import { type App, changes, isHistoryLost, isStorageSilent } from '../engine/app.ts';
 import { askBeforeLeaving } from '../engine/ask-before-leaving.ts';
 import { isOffline } from '../engine/network.ts';
 import { makePaced } from '../engine/paced.ts';
@@ -63,7 +63,8 @@ function ConnectionBar() {
 /** Tells the user that nothing is stored, as long as that is so. */
 function StorageBar() {
   const isLost = isHistoryLost.value;
-  return <StatusBar isShown={isLost}>{isLost && texts.value.app.noHistory}</StatusBar>;
+  const { noHistory, silentStorage } = texts.value.app;
+  return <StatusBar isShown={isLost}>{isLost && (isStorageSilent.value ? silentStorage : noHistory)}</StatusBar>;
 }
 
 /** Asks to load the page again when no file can be moved with this one. */
@@ -280,7 +281,13 @@ export function Shell() {
     const look = ({ data }: MessageEvent<{ type?: string }>) => {
       if (data.type === 'shown') void closeRead(app);
     };
-    return onWorkerMessage(look);
+    const seen = () => void closeRead(app);
+    const end = onWorkerMessage(look);
+    addEventListener('focus', seen);
+    return () => {
+      end();
+      removeEventListener('focus', seen);
+    };
   }, []);
   useEffect(() => void ThreadPane.preload(), []);
   useEffect(() => announceChanges(app), []);

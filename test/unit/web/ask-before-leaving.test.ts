@@ -3,6 +3,7 @@ import type { Parts } from '../../../services/web/engine/parts.ts';
 import { noteRunning } from '../../../services/web/engine/shared-state.ts';
 import type { FilesItem } from '../../../services/web/history/database.ts';
 import { makeHistory, makeTurns } from '../../../services/web/history/history.ts';
+import { makeQueue } from '../../../services/web/outbox/queue.ts';
 import { memoryDatabase } from '../../../services/web/history/memory-database.ts';
 
 const { jest } = import.meta;
@@ -11,8 +12,10 @@ const { unstable_mockModule: mockModule } = jest as unknown as {
 };
 // Browser and build have these, but nothing here uses them.
 Object.assign(globalThis, { window: {}, addEventListener: () => {}, indexedDB: {} });
+Object.assign(globalThis, { IDBKeyRange: { bound: () => ({ includes: () => false }) } });
 const [endedBy, isHistoryLost] = [signal<string | null>(null), signal(false)];
-mockModule('../../../services/web/engine/app.ts', () => ({ endedBy, isHistoryLost }));
+const changes = signal({ thread: '', turn: 0 });
+mockModule('../../../services/web/engine/app.ts', () => ({ changes, endedBy, isHistoryLost }));
 const { askBeforeLeaving } = await import('../../../services/web/engine/ask-before-leaving.ts');
 
 const moves = {
@@ -22,14 +25,16 @@ const moves = {
 
 function scene() {
   const database = memoryDatabase();
-  const history = makeHistory(database, () => {}, makeTurns());
+  const onChange = (thread: string) => void (changes.value = { thread, turn: changes.value.turn + 1 });
+  const inTurn = makeTurns();
+  const [history, queue] = [makeHistory(database, onChange, inTurn), makeQueue(database, onChange, inTurn)];
   const isLeading = signal(true);
   const listeners = new Set<EventListener>();
   const page = {
     addEventListener: (_: string, listener: EventListener) => void listeners.add(listener),
     removeEventListener: (_: string, listener: EventListener) => void listeners.delete(listener),
   } as unknown as EventTarget;
-  const stop = askBeforeLeaving({ history, tabs: { isLeading } as unknown as Parts['tabs'] }, page);
+  const stop = askBeforeLeaving({ history, queue, tabs: { isLeading } as unknown as Parts['tabs'] }, page);
   const asks = async (): Promise<boolean> => {
     for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     const event = new Event('beforeunload', { cancelable: true });
@@ -41,7 +46,7 @@ function scene() {
       ...{ id: `item of ${ref}`, ref, thread: 'phone', at: 1, isMine, kind: 'files', state: 'active', error: null },
       ...{ files: [], fileCount: 1, totalBytes: 40_000_000, kept: 'nothing' },
     } satisfies FilesItem);
-  return { add, asks, history, isLeading, listeners, stop };
+  return { add, asks, history, isLeading, listeners, queue, stop };
 }
 
 test('the browser asks before the leading tab is left with files that would have to be chosen again', async () => {
@@ -87,4 +92,29 @@ test('it does not ask about files that are kept just after they are offered', as
   } finally {
     jest.useRealTimers();
   }
+});
+
+test('it asks about received files that only this page knows of, until they are saved, and about what is not sent', async () => {
+  const { add, asks, history, queue, stop } = scene();
+  await add('received', false);
+  await history.update('item of received', (one) => {
+    if (one.kind === 'files') Object.assign(one, { state: 'done', kept: 'here' });
+  });
+  // They outlast the page.
+  expect(await asks()).toBe(false);
+  isHistoryLost.value = true;
+  expect(await asks()).toBe(true);
+  await history.update('item of received', (one) => {
+    if (one.kind === 'files') one.kept = 'saved';
+  });
+  expect(await asks()).toBe(false);
+  await queue.add({
+    ...{ id: 'm', ref: '', thread: 'phone', at: 2, isMine: true, kind: 'message' },
+    ...{ text: 'not sent', state: 'sending', error: null },
+  });
+  expect(await asks()).toBe(true);
+  await queue.remove('m');
+  expect(await asks()).toBe(false);
+  isHistoryLost.value = false;
+  stop();
 });

@@ -44,7 +44,7 @@ function scene(error: Error = new BatonClientError('draining', 'away', { action:
     client: { transfers: { resume: answer, get: answer } },
     keys: { ifKeyed: () => Promise.resolve(null), toSend: () => Promise.resolve(null) },
     readiness: { watch: () => {}, look: () => Promise.resolve('offline') },
-    tabs: { command: () => {}, post: () => {}, ask: () => Promise.resolve() },
+    tabs: { command: () => {}, post: () => {}, ask: () => Promise.resolve(), stillLeads: () => Promise.resolve(true) },
   } as unknown as Parts;
   return { asked, database, commands: makeFileCommands(parts), history, outbox: makeOutbox(parts), queue };
 }

@@ -17,7 +17,11 @@ const disk = {
   opened: 0,
   dead: 0,
   puts: null as Fault | null,
+  /** True: the browser answers nothing. */
+  isSilent: false,
   isRemoved: false,
+  /** True: a write waits for the one that hears of it. */
+  isWaitedFor: false,
   /** Hears of each write, by its key. */
   onPut: async (_key: unknown): Promise<void> => {},
 };
@@ -35,8 +39,10 @@ const refusing = <T extends object>(store: T, opened: number): T =>
       if (name === 'index') return (index: string) => refusing((member as (index: string) => object)(index), opened);
       return async (...given: unknown[]) => {
         fault(opened);
+        if (disk.isSilent) return new Promise(() => {});
         if (name === 'put' && disk.puts !== null) throw new DOMException('No', disk.puts);
-        if (name === 'put') void disk.onPut(given[1]);
+        const heard = name === 'put' ? disk.onPut(given[1]) : null;
+        if (disk.isWaitedFor) await heard;
         return (member as (...all: unknown[]) => unknown).apply(target, given);
       };
     },
@@ -50,7 +56,13 @@ function connect(): Database {
     fault(opened);
     const made = (disk.database.transaction as unknown as (...all: unknown[]) => Record<string, unknown>)(...given);
     const objectStore = (name: string) => refusing((made['objectStore'] as (name: string) => object)(name), opened);
-    return { done: made['done'], store: refusing(made['store'] as object, opened), objectStore, abort: () => {} };
+    return {
+      db: { name: 'baton-ann' },
+      done: made['done'],
+      store: refusing(made['store'] as object, opened),
+      objectStore,
+      abort: () => {},
+    };
   };
   return Object.assign(Object.create(refusing(disk.database, opened)) as object, {
     transaction,
@@ -91,7 +103,7 @@ const open = () =>
   openLasting({
     userId: 'ann',
     onChange: () => {},
-    onLost: (isLost) => void told.push(isLost ? 'lost' : 'kept'),
+    onLost: (isLost, isSilent) => void told.push(isLost ? (isSilent ? 'silent' : 'lost') : 'kept'),
   });
 
 /** What the next page would find. */
@@ -107,7 +119,14 @@ beforeAll(() => Object.assign(globalThis, { IDBKeyRange: { bound: () => ({ inclu
 afterAll(() => Object.assign(globalThis, { IDBKeyRange: undefined }));
 beforeEach(() => {
   told = [];
-  Object.assign(disk, { database: memoryDatabase(), opened: 0, dead: 0, puts: null, isRemoved: false });
+  Object.assign(disk, {
+    database: memoryDatabase(),
+    opened: 0,
+    dead: 0,
+    puts: null,
+    isRemoved: false,
+    isSilent: false,
+  });
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
 });
 afterEach(() => jest.useRealTimers());
@@ -155,6 +174,35 @@ test.each(['QuotaExceededError', 'AbortError', 'InvalidStateError', 'UnknownErro
     expect(await onDisk()).toContain('then');
   },
 );
+
+test('a database that no longer answers keeps nobody waiting, and gets everything once it does', async () => {
+  const { history, queue } = await open();
+  await history.receive(cameIn('before'));
+  disk.isSilent = true;
+  const all = [history.receive(cameIn('after')), queue.add(written('mine'))] as const;
+  await wait(20_000);
+  expect(await Promise.all(all)).toEqual([true, undefined]);
+  expect(await history.item('after')).toMatchObject({ text: 'after' });
+  expect(told).toEqual(['silent']);
+  expect(history.untilKept()).not.toBeNull();
+  disk.isSilent = false;
+  await wait();
+  expect([told, await onDisk()]).toEqual([
+    ['silent', 'kept'],
+    ['after', 'before', 'mine'],
+  ]);
+});
+
+test('much work at once is no silence, as long as some of it is done', async () => {
+  const { history } = await open();
+  disk.onPut = () => new Promise((resolve) => setTimeout(resolve, 2_000));
+  disk.isWaitedFor = true;
+  const all = Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((id) => history.receive(cameIn(id))));
+  await wait(60_000);
+  expect(await all).toEqual(Array.from({ length: 6 }, () => true));
+  expect(told).toEqual([]);
+  [disk.isWaitedFor, disk.onPut] = [false, async () => {}];
+});
 
 test('a change that the caller got wrong is not repeated on the disk', async () => {
   const { history } = await open();

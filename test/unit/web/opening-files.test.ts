@@ -31,7 +31,7 @@ test('an offer that ends while it is opened is not kept as one that can be accep
   });
   const commands = makeFileCommands({
     ...{ history, client: {}, entry: { userId: 'user-1', deviceId: 'laptop' }, keys: { ifKeyed: () => keys } },
-    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {} } },
+    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {}, isLeading: { value: true } } },
     queue: { all: () => Promise.resolve([]) },
   } as unknown as Parts);
   const offered = commands.onOffer({ id: transfer.transfer_id, transfer, isAccepted: false } as IncomingTransfer);
@@ -47,7 +47,7 @@ test('an offer that ends while it is opened twice at once is not kept as one tha
   const keys = { ifKeyed: () => new Promise((resolve) => answers.push(resolve)) };
   const commands = makeFileCommands({
     ...{ history, client: {}, entry: { userId: 'user-1', deviceId: 'laptop' }, keys },
-    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {} } },
+    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {}, isLeading: { value: true } } },
     queue: { all: () => Promise.resolve([]) },
   } as unknown as Parts);
   const sealed = { ...transfer, sealed: 'AQ' } as Transfer;
@@ -75,7 +75,7 @@ test('an offer that the browser cannot open for a moment is opened later, though
   const commands = makeFileCommands({
     ...{ history, client: {}, entry: { userId: 'user-1', deviceId: 'laptop' } },
     keys: { ifKeyed: () => Promise.resolve({ openOffer: () => answers.shift()?.() }) },
-    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {} } },
+    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {}, isLeading: { value: true } } },
     queue: { all: () => Promise.resolve([]) },
   } as unknown as Parts);
   try {
@@ -102,7 +102,7 @@ test('files whose transfer the browser cannot resume for a moment are kept, and 
         resume: () => Promise.reject(new DOMException('Connection to Indexed Database server lost', 'UnknownError')),
       },
     },
-    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {} } },
+    ...{ readiness: { watch: () => {} }, tabs: { command: () => {}, post: () => {}, isLeading: { value: true } } },
     queue: { all: () => Promise.resolve([]), has: () => Promise.resolve(false) },
   } as unknown as Parts);
   await expect(commands.goOn()).rejects.toMatchObject({ action: 'retry' });

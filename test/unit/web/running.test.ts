@@ -43,7 +43,10 @@ test('the progress of a transfer goes on when the clock of the device is set bac
   const posted: (number | undefined)[] = [];
   const running = makeRunningFiles({
     history: { update: () => Promise.resolve() },
-    tabs: { post: (message: { running: Running | null }) => posted.push(message.running?.bytes) },
+    tabs: {
+      isLeading: { value: true },
+      post: (message: { running: Running | null }) => posted.push(message.running?.bytes),
+    },
   } as unknown as Parameters<typeof makeRunningFiles>[0]);
   const progress = { ...MOVES };
   let report = (): void => {};

@@ -25,7 +25,7 @@ function watch(...answers: (Answer | Error)[]) {
     },
   } as unknown as BatonClient['sessions'];
   tell({ connection: 'online', listed: 'now', me: { scope: 'full' } as Shared['me'], devices: [], stays: {} });
-  watchStays({ sessions }, tell);
+  watchStays({ sessions, state: 'online' }, tell);
   return { asked: () => count };
 }
 

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { MessageSquareDot } from 'lucide';
 import { useEffect } from 'preact/hooks';
 import { shared } from '../../engine/shared-state.ts';
+import { onPermissionChange } from '../../push/keeping.ts';
 import { mendPush, type PushState, turnPushOff, turnPushOn } from '../../push/push.ts';
 import type { Preview } from '../../service-worker/here.ts';
 import { texts } from '../../texts/texts.ts';
@@ -9,17 +10,6 @@ import { useApp } from '../app-context.ts';
 import { Choice } from '../parts/choice.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { attempt, notify } from '../parts/notices.ts';
-
-/** Calls `look` now, and whenever the browser's permission is given or withdrawn. Returns a function that ends it. */
-function whenPermissionChanges(look: () => Promise<void>): () => void {
-  const ended = new AbortController();
-  void look();
-  navigator.permissions
-    ?.query({ name: 'notifications' })
-    .then((permission) => permission.addEventListener('change', () => void look(), { signal: ended.signal }))
-    .catch(() => {});
-  return () => ended.abort();
-}
 
 /** Shows the settings of notifications. The app asks for the permission only here, when the user wants it. */
 export function NotificationSettings() {
@@ -34,7 +24,8 @@ export function NotificationSettings() {
     const look = async (): Promise<void> => {
       state.value = await mendPush(app).catch(() => 'impossible' as const);
     };
-    return whenPermissionChanges(look);
+    void look();
+    return onPermissionChange(() => void look());
   }, []);
   /** Runs a change. If the push service cannot be reached, the browser may take minutes to fail. */
   const set = (work: () => Promise<PushState>) => () => {

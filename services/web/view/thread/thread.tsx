@@ -1,9 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { ArrowDown, Ellipsis, Info, MessagesSquare, Search, Trash2 } from 'lucide';
 import { Component, Fragment } from 'preact';
-import { removeKept } from '../../files/kept-files.ts';
 import type { Item } from '../../history/database.ts';
-import { isSealed } from '../../history/history.ts';
 import { shownNow } from '../../shown-time.ts';
 import { dayText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
@@ -19,6 +17,7 @@ import { ThreadLock } from '../keys/locks.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { type MenuAction, MenuDialog, openMenu } from '../parts/menu.tsx';
 import { endsBurst } from './bursts.ts';
+import { clearThread, isBusy } from './clearing.ts';
 import { FilesRow } from './files-row.tsx';
 import { PictureView } from './item-preview.tsx';
 import { PreparingLines } from './preparing.tsx';
@@ -109,16 +108,13 @@ function Items({ id, at }: { id: string; at: string | undefined }) {
 }
 
 function ThreadActions({ peer }: { peer: Peer }) {
-  const { client, entry, history } = useApp();
+  const app = useApp();
   const { thread, search, about } = texts.value;
   const forget = () =>
     attempt(async () => {
-      const asked = { title: `${thread.forget}: ${peer.name}`, why: thread.forgetWhy, action: thread.forget };
-      if (!(await confirmed(asked))) return;
-      const sealed = (await history.since(peer.id, 0)).filter(isSealed).map(({ ref }) => ref);
-      if (sealed.length > 0) await client.messages.acknowledge(sealed);
-      for (const { ref } of await history.withBytes(peer.id)) await removeKept(entry.userId, ref);
-      await history.forgetThread(peer.id);
+      const why = (await isBusy(app, peer.id)) ? `${thread.forgetWhy} ${thread.forgetOpen}` : thread.forgetWhy;
+      const asked = { title: `${thread.forget}: ${peer.name}`, why, action: thread.forget };
+      if (await confirmed(asked)) await clearThread(app, peer.id);
     }, texts.value.failed.remove);
   const actions: MenuAction[] = [
     ...(peer.kind === 'device' ? [{ label: about.title, node: Info, act: () => go('about', peer.id) }] : []),

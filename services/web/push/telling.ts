@@ -1,0 +1,54 @@
+import type { Message, Transfer } from '../../../shared/client/index.ts';
+import type { FilesItem, Item } from '../history/database.ts';
+import { isRefused } from '../history/history.ts';
+import { serverNow } from '../server-time.ts';
+import { registerWorker } from './registration.ts';
+
+/*
+ * What an open page that nobody looks at has taken, the service pushes no more. So the leading tab tells the service worker,
+ * which shows it like a push.
+ */
+
+/** The service has pushed a message that nobody acknowledged for so long (contract, "message"). */
+const PUSHED_AFTER_MS = 15_000;
+/** The push of an offer to a device with a stream is put off for so long (services/sync/push/README.md). */
+const OFFER_PUSHED_AFTER_MS = 300_000;
+
+interface Said {
+  type: 'message' | 'transfer' | 'arrived';
+  id: string;
+  from: string;
+  count: number;
+  text?: string;
+}
+
+const isSeen = (): boolean => document.visibilityState === 'visible' && document.hasFocus();
+
+function tell(said: Said): void {
+  if (isSeen()) return;
+  void registerWorker().then((worker) => worker?.active?.postMessage({ type: 'tell', said: { v: 1, ...said } }));
+}
+
+const isOlderThan = (ms: number, at: number): boolean => serverNow() - at > ms;
+
+/** Tells of a message that this browser has taken and opened. `item`: as the history has it. */
+export function tellOfMessage(
+  { message_id: id, from_name: from, created_at: at }: Message,
+  item: Item | undefined,
+): void {
+  if (item?.kind !== 'message' || isRefused(item) || isOlderThan(PUSHED_AFTER_MS, at)) return;
+  tell({ type: 'message', id, from, count: 1, text: item.text });
+}
+
+/** Tells of files that wait for an answer of the user. */
+export function tellOfOffer({ transfer_id: id, sender, created_at: at }: Transfer): void {
+  if (!isOlderThan(OFFER_PUSHED_AFTER_MS, at)) tell({ type: 'transfer', id, from: sender.name, count: 1 });
+}
+
+/** Tells of files that have arrived. */
+export function tellOfArrival(
+  { transfer_id: id, sender }: Transfer,
+  { fileCount }: Pick<FilesItem, 'fileCount'>,
+): void {
+  tell({ type: 'arrived', id, from: sender.name, count: fileCount });
+}
