@@ -2,7 +2,7 @@ import { platform } from 'node:os';
 import type { BatonClient } from '../../../shared/client/index.ts';
 import { comparedWith } from '../away.ts';
 import { type AccountClipboard, makeFollowing, type Told } from '../clipboard/following.ts';
-import { systemClipboard } from '../clipboard/system.ts';
+import { watchableClipboard } from '../clipboard/watchable.ts';
 import { type Context, untilOver } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { deviceNameOf } from '../output.ts';
@@ -127,7 +127,7 @@ async function lookOn(
 export async function clipboard(context: Context, { watch }: { watch?: boolean }): Promise<void> {
   if (watch !== true) throw usageError('Say --watch; `baton copy` and `baton paste` carry one text.');
   const { output, signal } = context;
-  const system = systemClipboard(platform(), process.env);
+  const system = await watchableClipboard(platform(), process.env);
   await context.withClient(async (baton, url) => {
     const ring = makeRing(context, baton, url);
     await ring.current();
