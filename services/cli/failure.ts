@@ -1,6 +1,5 @@
 import { BatonClientError } from '../../shared/client/index.ts';
 import { durationOf } from './output.ts';
-import { adviceOnProxy } from './unused-proxy.ts';
 
 /** The exit statuses for scripts. README.md lists them. */
 export const EXIT = {
@@ -139,9 +138,9 @@ const sentenceOf = (text: string): string => (/[.!?]$/.test(text) ? text : `${te
 export function failureOf(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof BatonClientError) {
-    const other = ADVICE_OF[error.code];
-    if (other !== undefined) {
-      return new CliError(`${error.message}. ${other}`, { status: EXIT.usage, code: error.code });
+    const advice = ADVICE_OF[error.code];
+    if (advice !== undefined) {
+      return new CliError(`${error.message}. ${advice}`, { status: EXIT.usage, code: error.code });
     }
     if (error.action === 'sign-in') return notSignedIn();
     const ofOther = error.byOther ? SENTENCE_OF_OTHER[error.code] : undefined;
@@ -150,9 +149,7 @@ export function failureOf(error: unknown): CliError {
     const sentence = again === '' ? said : sentenceOf(said) + again;
     const request = error.request_id === null ? '' : ` (request ${error.request_id})`;
     const { code, retryAfterMs } = error;
-    const isAway = ['network', 'timeout'].includes(code);
-    const advice = isAway ? adviceOnProxy(process.env, process.versions.node) : '';
-    return new CliError(sentence + request + advice, { status: STATUS_OF[code] ?? EXIT.failed, code, retryAfterMs });
+    return new CliError(sentence + request, { status: STATUS_OF[code] ?? EXIT.failed, code, retryAfterMs });
   }
   const message = error instanceof Error ? error.message : String(error);
   return new CliError(message, { code: 'failed' });

@@ -4,6 +4,7 @@ import { oneLine } from '../output.ts';
 import { outputOf, type SystemClipboard } from './programs.ts';
 import { systemClipboard } from './system.ts';
 
+const PROGRAM = 'wl-paste';
 /** A `wl-paste --watch` that has not ended by then watches. */
 const WITHIN_MS = 2_000;
 
@@ -13,7 +14,7 @@ const WITHIN_MS = 2_000;
  */
 function complaintOfWayland(): Promise<string | null> {
   return new Promise((resolve, reject) => {
-    const child = spawn('wl-paste', ['--watch', 'echo'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(PROGRAM, ['--watch', 'echo'], { stdio: ['ignore', 'pipe', 'pipe'] });
     const timer = setTimeout(() => child.kill(), WITHIN_MS);
     let said = '';
     child.stderr.on('data', (bytes: Buffer) => (said += String(bytes)));
