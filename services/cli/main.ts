@@ -1,7 +1,9 @@
 import { CommanderError } from 'commander';
-import { EXIT, failureOf } from './failure.ts';
+import { CliError, EXIT, failureOf } from './failure.ts';
 import { endWithReader, writeFailure } from './output.ts';
 import { makeProgram } from './program.ts';
+import { environmentWith } from './settings.ts';
+import { adviceOnProxy } from './unused-proxy.ts';
 
 declare const BATON_VERSION: string | undefined;
 
@@ -9,7 +11,9 @@ const argv = process.argv.slice(2);
 
 function fail(error: unknown): number {
   const failure = failureOf(error);
-  writeFailure(failure, argv.includes('--json'));
+  const isAway = ['network', 'timeout'].includes(failure.code);
+  const advice = isAway ? adviceOnProxy(environmentWith({}), process.versions.node) : '';
+  writeFailure(advice === '' ? failure : new CliError(failure.message + advice, failure), argv.includes('--json'));
   return failure.status;
 }
 

@@ -31,13 +31,15 @@ const XCLIP = `#!/bin/sh
 case "$*" in
   "-selection clipboard -o -t TARGETS") cd "$BOARD" && set -- * && [ -e "$1" ] || { echo 'Error: target TARGETS not available' >&2; exit 1; }; echo TARGETS; printf '%s\\n' * | tr '+' '/' ;;
   "-selection clipboard -o -t "*) exec cat "$BOARD/$(printf %s "$5" | tr '/' '+')" ;;
+  "-version") echo 'xclip version 0.13' >&2 ;;
   "-selection clipboard -i") rm -f "$BOARD"/*; cat >"$BOARD/.new"; mv "$BOARD/.new" "$BOARD/UTF8_STRING" ;;
   *) echo "Error: bad arguments: $*" >&2; exit 2 ;;
 esac
 `;
 const WL_PASTE = `#!/bin/sh
 case "$*" in
-  "--list-types") cd "$BOARD" && set -- * && [ -e "$1" ] || { echo 'Nothing is copied' >&2; exit 1; }; printf '%s\\n' * | tr '+' '/' ;;
+  "--watch echo") [ -z "$FOCUS" ] && exec tail -f /dev/null; echo 'Watch mode requires a compositor that supports the wlroots data-control protocol' >&2; exit 1 ;;
+  "--list-types") [ -z "$FOCUS" ] || touch "$FOCUS"; cd "$BOARD" && set -- * && [ -e "$1" ] || { echo 'Nothing is copied' >&2; exit 1; }; printf '%s\\n' * | tr '+' '/' ;;
   "--no-newline --type "*) exec cat "$BOARD/$(printf %s "$3" | tr '/' '+')" ;;
   *) echo "bad arguments: $*" >&2; exit 1 ;;
 esac
@@ -133,6 +135,24 @@ test('what a password manager marks as secret, pictures, and what is not encrypt
     [expect.stringContaining('secret'), expect.stringContaining('To the account: 6'), expect.any(String)],
     [expect.stringContaining('secret'), expect.stringContaining('From Laptop: 6'), expect.any(String)],
   ]);
+});
+
+test('a desktop that would give wl-paste the focus is watched through X11, or not at all', async () => {
+  const focus = join(laptop.folder, 'focus');
+  const programs = { 'wl-paste': WL_PASTE, 'wl-copy': WL_COPY, xclip: XCLIP };
+  const gnome = computer(laptop, programs, { WAYLAND_DISPLAY: 'wayland-9', DISPLAY: ':9', FOCUS: focus });
+  await watching(laptop, gnome);
+  await phone.ok(['copy'], { input: 'from the phone to GNOME' });
+  await until(() => gnome.has() === 'from the phone to GNOME');
+  gnome.copy({ UTF8_STRING: 'from GNOME' });
+  while ((await phone.ok(['paste'])).stdout !== 'from GNOME') await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(existsSync(focus)).toBe(false);
+
+  const { env } = computer(desktop, programs, { WAYLAND_DISPLAY: 'wayland-9', DISPLAY: '', FOCUS: focus });
+  const refused = desktop.run(['clipboard', '--watch'], { env });
+  expect(await refused.status).toBe(1);
+  expect(refused.stderr()).toContain('supports the wlroots data-control protocol');
+  expect(existsSync(focus)).toBe(false);
 });
 
 test('it is refused where the account is not encrypted, and where the computer has no clipboard', async () => {

@@ -177,6 +177,33 @@ describe('--watch', () => {
     expect((await phone.ok(['transfers'])).stdout).toBe('No transfer is under way.\n');
   });
 
+  test('sends no file of a FAT drive again after a change to summer time', async () => {
+    const { folder, put, start } = watched('fat');
+    // FAT has dates of whole, even seconds.
+    const date = (name: string, seconds: number): void => utimesSync(join(folder, name), seconds, seconds);
+    const [written, hour] = [1_700_000_000, 3_600];
+    date('old.txt', written);
+    const run = await receiving(phone, 'fat');
+    const first = start('Phone');
+    await first.says(/Watching/);
+    put('sent.txt', 'sent');
+    date('sent.txt', written);
+    await arrived(phone, 'fat', 'sent.txt');
+    await first.says(/Sent to Phone/);
+    await stop(first);
+    date('old.txt', written + hour);
+    date('sent.txt', written - hour);
+    put('new.txt', 'new');
+    date('new.txt', written + hour);
+    const second = start('Phone');
+    await arrived(phone, 'fat', 'new.txt');
+    put('sent.txt', 'sent, changed');
+    await arrived(phone, 'fat', 'sent (2).txt');
+    await stop(second);
+    await stop(run);
+    expect(readdirSync(join(phone.folder, 'fat')).toSorted()).toEqual(['new.txt', 'sent (2).txt', 'sent.txt']);
+  });
+
   test('sends a file once although the service is away when it goes on with it', async () => {
     const { put, start } = watched('away');
     const first = start('Phone');

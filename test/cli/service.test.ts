@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
@@ -33,7 +33,11 @@ const environmentOf = ({ folder }: Terminal) => ({
 });
 
 async function service(terminal: Terminal, ...args: string[]) {
-  const run = terminal.run(['service', ...args], { env: environmentOf(terminal) });
+  return serviceWith(terminal, {}, ...args);
+}
+
+async function serviceWith(terminal: Terminal, more: Record<string, string>, ...args: string[]) {
+  const run = terminal.run(['service', ...args], { env: { ...environmentOf(terminal), ...more } });
   return { status: await run.status, said: run.stdout() + run.stderr() };
 }
 
@@ -89,4 +93,38 @@ test('says what systemd said when it refuses', async () => {
   noting(laptop, 'systemctl', 1);
   const { status, said } = await service(laptop, 'install');
   expect([status, said]).toEqual([1, expect.stringContaining('`systemctl --user daemon-reload` ended with status 1')]);
+});
+
+test('keeps the way to the service, the mask and a lasting Node, and its status says when that Node is gone', async () => {
+  noting(phone, 'systemctl');
+  const node = join(phone.folder, 'bin', 'node');
+  symlinkSync(process.execPath, node);
+  mkdirSync(join(phone.folder, 'config'), { recursive: true });
+  writeFileSync(join(phone.folder, 'config/user-dirs.dirs'), 'XDG_DOWNLOAD_DIR="$HOME/Geladenes"\n');
+  const proxy = 'http://ann:secret@proxy.example:3128';
+  const needed = { HTTPS_PROXY: proxy, no_proxy: 'a.example', NODE_USE_ENV_PROXY: '1', NODE_EXTRA_CA_CERTS: '/ca.pem' };
+  const mask = process.umask(0o027);
+  const { said } = await serviceWith(phone, needed, 'install', '--print');
+  expect(await serviceWith(phone, needed, 'install')).toMatchObject({ status: 0 });
+  process.umask(mask);
+  expect(said).toContain('Environment="HTTPS_PROXY=http://***@proxy.example:3128"');
+  expect(said).not.toContain('secret');
+  const unit = readFileSync(unitPath(phone), 'utf8');
+  for (const [name, value] of Object.entries(needed)) expect(unit).toContain(`Environment="${name}=${value}"\n`);
+  expect(unit).toContain('UMask=0027\n');
+  expect(unit).toContain(`ExecStart="${node}" `);
+  expect(unit).toContain(`"--dir" "${join(phone.folder, 'Geladenes')}"`);
+
+  expect(await service(phone, 'status')).toMatchObject({ status: 0 });
+  rmSync(node);
+  const after = await service(phone, 'status');
+  expect(after).toMatchObject({ status: 1, said: expect.stringContaining(`${node} is gone`) as string });
+  expect(await service(phone, 'uninstall')).toMatchObject({ status: 0 });
+});
+
+test('a service that cannot be reached is said to need a proxy that is set and not used', async () => {
+  const proxy = { HTTPS_PROXY: 'http://proxy.example:3128' };
+  const run = cli.terminal().run(['login', 'http://127.0.0.1:9', '--plain-http'], { env: proxy });
+  expect(await run.status).toBe(6);
+  expect(run.stderr()).toContain('The service cannot be reached. HTTPS_PROXY is set but not used');
 });

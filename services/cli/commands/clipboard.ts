@@ -4,7 +4,7 @@ import { leanFetch } from '../../../shared/client/node.ts';
 import { makeServerTime } from '../../../shared/client/time/server-time.ts';
 import { comparedWith } from '../away.ts';
 import { type AccountClipboard, makeFollowing, type Told } from '../clipboard/following.ts';
-import { systemClipboard } from '../clipboard/system.ts';
+import { watchableClipboard } from '../clipboard/watchable.ts';
 import { type Context, untilOver } from '../context.ts';
 import { CliError, EXIT, failureOf, usageError } from '../failure.ts';
 import { deviceNameOf } from '../output.ts';
@@ -134,7 +134,7 @@ async function lookOn(
 export async function clipboard(context: Context, { watch }: { watch?: boolean }): Promise<void> {
   if (watch !== true) throw usageError('Say --watch; `baton copy` and `baton paste` carry one text.');
   const { output, signal } = context;
-  const system = systemClipboard(platform(), process.env);
+  const system = await watchableClipboard(platform(), process.env);
   const serverTime = makeServerTime();
   const hearing: typeof leanFetch = async (path, init) => {
     const askedAt = Date.now();

@@ -1,7 +1,7 @@
 import { watch } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WatchedFile } from './settled.ts';
+import { stampOf, type WatchedFile } from './settled.ts';
 
 /** A file whose size and date stay the same for this long is finished. */
 const QUIET_MS = 2_000;
@@ -64,7 +64,7 @@ export function watchFiles(
       if (BESIDE.some((ending) => names.has(name + ending))) continue;
       // The file may be gone by now, or have a name that is not UTF-8.
       const stats = await lstat(join(dir, name)).catch(() => null);
-      if (stats?.isFile() && stats.size > 0) files.push({ name, stamp: `${stats.size} ${stats.mtimeMs}` });
+      if (stats?.isFile() && stats.size > 0) files.push({ name, stamp: stampOf(stats) });
     }
     return files;
   }

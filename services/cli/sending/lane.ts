@@ -14,7 +14,7 @@ import type { Unfinished } from '../unfinished.ts';
 import { goOn } from './resuming.ts';
 import { sealerFor } from './sealer.ts';
 import { folderOf, sendsOf, withClaim } from './sends.ts';
-import { beginSettled, findSettled, type WatchedFile, watchIdOf } from './settled.ts';
+import { beginSettled, findSettled, isSameStamp, stampOf, type WatchedFile, watchIdOf } from './settled.ts';
 import { sayUnsent } from './unsent.ts';
 import { mayPass, nextTry, pauseFor } from '../waiting.ts';
 
@@ -74,7 +74,7 @@ async function settledOf({ context, watched: { dir }, receiver }: LaneParts, id:
 /** Tells whether a file still is what was found. */
 async function isSame(dir: string, { name, stamp }: WatchedFile): Promise<boolean> {
   const stats = await lstat(join(dir, name)).catch(() => null);
-  return stats !== null && `${stats.size} ${stats.mtimeMs}` === stamp;
+  return stats !== null && isSameStamp(stamp, stampOf(stats));
 }
 
 /** Sends one file, to the end of its transfer. */
@@ -122,7 +122,7 @@ async function waitAfter({ context, online }: LaneParts, name: string, error: un
 
 /** Tells whether this file has been dealt with, by any program. */
 const isSettled = async ({ context }: LaneParts, id: string, { name, stamp }: WatchedFile): Promise<boolean> =>
-  (await findSettled(folderOf(context), id))?.get(name) === stamp;
+  isSameStamp((await findSettled(folderOf(context), id))?.get(name), stamp);
 
 /**
  * Goes on with a send of an earlier program, or waits until another program is done with it. It ends only when the
@@ -250,7 +250,7 @@ export async function makeLane(parts: LaneParts, files: FinishedFiles): Promise<
   pump(lane);
   return {
     see(file) {
-      if ([settled.get(file.name), lane.known.get(file.name)].includes(file.stamp)) return;
+      if ([settled, lane.known].some((stamps) => isSameStamp(stamps.get(file.name), file.stamp))) return;
       lane.known.set(file.name, file.stamp);
       lane.queue.push(file);
       pump(lane);

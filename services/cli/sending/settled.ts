@@ -19,6 +19,24 @@ export interface WatchedFile {
   readonly stamp: string;
 }
 
+/** Returns the stamp of a file. */
+export const stampOf = ({ size, mtimeMs }: { size: number; mtimeMs: number }): string => `${size} ${mtimeMs}`;
+
+/** FAT stores local time in steps of this length, so a change to or from summer time shifts all dates by an hour. */
+const FAT_STEP_MS = 2_000;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Tells whether two stamps are of one file that nobody has changed. Other file systems store fractions of a second, so a
+ * file that is written again after exactly an hour has another stamp there.
+ */
+export function isSameStamp(before: string | undefined, now: string): boolean {
+  if (before === undefined || before === now) return before === now;
+  const [[size, ms = 0], [sizeNow, msNow = 0]] = [before.split(' ').map(Number), now.split(' ').map(Number)];
+  const isFat = msNow % FAT_STEP_MS === 0;
+  return isFat && size === sizeNow && Math.abs(Math.abs(msNow - ms) - HOUR_MS) <= FAT_STEP_MS;
+}
+
 /** The watched folder that a transfer belongs to. */
 export interface WatchMark extends WatchedFile {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type { ServiceTask } from './task.ts';
-import { xmlOf } from './xml.ts';
+import { textIn, xmlOf } from './xml.ts';
 
 /** The label of the agent, by which launchd knows it. */
 export const LABEL = 'org.baton.receive';
@@ -8,7 +8,7 @@ export const LABEL = 'org.baton.receive';
  * Writes an agent of launchd. It starts at login, and again half a minute after it has failed (launchd.plist(5)). `log`:
  * the file for its output.
  */
-export function plistOf({ command, environment }: ServiceTask, log: string): string {
+export function plistOf({ command, environment, umask }: ServiceTask, log: string): string {
   const words = command.map((word) => `    <string>${xmlOf(word)}</string>\n`).join('');
   const variables = Object.entries(environment)
     .map(([name, value]) => `    <key>${xmlOf(name)}</key>\n    <string>${xmlOf(value)}</string>\n`)
@@ -32,6 +32,8 @@ ${variables}  </dict>
     <key>SuccessfulExit</key>
     <false/>
   </dict>
+  <key>Umask</key>
+  <integer>${umask}</integer>
   <key>ThrottleInterval</key>
   <integer>30</integer>
   <key>ProcessType</key>
@@ -41,4 +43,10 @@ ${variables}  </dict>
 </dict>
 </plist>
 `;
+}
+
+/** Returns the words of the command in an agent that `plistOf` has written. */
+export function commandIn(plist: string): string[] {
+  const words = /<key>ProgramArguments<\/key>\s*<array>(.*?)<\/array>/s.exec(plist)?.[1] ?? '';
+  return [...words.matchAll(/<string>(.*?)<\/string>/gs)].map(([, word = '']) => textIn(word));
 }

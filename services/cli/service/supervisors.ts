@@ -1,14 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { replaceFile } from '../../../shared/client/node/replace-file.ts';
 import { configHome } from '../settings.ts';
-import { LABEL, plistOf } from './launchd.ts';
+import { commandIn as commandInPlist, LABEL, plistOf } from './launchd.ts';
 import { mustRun, runProgram } from './running.ts';
-import { unitOf } from './systemd.ts';
+import { commandIn as commandInUnit, unitOf } from './systemd.ts';
 import { SERVICE_NAME, type ServiceTask } from './task.ts';
-import { taskOf } from './windows.ts';
+import { commandIn as commandInScript, endingOf, scriptOf, stateOf, taskOf } from './windows.ts';
 
 export type ServiceState = 'running' | 'stopped' | 'not_installed';
 
@@ -23,6 +23,17 @@ export interface Supervisor {
   /** Stops the service and removes the file. */
   uninstall(): Promise<void>;
   state(): Promise<ServiceState>;
+  /** Returns the program of the installed service, and the file that it runs. */
+  programs(): string[];
+}
+
+/** Reads the beginning of a command from the file of a service; nothing if there is none. */
+function programsAt(path: string, commandIn: (text: string) => string[]): string[] {
+  try {
+    return commandIn(readFileSync(path, 'utf8')).slice(0, 2);
+  } catch {
+    return [];
+  }
 }
 
 /** Writes the whole file or nothing. */
@@ -56,6 +67,7 @@ function systemd(): Supervisor {
       const { status } = await runProgram('systemctl', ['--user', 'is-active', '--quiet', unit]);
       return status === 0 ? 'running' : 'stopped';
     },
+    programs: () => programsAt(path, commandInUnit),
   };
 }
 
@@ -83,33 +95,44 @@ function launchd(): Supervisor {
       const { status, said } = await runProgram('launchctl', ['print', `${domain}/${LABEL}`]);
       return status === 0 && /state = running/.test(said) ? 'running' : 'stopped';
     },
+    programs: () => programsAt(path, commandInPlist),
   };
 }
 
-/** The task scheduler of Windows. `folder`: where the description lies until it is registered. */
+/** The task scheduler of Windows. `folder`: where its script lies, and the description until it is registered. */
 function taskScheduler(folder: string): Supervisor {
   const path = join(folder, `${SERVICE_NAME}.xml`);
+  const script = join(folder, `${SERVICE_NAME}.js`);
   const named = ['/TN', SERVICE_NAME];
-  // A task has no variables of its own: it gets those of the user's account.
-  const describe = (task: ServiceTask) => taskOf(task, userInfo().username);
+  const powershell = (text: string) => runProgram('powershell', ['-NoProfile', '-NonInteractive', '-Command', text]);
+  const describe = () => taskOf(script, userInfo().username);
+  /** Ends what runs. There may be nothing, or a task of an older version, which has no script. */
+  async function end(): Promise<void> {
+    await powershell(endingOf(script));
+    await runProgram('schtasks', ['/End', ...named]);
+  }
   return {
     path,
     describe,
     async install(task) {
-      await write(path, `\ufeff${describe(task)}`, 'utf16le');
+      await write(path, `\ufeff${describe()}`, 'utf16le');
+      await write(script, scriptOf(task));
+      // A task that runs would not be started again.
+      await end();
       await mustRun('schtasks', ['/Create', ...named, '/XML', path, '/F']);
       await mustRun('schtasks', ['/Run', ...named]);
     },
     async uninstall() {
-      await runProgram('schtasks', ['/End', ...named]);
+      await end();
       await mustRun('schtasks', ['/Delete', ...named, '/F']);
-      await rm(path, { force: true });
+      for (const each of [path, script]) await rm(each, { force: true });
     },
     async state() {
-      const { status, said } = await runProgram('schtasks', ['/Query', ...named, '/FO', 'CSV', '/NH']);
+      const { status } = await runProgram('schtasks', ['/Query', ...named]);
       if (status !== 0) return 'not_installed';
-      return /running/i.test(said) ? 'running' : 'stopped';
+      return (await powershell(stateOf(SERVICE_NAME))).said === '4' ? 'running' : 'stopped';
     },
+    programs: () => programsAt(script, commandInScript),
   };
 }
 

@@ -4,6 +4,8 @@ export interface ServiceTask {
   readonly command: readonly string[];
   /** Variables that the program gets. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The mask for the modes of files that the program makes. */
+  readonly umask: number;
 }
 
 /** The name of the service, by which its computer knows it. */

@@ -13,3 +13,9 @@ export function xmlOf(text: string): string {
   if (IMPOSSIBLE.test(text)) throw usageError('A path with control characters cannot stand in the file of a service.');
   return text.replace(/[&<>"'\t\n\r]/g, (found) => ENTITIES[found] as string);
 }
+
+/** Returns the text that `xmlOf` has escaped. */
+export function textIn(xml: string): string {
+  const letters = new Map(Object.entries(ENTITIES).map(([letter, entity]) => [entity, letter]));
+  return xml.replace(/&[^;]+;/g, (entity) => letters.get(entity) ?? entity);
+}

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const task = { command: ['baton'], environment: {} };
+const task = { command: ['baton'], environment: {}, umask: 0o022 };
 
 test.each([
   ['settings.json', () => writePrivately(join(folder, 'settings.json'), {})],

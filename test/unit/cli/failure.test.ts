@@ -1,3 +1,4 @@
+import { adviceOnProxy } from '../../../services/cli/unused-proxy.ts';
 import { asApprover, CliError, failureOf } from '../../../services/cli/failure.ts';
 import { BatonClientError } from '../../../shared/client/index.ts';
 import { ERRORS, type ErrorCode } from '../../../shared/contract/errors.ts';
@@ -52,3 +53,13 @@ test.each(codesOf((status) => status >= 500))(
     expect(failureOf(refused(code, ERRORS[code].status)).status).toBe(6);
   },
 );
+
+test.each([
+  ['20.20.2', {}, '.'],
+  ['24.1.0', { HTTPS_PROXY: 'http://a' }, '. HTTPS_PROXY is set but not used: this needs NODE_USE_ENV_PROXY=1.'],
+  ['20.20.2', { https_proxy: 'a', NODE_USE_ENV_PROXY: '1' }, 'needs NODE_USE_ENV_PROXY=1 and Node 22.21 or 24.'],
+  ['22.21.0', { HTTP_PROXY: 'a', NODE_USE_ENV_PROXY: '1' }, '.'],
+  ['24.5.0', { HTTP_PROXY: 'a', NODE_OPTIONS: '--use-env-proxy' }, '.'],
+])('a proxy that Node %s does not use is named: %j', (version, env, end) => {
+  expect(`.${adviceOnProxy(env, version)}`.endsWith(end)).toBe(true);
+});

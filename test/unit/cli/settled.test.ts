@@ -1,0 +1,22 @@
+import { isSameStamp } from '../../../services/cli/sending/settled.ts';
+
+const HOUR_MS = 3_600_000;
+const EVEN_MS = 1_700_000_000_000;
+
+test.each([
+  ['the same', '5 1.5', '5 1.5', true],
+  ['of FAT, an hour later', `5 ${EVEN_MS}`, `5 ${EVEN_MS + HOUR_MS}`, true],
+  [
+    'of FAT, an hour earlier, and in memory more exact before',
+    `5 ${EVEN_MS + 1_234.5}`,
+    `5 ${EVEN_MS - HOUR_MS}`,
+    true,
+  ],
+  ['of another size', `5 ${EVEN_MS}`, `6 ${EVEN_MS + HOUR_MS}`, false],
+  ['of a job that runs each hour', `5 ${EVEN_MS + 12.3}`, `5 ${EVEN_MS + HOUR_MS + 15.2}`, false],
+  ['two hours later', `5 ${EVEN_MS}`, `5 ${EVEN_MS + 2 * HOUR_MS}`, false],
+  ['a minute later', `5 ${EVEN_MS}`, `5 ${EVEN_MS + 60_000}`, false],
+  ['not known before', undefined, `5 ${EVEN_MS}`, false],
+])('a stamp that is %s', (_, before, now, isSame) => {
+  expect(isSameStamp(before, now)).toBe(isSame);
+});
