@@ -195,13 +195,22 @@ async function play(plan: Schedule): Promise<void> {
   }
 }
 
+/** Tells whether there are records of transfers that were not received to their end. */
+function hasLeft(folder: string): boolean {
+  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')) : [];
+  return names.some((name) => {
+    try {
+      return !readFileSync(join(folder, name), 'utf8').includes('"received":');
+    } catch {
+      // It was removed meanwhile.
+      return false;
+    }
+  });
+}
+
 /** Ends a receiver by Ctrl-C, once it has looked at what was left and has nothing to take. */
 async function settled(run: Run): Promise<void> {
-  const config = join(phone.config, 'receives');
-  for (;;) {
-    if (!existsSync(config) || !readdirSync(config).some((name) => name.endsWith('.jsonl'))) break;
-    await after(50);
-  }
+  while (hasLeft(join(phone.config, 'receives'))) await after(50);
   run.child.kill('SIGINT');
   await run.status;
 }

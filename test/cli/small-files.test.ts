@@ -28,10 +28,10 @@ const digest = (path: string): string => createHash('sha256').update(readFileSyn
 /** Returns how many packs are in the record of what is stored, until the transfer is over. */
 function listed(): number {
   const at = join(phone.config, 'receives');
-  const record = existsSync(at) ? readdirSync(at).find((name) => name.endsWith('.jsonl')) : undefined;
-  if (record === undefined) return 0;
-  const lines = readFileSync(join(at, record), 'utf8').match(/"index":\d+(?=,"entry")/g);
-  return new Set(lines).size;
+  const records = existsSync(at) ? readdirSync(at).filter((name) => name.endsWith('.jsonl')) : [];
+  // The record of a transfer that was received has no entries any more.
+  const text = records.map((name) => readFileSync(join(at, name), 'utf8')).join('');
+  return new Set(text.match(/"index":\d+(?=,"entry")/g)).size;
 }
 
 async function untilListed(packs: number): Promise<void> {

@@ -80,9 +80,9 @@ export interface ReceiveClaim extends Claim {
   /** Finds the entries of a file that are in that folder, by number; a file that is no pack is entry 0. */
   find(file: Pick<TransferFile, 'index'>, folder: string): Promise<Map<number, Stored>>;
   /** Tells whether an earlier run has received this file, and the service has heard that all of the transfer was. */
-  hasReceived(file: Announced): boolean;
+  hasReceived(file: TransferFile): boolean;
   /** Ends the claim of a transfer that is done, and remembers that its files were received. */
-  finish(files: readonly Announced[]): void;
+  finish(files: readonly TransferFile[]): void;
 }
 
 /** A transfer that a process began to receive. */
