@@ -72,7 +72,7 @@ export function makeLeader({ tell, end, outbox, ...parts }: Leading): Leader {
   watchPreparing(client, (preparing) => tell({ preparing }));
   client.messages.receive(async (message) => {
     if (!(await received(parts, message))) throw staysThere();
-    tellOfMessage(message, await parts.history.byRef(message.message_id));
+    void tellOfMessage(parts, message).catch(() => {});
     // Until then the mailbox has the only copy that outlasts this page.
     await parts.history.untilKept();
   });

@@ -1,5 +1,6 @@
 import type { Message, Transfer } from '../../../shared/client/index.ts';
-import type { FilesItem, Item } from '../history/database.ts';
+import type { Parts } from '../engine/parts.ts';
+import type { FilesItem } from '../history/database.ts';
 import { isRefused } from '../history/history.ts';
 import { serverNow } from '../server-time.ts';
 import { registerWorker } from './registration.ts';
@@ -31,13 +32,14 @@ function tell(said: Said): void {
 
 const isOlderThan = (ms: number, at: number): boolean => serverNow() - at > ms;
 
-/** Tells of a message that this browser has taken and opened. `item`: as the history has it. */
-export function tellOfMessage(
+/** Tells of a message that this browser has taken and opened. */
+export async function tellOfMessage(
+  { history }: Pick<Parts, 'history'>,
   { message_id: id, from_name: from, created_at: at }: Message,
-  item: Item | undefined,
-): void {
-  if (item?.kind !== 'message' || isRefused(item) || isOlderThan(PUSHED_AFTER_MS, at)) return;
-  tell({ type: 'message', id, from, count: 1, text: item.text });
+): Promise<void> {
+  if (isSeen() || isOlderThan(PUSHED_AFTER_MS, at)) return;
+  const item = await history.byRef(id);
+  if (item?.kind === 'message' && !isRefused(item)) tell({ type: 'message', id, from, count: 1, text: item.text });
 }
 
 /** Tells of files that wait for an answer of the user. */
