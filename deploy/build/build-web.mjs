@@ -80,7 +80,8 @@ function writeManifest(modules) {
   const links = [
     // This script runs before everything that it watches.
     '<script src="/assets/boot.js"></script>',
-    `<link rel="manifest" href="${address}" />`,
+    // Behind a proxy with a sign-in of its own it is fetched with the cookies of the user.
+    `<link rel="manifest" href="${address}" crossorigin="use-credentials" />`,
     `<link rel="icon" href="${pictures['icon.svg']}" type="image/svg+xml" />`,
     `<link rel="apple-touch-icon" href="${pictures['icon-192.png']}" />`,
     `<link rel="license" href="${licences}" type="text/plain" />`,

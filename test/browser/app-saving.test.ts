@@ -14,9 +14,9 @@ import { accept, type AppPage, chooseFiles, localUrl, openApp, openThread, PHONE
 import { launchChromium, withChromium } from './chromium.ts';
 
 interface Sender {
-  offer: (files: Record<string, string>) => Promise<OutgoingTransfer>;
+  offer: (files: Record<string, string>, type?: string) => Promise<OutgoingTransfer>;
   /** Sends files, and resolves when they are received. */
-  send: (files: Record<string, string>) => Promise<void>;
+  send: (files: Record<string, string>, type?: string) => Promise<void>;
 }
 
 const LONG = 'x'.repeat(230);
@@ -105,15 +105,15 @@ withChromium.describe('saving what was received', () => {
     await client.untilOnline();
     const app = await openApp(browser, { url: localUrl(site.one), user, name: 'Desktop', ...options });
     await openThread(app.page, 'Sender');
-    const offer = (files: Record<string, string>) =>
+    const offer = (files: Record<string, string>, type = '') =>
       client.transfers.send(
         'Desktop',
         Object.entries(files).map(([name, content]) =>
-          blobSource(new File([content], name, { lastModified: TAKEN_AT }), name),
+          blobSource(new File([content], name, { type, lastModified: TAKEN_AT }), name),
         ),
       );
-    async function send(files: Record<string, string>): Promise<void> {
-      const sending = await offer(files);
+    async function send(files: Record<string, string>, type?: string): Promise<void> {
+      const sending = await offer(files, type);
       await accept(app.page);
       await sending.done;
       await app.page.getByText('Received', { exact: true }).last().waitFor();
@@ -307,6 +307,39 @@ withChromium.describe('saving what was received', () => {
     await page.getByRole('button', { name: 'Save again' }).waitFor({ state: 'detached' });
     // The history says so first. The files go one after the other.
     for (let left = 1; left > 0; ) left = (await copies(page)).length;
+    expect(reports).toEqual([]);
+  });
+
+  test('files go to another app by the sheet of the system, and to the downloads where it refuses them', async () => {
+    const { page, send, reports } = await withSender({ viewport: PHONE });
+    await page.evaluate(() => {
+      const shared: unknown[] = [];
+      const refusals = ['AbortError', 'NotAllowedError'];
+      Object.assign(window, { shared });
+      Object.assign(navigator, {
+        canShare: () => true,
+        async share({ files }: { files: File[] }) {
+          const [file] = files as [File];
+          shared.push([file.name, file.type, file.lastModified, await file.text()]);
+          const refusal = refusals.shift();
+          if (refusal !== undefined) throw new DOMException('', refusal);
+        },
+      });
+    });
+    await send({ 'photos/day 1/beach.txt': 'sand' }, 'text/x-sand');
+    const share = page.getByRole('button', { name: 'Share', exact: true });
+    await share.click();
+    await page.getByRole('button', { name: 'Save', exact: true }).waitFor();
+    const downloading = page.waitForEvent('download');
+    await share.click();
+    expect((await downloading).suggestedFilename()).toBe('beach.txt');
+    await isSaved(page);
+    await share.click();
+    const file = ['beach.txt', 'text/x-sand', TAKEN_AT, 'sand'];
+    await page.waitForFunction(() => (window as never as { shared: unknown[] }).shared.length === 3);
+    expect(await page.evaluate(() => (window as never as { shared: unknown }).shared)).toEqual([file, file, file]);
+    expect((await copies(page)).length).toBe(1);
+    await page.getByRole('button', { name: 'Remove copies' }).waitFor();
     expect(reports).toEqual([]);
   });
 

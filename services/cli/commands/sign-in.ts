@@ -45,20 +45,10 @@ function showDigits({ output }: Context, digits: string): void {
   else output.note(`Type these digits on the other device: ${digits.slice(0, 3)} ${digits.slice(3)}`);
 }
 
-/**
- * Makes the keys with which a new device asks. An earlier `login` that was killed may have been approved, so its keys may
- * belong to a device of the account already, and no other device can have the same ones.
- */
-async function newAsking(context: Context, invited?: string) {
-  const { makeAsking } = await import('../../../shared/client/sealing.ts');
-  const files = sealingFilesOf(context);
-  await files.asking.clear();
-  return makeAsking(files, invited);
-}
-
 /** Shows a code, with the data that the approver needs to give this device the key of the account. */
 async function asked(context: Context, about: RequestOptions): Promise<Session> {
-  const asking = await newAsking(context);
+  const { makeAsking } = await import('../../../shared/client/sealing.ts');
+  const asking = await makeAsking(sealingFilesOf(context));
   const request = await requestSignIn({ ...about, keys: asking.keys, onApproved: asking.keep });
   showCode(context, request, await asking.linkWith(request.link), about.deviceName);
   return request.approved({ signal: context.signal });
@@ -70,7 +60,8 @@ async function askedByInvite(
   { invite, secret, isKeyed }: InviteLink,
 ): Promise<Session> {
   if (isKeyed) {
-    const { keys, keep, digitsFor } = await newAsking(context, secret);
+    const { makeAsking } = await import('../../../shared/client/sealing.ts');
+    const { keys, keep, digitsFor } = await makeAsking(sealingFilesOf(context), secret);
     const request = await requestSignIn({ ...about, invite, keys, onApproved: keep });
     showDigits(context, await digitsFor(request.request_id));
     return request.approved({ signal: context.signal });

@@ -96,6 +96,8 @@ export async function transferredFiles(data: DataTransfer): Promise<{ files: Cho
 export function nameOfPasted({ file, name, from = name }: ChosenFile, now = new Date()): ChosenFile {
   const ending = /^image( \(\d+\))?\.\w+$/.test(name) && /^image\.\w+$/.test(from) ? name.slice('image'.length) : null;
   if (ending === null) return { file, name, ...(from !== name && { from }) };
-  const at = now.toISOString().slice(0, 19).replace('T', ' ').replaceAll(':', '.');
+  // As the clock on the wall has it, and not in UTC.
+  const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000);
+  const at = local.toISOString().slice(0, 19).replace('T', ' ').replaceAll(':', '.');
   return { file, name: `${at}${ending}` };
 }

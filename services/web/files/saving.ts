@@ -194,6 +194,45 @@ export async function saveFiles(saving: Saving, title: string, only: number | nu
   return handOver(saving, wanted, title);
 }
 
+/** The most files that Chromium hands to the system's sheet at once. */
+const MOST_SHARED = 10;
+
+/** Tells whether the system has a sheet that hands these files to other apps, such as the photos of a phone. */
+export function canShare({ files, fileCount }: FilesItem): boolean {
+  const probe = [new File([''], 'a.txt', { type: 'text/plain' })];
+  const isFew = fileCount <= MOST_SHARED && files.length === fileCount;
+  return isFew && keepsCopies() && navigator.canShare?.({ files: probe }) === true;
+}
+
+/** Returns a stored file with the name, type and date that it had at the sender. */
+async function fileToShare({ account, item }: Saving, { index, path }: Wanted): Promise<File | null> {
+  const file = await keptFile(account, item.ref, index);
+  const { type = null, modified_at } = item.files.find((one) => one.index === index) ?? {};
+  const about = { type: type ?? '', lastModified: modified_at ?? file?.lastModified ?? 0 };
+  return file && new File([file], path.at(-1) ?? 'file', about);
+}
+
+/**
+ * Hands a received transfer to another app, which the user chooses in the system's sheet. Files that the sheet refuses go to
+ * the downloads. Null: the user chose no app.
+ */
+export async function shareFiles(saving: Saving, title: string): Promise<SaveResult | null> {
+  const wanted = wantedOf(saving.item, null, false);
+  const files = await Promise.all(wanted.map((one) => fileToShare(saving, one)));
+  const there = files.filter((file) => file !== null);
+  if (there.length < wanted.length) return handOver(saving, wanted, title);
+  try {
+    await navigator.share({ files: there });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') return null;
+    // The system refuses some types and sizes, and says so only now.
+    return handOver(saving, wanted, title);
+  }
+  const indices = wanted.map(({ index }) => index);
+  await note(saving, indices, false);
+  return { saved: wanted.length, wanted: wanted.length, isGone: false, error: null };
+}
+
 /** Removes the copies in this browser, whether they were saved or not. */
 export async function removeCopies({ account, history, item }: Saving): Promise<void> {
   await removeKept(account, item.ref);

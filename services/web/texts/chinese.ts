@@ -164,6 +164,7 @@ export const chinese: Texts = {
     received: '已接收',
     save: '保存',
     saveAgain: '再次保存',
+    share: '分享',
     saved: '已保存',
     saving: '正在保存…',
     saveOne: (name) => `保存 ${name}`,

@@ -170,6 +170,7 @@ export const dutch: Texts = {
     received: 'Ontvangen',
     save: 'Opslaan',
     saveAgain: 'Opnieuw opslaan',
+    share: 'Delen',
     saved: 'Opgeslagen',
     saving: 'Opslaan…',
     saveOne: (name) => `${name} opslaan`,

@@ -174,6 +174,7 @@ export const english = {
     received: 'Received',
     save: 'Save',
     saveAgain: 'Save again',
+    share: 'Share',
     saved: 'Saved',
     saving: 'Saving …',
     saveOne: (name: string) => `Save ${name}`,

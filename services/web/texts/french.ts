@@ -169,6 +169,7 @@ export const french: Texts = {
     received: 'Reçu',
     save: 'Enregistrer',
     saveAgain: 'Enregistrer encore',
+    share: 'Partager',
     saved: 'Enregistré',
     saving: 'Enregistrement…',
     saveOne: (name) => `Enregistrer ${name}`,

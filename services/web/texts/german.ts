@@ -172,6 +172,7 @@ export const german: Texts = {
     received: 'Empfangen',
     save: 'Speichern',
     saveAgain: 'Noch einmal speichern',
+    share: 'Teilen',
     saved: 'Gespeichert',
     saving: 'Wird gespeichert …',
     saveOne: (name) => `${name} speichern`,

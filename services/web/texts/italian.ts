@@ -169,6 +169,7 @@ export const italian: Texts = {
     received: 'Ricevuto',
     save: 'Salva',
     saveAgain: 'Salva di nuovo',
+    share: 'Condividi',
     saved: 'Salvato',
     saving: 'Salvataggio…',
     saveOne: (name) => `Salva ${name}`,

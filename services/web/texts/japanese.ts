@@ -166,6 +166,7 @@ export const japanese: Texts = {
     received: '受信済み',
     save: '保存',
     saveAgain: 'もう一度保存',
+    share: '共有',
     saved: '保存済み',
     saving: '保存中…',
     saveOne: (name) => `${name} を保存`,

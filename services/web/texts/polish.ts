@@ -201,6 +201,7 @@ export const polish: Texts = {
     received: 'Odebrano',
     save: 'Zapisz',
     saveAgain: 'Zapisz ponownie',
+    share: 'Udostępnij',
     saved: 'Zapisano',
     saving: 'Zapisywanie…',
     saveOne: (name) => `Zapisz ${name}`,

@@ -173,6 +173,7 @@ export const portuguese: Texts = {
     received: 'Recebido',
     save: 'Salvar',
     saveAgain: 'Salvar de novo',
+    share: 'Compartilhar',
     saved: 'Salvo',
     saving: 'Salvando…',
     saveOne: (name) => `Salvar ${name}`,

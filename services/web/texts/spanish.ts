@@ -169,6 +169,7 @@ export const spanish: Texts = {
     received: 'Recibido',
     save: 'Guardar',
     saveAgain: 'Guardar otra vez',
+    share: 'Compartir',
     saved: 'Guardado',
     saving: 'Guardando…',
     saveOne: (name) => `Guardar ${name}`,

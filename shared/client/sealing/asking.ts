@@ -41,14 +41,16 @@ export function readKeyedLink(text: string): KeyedLink | null {
 }
 
 /**
- * Prepares the request of a new device, and makes its keys if there are none. `invited`: the secret of the invite that the
- * device was shown, as base64url.
+ * Prepares the request of a new device, and makes its keys. An earlier request that was cut off may have been approved, so its
+ * keys may belong to a device of the account already, and no other device can have the same ones. `invited`: the secret of the
+ * invite that the device was shown, as base64url.
  */
 export async function makeAsking(
   { asking, grant }: Pick<SealingStores, 'asking' | 'grant'>,
   invited?: string,
 ): Promise<Asking> {
   await grant.clear();
+  await asking.clear();
   const { keys } = await keepDeviceKeys(asking);
   const shown = await publicKeysOf(keys);
   const secret = invited === undefined ? makeLinkSecret() : inviteSecretIn(`1.${invited}`);

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { Check, Download, File as FileIcon, Trash2 } from 'lucide';
-import { keepsCopies, removeCopies, saveFiles } from '../../files/saving.ts';
+import { Check, Download, File as FileIcon, Share2, Trash2 } from 'lucide';
+import { canShare, keepsCopies, removeCopies, saveFiles, shareFiles } from '../../files/saving.ts';
 import type { FilesItem } from '../../history/database.ts';
 import { bytesText } from '../../texts/quantities.ts';
 import { texts } from '../../texts/texts.ts';
@@ -20,18 +20,23 @@ export const savedCount = ({ kept, saved, fileCount }: FilesItem): number =>
 const canSave = ({ isMine, state, kept }: FilesItem): boolean =>
   !isMine && state === 'done' && (kept === 'here' || kept === 'downloaded');
 
-/** Saves all files, or one, and reports those that could not be saved. */
-function useSave(item: FilesItem): { isBusy: boolean; save: (only?: number) => void } {
+interface Saves {
+  isBusy: boolean;
+  save: (only?: number) => void;
+  share: () => void;
+}
+
+/** Saves all files, or one, or hands them to another app, and reports those that could not be saved. */
+function useSave(item: FilesItem): Saves {
   const { entry, history } = useApp();
   const isBusy = useSignal(false);
-  const save = (only?: number) =>
+  const run = (work: (saving: Parameters<typeof saveFiles>[0], title: string) => ReturnType<typeof saveFiles>) =>
     attempt(async () => {
       if (isBusy.value) return;
       const { files } = texts.value;
       isBusy.value = true;
       try {
-        const saving = { account: entry.userId, history, item };
-        const result = await saveFiles(saving, files.count(item.fileCount), only ?? null);
+        const result = await work({ account: entry.userId, history, item }, files.count(item.fileCount));
         if (result === null) return;
         if (result.error !== null) notify(files.notSaved(result.saved, result.wanted), true);
         else if (result.isGone) notify(files.gone, true);
@@ -39,7 +44,8 @@ function useSave(item: FilesItem): { isBusy: boolean; save: (only?: number) => v
         isBusy.value = false;
       }
     }, texts.value.failed.save);
-  return { isBusy: isBusy.value, save };
+  const save = (only?: number) => run((saving, title) => saveFiles(saving, title, only ?? null));
+  return { isBusy: isBusy.value, save, share: () => run(shareFiles) };
 }
 
 function NameRow({ item, file }: { item: FilesItem; file: FilesItem['files'][number] }) {
@@ -108,7 +114,7 @@ function RemoveButton({ item }: { item: FilesItem }) {
 
 /** Shows the actions of received files. */
 export function SaveActs({ item }: { item: FilesItem }) {
-  const { isBusy, save } = useSave(item);
+  const { isBusy, save, share } = useSave(item);
   const { files } = texts.value;
   if (!canSave(item)) return null;
   const isFirst = item.kept === 'here';
@@ -117,6 +123,11 @@ export function SaveActs({ item }: { item: FilesItem }) {
       <button type="button" class={`button ${isFirst ? 'primary' : ''}`} disabled={isBusy} onClick={() => save()}>
         <Icon node={Download} size={18} /> {isBusy ? files.saving : isFirst ? files.save : files.saveAgain}
       </button>
+      {canShare(item) && (
+        <button type="button" class="button" disabled={isBusy} onClick={share}>
+          <Icon node={Share2} size={18} /> {files.share}
+        </button>
+      )}
       {keepsCopies() && savedCount(item) > 0 && <RemoveButton item={item} />}
     </div>
   );
