@@ -17,7 +17,7 @@ import { TRANSFER_STATES, TransferPhase } from '../../../shared/contract/modules
  */
 
 const TRANSFER = `transfer_id state mode phase sender{device_id name} receiver{device_id name} files?[index name size type|null \
-  sha256|null] file_count total_bytes sealed|null progress{sent_bytes received_bytes} error{code \
+  sha256|null modified_at?] file_count total_bytes sealed|null progress{sent_bytes received_bytes} error{code \
   detail|null by_device_id|null}|null uploads?[index upload_url offset] downloads?[index download_url] created_at updated_at \
   expires_at`;
 const SESSION = `access_token token_type expires_in scope persist session_expires_at device{device_id name type}|null \
@@ -88,7 +88,7 @@ const OF_ROUTES = `
   POST /api/push/subscribe < endpoint keys{p256dh auth} preview? vapid_key_id? > 201 subscription_id platform
   POST /api/push/test > 202
   POST /api/relay/{transfer_id}/{index}/{generation}/ack < received_bytes > 204
-  POST /api/transfer/init < to? to_device_id? files[name size type? sha256?] sealed? > 201 transfer{${TRANSFER}} \
+  POST /api/transfer/init < to? to_device_id? files[name size type? sha256? modified_at?] sealed? > 201 transfer{${TRANSFER}} \
     receiver_online
   POST /api/transfer/{transfer_id}/accept > 200 transfer{${TRANSFER}}
   POST /api/transfer/{transfer_id}/cancel < phase? reason? > 200 transfer{${TRANSFER}}
