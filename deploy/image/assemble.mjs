@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildOrExit } from '../build/build.mjs';
 import { filesUnder, ROOT } from '../local/setup/tree.mjs';
@@ -46,4 +46,8 @@ const { name, version, license, type } = JSON.parse(readFileSync(join(ROOT, 'pac
 writeFileSync(join(folder, 'app/package.json'), `${JSON.stringify({ name, version, license, type })}\n`);
 for (const [top, places] of Object.entries(MOUNTS)) {
   for (const place of places) mkdirSync(join(folder, 'mounts', top, place), { recursive: true });
+}
+// The checkout may be one that only its owner can read. The user of the image is another.
+for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+  chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
 }
