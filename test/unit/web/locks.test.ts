@@ -2,7 +2,9 @@ import { makeChannels, makePageLocks } from '../../support/page-locks.ts';
 
 /* The locks between the pages of the app. One page is the real code, and the test plays the others. */
 
-const { jest } = import.meta;
+const { jest } = import.meta as unknown as {
+  jest: ImportMeta['jest'] & { unstable_mockModule: (name: string, make: () => object) => void };
+};
 
 const locksOf = makePageLocks();
 const Channel = makeChannels();
@@ -10,11 +12,15 @@ const page = { visibilityState: 'visible' };
 Object.assign(globalThis, { addEventListener: () => {}, document: page, BroadcastChannel: Channel });
 Object.defineProperty(globalThis, 'navigator', { value: { locks: locksOf('page') }, configurable: true });
 Object.assign(globalThis, { indexedDB: { open: () => ({}) } });
+const removed: string[] = [];
+jest.unstable_mockModule('idb', () => ({ openDB: () => {}, deleteDB: async (name: string) => removed.push(name) }));
 const { inLock } = await import('../../../services/web/locks.ts');
+const { dropKeys } = await import('../../../services/web/sealing/key-state.ts');
 const { makeStores } = await import('../../../services/web/sealing/stores.ts');
 const other = locksOf('other page');
 
 beforeEach(() => {
+  removed.length = 0;
   page.visibilityState = 'visible';
   jest.useFakeTimers();
 });
@@ -93,5 +99,34 @@ describe('a page at work with its keys', () => {
     await jest.advanceTimersByTimeAsync(20_000);
     expect(await lost).toMatchObject({ name: 'BatonClientError', action: 'retry' });
     expect(await saved).toMatchObject({ message: 'The keys of this browser cannot be read', cause: { name: 'Error' } });
+  });
+});
+
+describe('a sign-out removes the keys', () => {
+  test('although a tab that does not move has their lock', async () => {
+    other.request('baton-keys', () => new Promise(() => {})).catch(() => {});
+    const gone = dropKeys();
+    await jest.advanceTimersByTimeAsync(9_000);
+    expect(await gone).toBe(true);
+    expect(removed.toSorted()).toEqual(['baton-asking-keys', 'baton-keys']);
+  });
+
+  test('in its own time, and never later, when somebody may have signed in again', async () => {
+    const { timeout } = AbortSignal;
+    // The timers of the test do not move that of Node.
+    AbortSignal.timeout = (ms) => {
+      const ending = new AbortController();
+      setTimeout(() => ending.abort(), ms);
+      return ending.signal;
+    };
+    // A page that nobody sees takes no lock.
+    page.visibilityState = 'hidden';
+    other.request('baton-keys', () => after(20_000));
+    const gone = dropKeys();
+    await jest.advanceTimersByTimeAsync(15_000);
+    expect(await gone).toBe(false);
+    await jest.advanceTimersByTimeAsync(15_000);
+    expect(removed).toEqual(['baton-asking-keys']);
+    AbortSignal.timeout = timeout;
   });
 });
