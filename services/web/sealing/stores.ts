@@ -4,11 +4,14 @@ import type { KeptGrant, SealingStores } from '../../../shared/client/sealing.ts
 import { keptWords } from '../kept-words.ts';
 import { type Held, HELD_ALONE, inLock } from '../locks.ts';
 import { answered } from '../open-database.ts';
+import { storageCodeOf } from '../outbox/verdict.ts';
 import { DATABASES } from './databases.ts';
 import { GRANT } from './key-state.ts';
 
-const failed = (cause: unknown): BatonClientError =>
-  new BatonClientError('storage', 'The keys of this browser cannot be read', { action: 'retry', cause });
+function failed(cause: unknown): BatonClientError {
+  const code = storageCodeOf(cause) ?? 'storage_failed';
+  return new BatonClientError(code, 'The keys of this browser cannot be read', { action: 'retry', cause });
+}
 
 /** Waits for the database of the keys only for a time. Each of its errors passes: the same work may succeed later. */
 async function passing<T>(work: Promise<T>): Promise<T> {
