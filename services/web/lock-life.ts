@@ -25,8 +25,7 @@ function open(): BroadcastChannel | null {
     const channel = new BroadcastChannel('baton/locks');
     channel.addEventListener('message', ({ data: { type, name } }: MessageEvent<Word>) => {
       if (type === 'alive') noteLife(name);
-      if (type === 'ask' && [...holdings].some((one) => one.name === name))
-        channel.postMessage({ type: 'alive', name });
+      if (type === 'ask' && isHeldHere(name)) channel.postMessage({ type: 'alive', name });
     });
     return channel;
   } catch {
@@ -40,6 +39,14 @@ const opened = (): BroadcastChannel | null => {
   channel ??= open();
   return channel;
 };
+
+const isHeldHere = (name: string): boolean => [...holdings].some((one) => one.name === name);
+
+/** Tells all pages, this one too, that somebody who lives has the lock or takes it now. */
+function tellLife(name: string): void {
+  noteLife(name);
+  opened()?.postMessage({ type: 'alive', name } satisfies Word);
+}
 
 /** Answers for a lock from now on, until the returned function is called. */
 export function answerFor(name: string): () => void {
@@ -64,9 +71,12 @@ export function watchHolder(name: string, onDead: () => void, onSilent: () => vo
     },
   };
   const ask = (): void => {
-    if (document.visibilityState !== 'visible') return one.hear();
+    // A channel does not deliver to the page that sends, so a page answers itself here.
+    if (document.visibilityState !== 'visible' || isHeldHere(name)) return one.hear();
     if (unanswered === MOST_UNANSWERED) {
       end();
+      // Others that wait would take the lock from this page at once.
+      tellLife(name);
       return onDead();
     }
     unanswered += 1;

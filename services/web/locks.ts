@@ -67,14 +67,14 @@ export async function withLock<T>(
     queued.abort();
   };
   const stopWatching = watchHolder(name, take, onSilent);
-  signal?.addEventListener('abort', () => queued.abort(), { once: true });
+  const asked = signal === undefined ? queued.signal : AbortSignal.any([queued.signal, signal]);
   const begin = (held: Held): Promise<T> => {
     isHeld = true;
     stopWatching();
     return work(held);
   };
   try {
-    return await holdLock(name, { signal: queued.signal }, begin);
+    return await holdLock(name, { signal: asked }, begin);
   } catch (error) {
     if (!isTaken || isHeld) throw error;
     return await holdLock(name, { steal: true }, begin);
@@ -96,17 +96,22 @@ function inTurnHere<T>(name: string, work: () => Promise<T>): Promise<T> {
 
 /**
  * One after the other, in all tabs of this origin. Pages without TLS have no locks, and if storage is blocked they are
- * refused; then this holds only within the page.
+ * refused; then this holds only within the page. `signal` ends the wait, and the work then never begins.
  */
-export async function inLock<T>(name: string, work: (held: Held) => Promise<T>): Promise<T> {
+export async function inLock<T>(
+  name: string,
+  work: (held: Held) => Promise<T>,
+  { signal }: { signal?: AbortSignal } = {},
+): Promise<T> {
   let isHeld = false;
+  const begin = (held: Held): Promise<T> => {
+    isHeld = true;
+    return work(held);
+  };
   try {
-    return await withLock(name, (held) => {
-      isHeld = true;
-      return work(held);
-    });
+    return await withLock(name, begin, signal && { signal });
   } catch (error) {
-    if (isHeld) throw error;
+    if (isHeld || signal?.aborted) throw error;
     return inTurnHere(name, () => work(HELD_ALONE));
   }
 }

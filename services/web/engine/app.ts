@@ -94,12 +94,15 @@ export async function openApp(entry: SignedIn): Promise<App> {
     if (part.devices !== undefined) void keepDevices(history, part.devices).catch(() => {});
   };
 
-  /** Ends the app. The data of a user who was signed out is removed; after an expiry it stays. */
+  /**
+   * Ends the app. The data of a user who was signed out is removed; after an expiry it stays. A session that is only gone from
+   * the storage is reported as `logout` too. Another tab has ended it then, and removed what had to go. A sign-out is noted.
+   */
   async function end(reason: string): Promise<void> {
     // Somebody else has signed in while this tab slept, and everything that belongs to the browser is theirs.
     if (await isOthers(entry)) return void (endedBy.value = reason);
     keepDevelopmentIdentity(null);
-    const isExpired = reason === 'expired' && !isSigningOut(entry);
+    const isExpired = ['expired', 'logout'].includes(reason) && !isSigningOut(entry);
     const left = leaveBrowser({ isExpired });
     if (!isExpired) {
       history.close();
@@ -117,6 +120,10 @@ export async function openApp(entry: SignedIn): Promise<App> {
     account: entry.userId,
     onMessage: (message) => hear(message, tabs),
     lead() {
+      // Another tab has ended the session, and this page is about to be loaded again.
+      if (endedBy.peek() !== null) return;
+      // The service refused a call of this tab while another one led.
+      if (client.state === 'signed-out') return void end('expired');
       leader ??= makeLeader({ ...parts, outbox, tell, end });
       leader.begin();
     },

@@ -118,11 +118,18 @@ interface Leading {
 function makeLeading({ lock, left, onBegin, onEnd, onSilent }: Leading) {
   const isLeading = signal(false);
   let held: Held = HELD_ALONE;
+  /** True: this tab cannot do what a leading tab does. Another try would fail too. */
+  let isUnable = false;
 
   function begin(now: Held): void {
     held = now;
     isLeading.value = true;
-    onBegin();
+    try {
+      onBegin();
+    } catch (error) {
+      isUnable = true;
+      throw error;
+    }
   }
 
   async function leadOnce(): Promise<void> {
@@ -142,7 +149,7 @@ function makeLeading({ lock, left, onBegin, onEnd, onSilent }: Leading) {
     stillLeads: async (): Promise<boolean> => isLeading.value && (await held.isOurs()),
 
     async wait(): Promise<void> {
-      while (!left.aborted) {
+      while (!left.aborted && !isUnable) {
         try {
           await leadOnce();
         } catch {

@@ -78,8 +78,9 @@ function makeReceivingFiles(parts: Parts, running: RunningFiles, onTransfer: (tr
     const item = await history.offered(offer.transfer);
     if (item.kind === 'files' && OVER.includes(item.state)) return endAgain(item, offer);
     const open: OpenSink = (file, signal) => openKept(entry.userId, transferId, file, signal);
-    // Another tab receives them, because this one was frozen for a while.
-    if (!(await tabs.stillLeads())) return;
+    // Another tab receives them, because this one was frozen for a while. Or this one does: the user may accept them while they
+    // are accepted without asking.
+    if (!(await tabs.stillLeads()) || running.has(transferId)) return;
     const taking = offer.accept(open, { concurrency: CONCURRENCY });
     running.follow(item.id, taking, received);
     if (item.kind === 'files') taking.done.then(() => tellOfArrival(offer.transfer, item)).catch(() => {});

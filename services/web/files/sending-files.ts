@@ -178,6 +178,8 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
   const { entry, history, queue, tabs } = parts;
   /** The chosen files until the receiver has them, as long as this page is open. */
   const inHand = new Map<string, readonly ChosenFile[]>();
+  /** Transfers that are about to run here. */
+  const resuming = new Set<string>();
   const offers = makeOffers(parts, running, (itemId) => inHand.delete(itemId));
 
   async function step(waiting: Waiting, item: FilesItem, held: Held): Promise<number | null> {
@@ -235,9 +237,15 @@ export function makeSendingFiles(parts: Parts, running: RunningFiles) {
     async goOn(transferId: string, files: readonly ChosenFile[]): Promise<void> {
       const item = await history.byRef(transferId);
       if (item?.kind !== 'files' || running.has(transferId)) return;
-      if (!(await tabs.stillLeads())) return;
-      const transfer = await resumeFiles(parts, item, sourcesOf(files), { concurrency: CONCURRENCY });
-      running.follow(item.id, transfer, sent);
+      // The user may choose its files again while the app resumes it by itself.
+      if (!(await tabs.stillLeads()) || running.has(transferId) || resuming.has(transferId)) return;
+      resuming.add(transferId);
+      try {
+        const transfer = await resumeFiles(parts, item, sourcesOf(files), { concurrency: CONCURRENCY });
+        running.follow(item.id, transfer, sent);
+      } finally {
+        resuming.delete(transferId);
+      }
     },
   };
 }

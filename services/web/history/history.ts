@@ -3,8 +3,13 @@ import type { Database, FilesItem, Item, KeptSource, MessageItem, Thread } from 
 
 /** Codes whose texts are true on both sides, whichever device reported them. */
 const OF_BOTH = ['digest_mismatch', 'record_damaged', 'cannot_open'];
-/** Codes that the other device reported of itself, and have texts that name it. */
-const OF_OTHER = ['sink_failed', 'source_failed'];
+/** Codes that the other device reported of itself, and the texts that name it. */
+const OF_OTHER: Readonly<Record<string, string>> = {
+  sink_failed: 'other_sink_failed',
+  // A terminal says so.
+  no_space: 'other_sink_failed',
+  source_failed: 'other_source_failed',
+};
 /** The most files of an offer. */
 const SHOWN_FILES = 1_000;
 /** How many items of a thread are shown at first, and how many further ones on request. */
@@ -40,7 +45,7 @@ export function errorOf({ error, sender, receiver }: Transfer, isMine: boolean):
   const { code } = error;
   const isOfOther = error.by_device_id === (isMine ? receiver : sender).device_id;
   if (!isOfOther || OF_BOTH.includes(code)) return code;
-  return OF_OTHER.includes(code) ? `other_${code}` : 'failed';
+  return OF_OTHER[code] ?? 'failed';
 }
 
 /** Tells whether an item has content that this browser cannot open. */

@@ -26,26 +26,28 @@ export function verdictOf({ action, code, status }: BatonClientError): 'wait' | 
   return action === 'retry' ? 'wait' : 'refused';
 }
 
-/** The names of the errors of databases. */
-const OF_STORAGE = [
-  ...['TimeoutError', 'QuotaExceededError', 'InvalidStateError'],
-  ...['UnknownError', 'AbortError', 'TransactionInactiveError'],
-];
+/** The errors of databases by their names, and the codes of what is said of them. Another tab that takes a lock aborts too. */
+const OF_STORAGE: Readonly<Record<string, string>> = {
+  TimeoutError: 'storage',
+  QuotaExceededError: 'storage_full',
+  InvalidStateError: 'storage_failed',
+  UnknownError: 'storage_failed',
+  AbortError: 'storage_failed',
+  TransactionInactiveError: 'storage_failed',
+};
 
-const isOfStorage = (error: unknown): boolean => error instanceof DOMException && OF_STORAGE.includes(error.name);
+/** Returns the code of an error of the browser. Only a database that does not answer is called that. */
+export const storageCodeOf = (error: unknown): string | undefined =>
+  error instanceof DOMException ? OF_STORAGE[error.name] : undefined;
 
 /**
  * Makes the failure of an error of the browser, such as one of its databases. The service did not refuse anything, and the
  * request may have been sent before the error.
  */
 const unexpected = (error: unknown): BatonClientError =>
-  new BatonClientError(
-    isOfStorage(error) ? 'storage' : 'unexpected',
-    error instanceof Error ? error.message : String(error),
-    {
-      ...{ action: 'retry', outcome: 'unknown', cause: error },
-    },
-  );
+  new BatonClientError(storageCodeOf(error) ?? 'unexpected', error instanceof Error ? error.message : String(error), {
+    ...{ action: 'retry', outcome: 'unknown', cause: error },
+  });
 
 export const failureOf = (error: unknown): BatonClientError =>
   error instanceof BatonClientError ? error : unexpected(error);

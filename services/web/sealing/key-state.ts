@@ -67,8 +67,15 @@ const OWNER = 'baton-keys-of';
 /** Returns the account whose keys this browser has; null: nobody has claimed them. */
 export const keysOwner = (): string | null => keptWords.get(OWNER);
 
-/** Removes a database in the lock of its store, so that no read of the rings that is under way writes the keys back. */
-const removeDatabase = (name: string): Promise<void> => answered(inLock(name, () => deleteDB(name)));
+/** Longer than it takes to find that the holder of a lock does not move. */
+const LOCKED_WITHIN_MS = 10_000;
+
+/**
+ * Removes a database in the lock of its store, so that no read of the rings that is under way writes the keys back. The wait
+ * for the lock ends, because a later removal could take the keys of a new session.
+ */
+const removeDatabase = (name: string): Promise<void> =>
+  inLock(name, () => answered(deleteDB(name)), { signal: AbortSignal.timeout(LOCKED_WITHIN_MS) });
 
 /** Removes the keys of an earlier account, whose session expired here. A grant is kept, because it is for the new one. */
 export async function claimKeys(account: string): Promise<void> {

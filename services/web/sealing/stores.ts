@@ -2,26 +2,63 @@ import { browserKeys } from '../../../shared/client/sealed.ts';
 import { BatonClientError } from '../../../shared/client/index.ts';
 import type { KeptGrant, SealingStores } from '../../../shared/client/sealing.ts';
 import { keptWords } from '../kept-words.ts';
+import { type Held, HELD_ALONE, inLock } from '../locks.ts';
 import { answered } from '../open-database.ts';
+import { storageCodeOf } from '../outbox/verdict.ts';
 import { DATABASES } from './databases.ts';
 import { GRANT } from './key-state.ts';
+
+function failed(cause: unknown): BatonClientError {
+  const code = storageCodeOf(cause) ?? 'storage_failed';
+  return new BatonClientError(code, 'The keys of this browser cannot be read', { action: 'retry', cause });
+}
 
 /** Waits for the database of the keys only for a time. Each of its errors passes: the same work may succeed later. */
 async function passing<T>(work: Promise<T>): Promise<T> {
   try {
     return await answered(work);
   } catch (cause) {
-    throw new BatonClientError('storage', 'The keys of this browser cannot be read', { action: 'retry', cause });
+    throw failed(cause);
   }
+}
+
+/**
+ * Does work with the lock of the keys, and answers for it. Another tab takes it only from a page that does not move. Such a
+ * page must not write keys later that the other tab has removed, so `checkHeld` rejects then.
+ */
+function makeKeysLock(name: string) {
+  let held: Held = HELD_ALONE;
+  return {
+    async checkHeld(): Promise<void> {
+      if (!(await held.isOurs())) throw failed(new Error('Another tab has taken the lock'));
+    },
+    lock: <T>(work: () => Promise<T>): Promise<T> =>
+      inLock(name, async (now) => {
+        held = now;
+        try {
+          return await work();
+        } finally {
+          if (held === now) held = HELD_ALONE;
+        }
+      }).catch((error: unknown) => {
+        // The lock was taken away.
+        throw error instanceof DOMException ? failed(error) : error;
+      }),
+  };
 }
 
 /** Keys in a database that always answers. Callers hold locks of all tabs meanwhile, so none may wait for ever. */
 function answeringKeys(name: string): SealingStores['keys'] {
   const keys = browserKeys(name);
+  const { checkHeld, lock } = makeKeysLock(name);
   return {
     ...keys,
     load: () => passing(keys.load()),
-    save: (record) => passing(keys.save(record)),
+    async save(record) {
+      await checkHeld();
+      await passing(keys.save(record));
+    },
+    lock,
     clear: () => passing(keys.clear()),
   };
 }

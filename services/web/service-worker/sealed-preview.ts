@@ -6,6 +6,7 @@ import type { KeyStore } from '../../../shared/client/sealed/keys/key-store.ts';
 import type { KeysAnswer } from '../../../shared/client/sealed/ring/chain.ts';
 import { takenId } from '../../../shared/client/sealing/taken.ts';
 import { openHistory } from '../history/database.ts';
+import { inLock } from '../locks.ts';
 import { DATABASES } from '../sealing/databases.ts';
 import { messageKey } from '../sealing/opening.ts';
 import { keyedAccount, type PushChoice } from './here.ts';
@@ -70,7 +71,9 @@ async function previewOf(payload: PushPayload, choice: PushChoice, signal: Abort
   const message = await fetchSealed(payload.id, choice, signal);
   const { sealed, from_device_id: from, from_name: name } = message ?? {};
   if (sealed === undefined || !from) return payload;
-  const store = browserKeys(DATABASES.keys);
+  // The lock of the app, which answers the pages that wait for it.
+  const lock: KeyStore['lock'] = (work) => inLock(DATABASES.keys, work);
+  const store = { ...browserKeys(DATABASES.keys), lock };
   const known = await loadKeyring(store, Date.now());
   const { account, device_id } = known;
   if (account.user_id !== choice.account || device_id !== choice.deviceId) return payload;

@@ -209,6 +209,8 @@ export const chineseAccount: Pick<
     unexpected_answer: '代替服务作出回应的是代理或网络登录页面。请检查网络，然后重新加载页面。',
     broker_contract: '登录服务返回了无法使用的响应。请重试，或联系服务的管理者。',
     storage: '此浏览器的存储没有响应。请重新加载页面后重试。',
+    storage_full: '此浏览器已没有空间。请腾出空间后重试。',
+    storage_failed: '此浏览器未能完成操作。请重试。',
     unexpected: '发生未知错误。请重新加载页面后重试。',
   },
 };

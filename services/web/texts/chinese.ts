@@ -144,6 +144,8 @@ export const chinese: Texts = {
     choose_again: '等待中：此浏览器已没有这些文件。',
     allow_again: '等待中：此浏览器不能再读取这些文件。',
     storage: '等待中：此浏览器的存储没有响应。',
+    storage_full: '等待中：此浏览器已没有空间。',
+    storage_failed: '等待中：此浏览器未能完成操作。',
   },
   files: {
     count: (count) => `${count} 个文件`,

@@ -229,6 +229,8 @@ export const dutchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approve
       broker_contract:
         'De inlogdienst gaf een onbruikbaar antwoord. Probeer het opnieuw, of vraag het aan wie deze dienst beheert.',
       storage: 'De opslag van deze browser antwoordt niet. Laad de pagina opnieuw en probeer het dan weer.',
+      storage_full: 'Er is geen ruimte meer in deze browser. Maak ruimte en probeer het dan weer.',
+      storage_failed: 'Deze browser kon dit niet afmaken. Probeer het weer.',
       unexpected: 'Er is een onbekende fout opgetreden. Laad de pagina opnieuw en probeer het dan weer.',
     },
   };

@@ -150,6 +150,8 @@ export const dutch: Texts = {
     choose_again: 'Wacht: deze browser heeft de bestanden niet meer.',
     allow_again: 'Wacht: deze browser mag de bestanden niet meer lezen.',
     storage: 'Wacht: de opslag van deze browser antwoordt niet.',
+    storage_full: 'Wacht: er is geen ruimte meer in deze browser.',
+    storage_failed: 'Wacht: deze browser kon dit niet afmaken.',
   },
   files: {
     count: (count) => plural(count, { one: `${count} bestand`, other: `${count} bestanden` }),

@@ -50,5 +50,7 @@ export const englishErrors = {
   broker_contract:
     'The sign-in service gave an answer that cannot be used. Try again, or ask whoever runs this service.',
   storage: 'The storage of this browser does not answer. Reload the page, then try again.',
+  storage_full: 'This browser has no room left for this. Make room, then try again.',
+  storage_failed: 'This browser could not finish this. Try again.',
   unexpected: 'An unknown error occurred. Reload the page, then try again.',
 };

@@ -154,6 +154,8 @@ export const english = {
     choose_again: 'Waits: this browser no longer has the files.',
     allow_again: 'Waits: this browser may not read the files any more.',
     storage: 'Waits: the storage of this browser does not answer.',
+    storage_full: 'Waits: this browser has no room left.',
+    storage_failed: 'Waits: this browser could not finish this.',
   },
   files: {
     count: (count: number) => plural(count, { one: '1 file', other: `${count} files` }),

@@ -227,6 +227,8 @@ export const frenchAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       broker_contract:
         'Le service de connexion a donné une réponse inutilisable. Réessayez, ou demandez à qui gère ce service.',
       storage: 'Le stockage de ce navigateur ne répond pas. Rechargez la page, puis réessayez.',
+      storage_full: 'Il n’y a plus de place dans ce navigateur. Libérez-en, puis réessayez.',
+      storage_failed: 'Ce navigateur n’a pas pu terminer. Réessayez.',
       unexpected: 'Baton a rencontré une erreur inconnue. Rechargez la page, puis réessayez.',
     },
   };

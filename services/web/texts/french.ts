@@ -149,6 +149,8 @@ export const french: Texts = {
     choose_again: 'Attend : ce navigateur n’a plus les fichiers.',
     allow_again: 'Attend : ce navigateur ne peut plus lire les fichiers.',
     storage: 'Attend : le stockage de ce navigateur ne répond pas.',
+    storage_full: 'Attend : il n’y a plus de place dans ce navigateur.',
+    storage_failed: 'Attend : ce navigateur n’a pas pu terminer.',
   },
   files: {
     count: (count) => plural(count, { one: `${count} fichier`, other: `${count} fichiers` }),

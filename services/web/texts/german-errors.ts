@@ -58,5 +58,7 @@ export const germanErrors: Texts['errors'] = {
   broker_contract:
     'Der Anmeldedienst hat eine unbrauchbare Antwort gegeben. Versuch es noch einmal, oder frage, wer diesen Dienst betreibt.',
   storage: 'Der Speicher dieses Browsers antwortet nicht. Lade die Seite neu und versuch es noch einmal.',
+  storage_full: 'In diesem Browser ist kein Platz mehr dafür. Schaffe Platz und versuch es noch einmal.',
+  storage_failed: 'Dieser Browser konnte das nicht abschließen. Versuch es noch einmal.',
   unexpected: 'Baton ist auf einen unbekannten Fehler gestoßen. Lade die Seite neu und versuch es noch einmal.',
 };

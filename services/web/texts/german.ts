@@ -152,6 +152,8 @@ export const german: Texts = {
     choose_again: 'Wartet: Dieser Browser hat die Dateien nicht mehr.',
     allow_again: 'Wartet: Dieser Browser darf die Dateien nicht mehr lesen.',
     storage: 'Wartet: Der Speicher dieses Browsers antwortet nicht.',
+    storage_full: 'Wartet: In diesem Browser ist kein Platz mehr.',
+    storage_failed: 'Wartet: Dieser Browser konnte das nicht abschließen.',
   },
   files: {
     count: (count) => plural(count, { one: '1 Datei', other: `${count} Dateien` }),

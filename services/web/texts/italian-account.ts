@@ -231,6 +231,8 @@ export const italianAccount: Pick<
     broker_contract:
       'Il servizio di accesso ha dato una risposta inutilizzabile. Riprova o chiedi a chi gestisce questo servizio.',
     storage: 'La memoria di questo browser non risponde. Ricarica la pagina, poi riprova.',
+    storage_full: 'In questo browser non c’è più spazio. Libera spazio, poi riprova.',
+    storage_failed: 'Questo browser non è riuscito a completare l’operazione. Riprova.',
     unexpected: 'Si è verificato un errore sconosciuto. Ricarica la pagina, poi riprova.',
   },
 };

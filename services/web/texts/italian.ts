@@ -149,6 +149,8 @@ export const italian: Texts = {
     choose_again: 'In attesa: questo browser non ha più i file.',
     allow_again: 'In attesa: questo browser non può più leggere i file.',
     storage: 'In attesa: la memoria di questo browser non risponde.',
+    storage_full: 'In attesa: in questo browser non c’è più spazio.',
+    storage_failed: 'In attesa: questo browser non è riuscito a completare l’operazione.',
   },
   files: {
     count: (count) => plural(count, { one: `${count} file`, other: `${count} file` }),

@@ -146,6 +146,8 @@ export const japanese: Texts = {
     choose_again: '待機中：ファイルがこのブラウザに残っていません。',
     allow_again: '待機中：このブラウザはファイルを読み取れません。',
     storage: '待機中：このブラウザの保存領域が応答しません。',
+    storage_full: '待機中：このブラウザには空きがありません。',
+    storage_failed: '待機中：このブラウザで処理を完了できませんでした。',
   },
   files: {
     count: (count) => `ファイル ${count} 個`,

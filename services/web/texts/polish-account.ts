@@ -240,6 +240,8 @@ export const polishAccount: Pick<Texts, 'qr' | 'join' | 'add' | 'link' | 'approv
       broker_contract:
         'Usługa logowania dała odpowiedź, której nie można użyć. Spróbuj ponownie albo zapytaj osobę, która prowadzi tę usługę.',
       storage: 'Pamięć tej przeglądarki nie odpowiada. Odśwież stronę i spróbuj ponownie.',
+      storage_full: 'W tej przeglądarce nie ma już miejsca. Zwolnij miejsce i spróbuj ponownie.',
+      storage_failed: 'Ta przeglądarka nie mogła tego dokończyć. Spróbuj ponownie.',
       unexpected: 'Wystąpił nieznany błąd. Odśwież stronę i spróbuj ponownie.',
     },
   };

@@ -175,6 +175,8 @@ export const polish: Texts = {
     choose_again: 'Czeka: ta przeglądarka nie ma już tych plików.',
     allow_again: 'Czeka: ta przeglądarka nie może już czytać tych plików.',
     storage: 'Czeka: pamięć tej przeglądarki nie odpowiada.',
+    storage_full: 'Czeka: w tej przeglądarce nie ma już miejsca.',
+    storage_failed: 'Czeka: ta przeglądarka nie mogła tego dokończyć.',
   },
   files: {
     count: filesOf,

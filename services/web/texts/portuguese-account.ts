@@ -232,6 +232,8 @@ export const portugueseAccount: Pick<
     broker_contract:
       'O serviço de login deu uma resposta inutilizável. Tente de novo, ou fale com quem mantém este serviço.',
     storage: 'O armazenamento deste navegador não responde. Recarregue a página e tente de novo.',
+    storage_full: 'Não há mais espaço neste navegador. Libere espaço e tente de novo.',
+    storage_failed: 'Este navegador não conseguiu concluir isto. Tente de novo.',
     unexpected: 'Ocorreu um erro desconhecido. Recarregue a página e tente de novo.',
   },
 };

@@ -153,6 +153,8 @@ export const portuguese: Texts = {
     choose_again: 'Em espera: este navegador não tem mais os arquivos.',
     allow_again: 'Em espera: este navegador não pode mais ler os arquivos.',
     storage: 'Em espera: o armazenamento deste navegador não responde.',
+    storage_full: 'Em espera: não há mais espaço neste navegador.',
+    storage_failed: 'Em espera: este navegador não conseguiu concluir isto.',
   },
   files: {
     count: (count) => plural(count, { one: `${count} arquivo`, other: `${count} arquivos` }),

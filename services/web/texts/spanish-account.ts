@@ -233,6 +233,8 @@ export const spanishAccount: Pick<
     broker_contract:
       'El servicio de inicio de sesión ha dado una respuesta inservible. Inténtalo de nuevo o pregunta a quien lleva este servicio.',
     storage: 'El almacenamiento de este navegador no responde. Vuelve a cargar la página e inténtalo de nuevo.',
+    storage_full: 'No queda sitio para esto en este navegador. Haz sitio y vuelve a intentarlo.',
+    storage_failed: 'Este navegador no ha podido terminarlo. Vuelve a intentarlo.',
     unexpected: 'Se ha producido un error desconocido. Vuelve a cargar la página e inténtalo de nuevo.',
   },
 };

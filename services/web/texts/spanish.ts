@@ -149,6 +149,8 @@ export const spanish: Texts = {
     choose_again: 'Espera: este navegador ya no tiene los archivos.',
     allow_again: 'Espera: este navegador ya no puede leer los archivos.',
     storage: 'Espera: el almacenamiento de este navegador no responde.',
+    storage_full: 'Espera: no queda sitio en este navegador.',
+    storage_failed: 'Espera: este navegador no ha podido terminarlo.',
   },
   files: {
     count: (count) => plural(count, { one: '1 archivo', other: `${count} archivos` }),

@@ -137,6 +137,7 @@ test('the app calls a transfer refused, and its other device offline, only where
 test('the app says of the other device what that device reported of itself', () => {
   expect(errorOf(ended('FAILED', 'sink_failed', 'receiver-1'), true)).toBe('other_sink_failed');
   expect(errorOf(ended('FAILED', 'sink_failed', 'receiver-1'), false)).toBe('sink_failed');
+  expect(errorOf(ended('FAILED', 'no_space', 'receiver-1'), true)).toBe('other_sink_failed');
   expect(errorOf(ended('FAILED', 'source_failed', 'sender-1'), false)).toBe('other_source_failed');
   expect(errorOf(ended('FAILED', 'source_failed', 'sender-1'), true)).toBe('source_failed');
   // If the other device lost its network, that is not this device's network.

@@ -35,9 +35,11 @@ function scene(error: Error = new BatonClientError('draining', 'away', { action:
   const history = makeHistory(database, () => {}, inTurn);
   const queue = makeQueue(database, () => {}, inTurn);
   const asked: string[] = [];
-  const answer = (id: string) => {
+  const answer = async (id: string) => {
     asked.push(id);
-    return Promise.reject(error);
+    // A network takes its time.
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    throw error;
   };
   const parts = {
     ...{ history, queue, entry: { userId: 'u', deviceId: 'laptop' } },
@@ -80,6 +82,15 @@ describe('files that another page of this browser was sending', () => {
     // The state of each transfer is read too.
     expect(asked).toEqual([...resumed, 'offer']);
     expect(await history.sources.all()).toEqual(['offer']);
+  });
+
+  test('go on once, although the user chooses them again at that moment', async () => {
+    const { asked, commands, database, history } = scene();
+    await database.put('items', item);
+    await history.sources.keep('offer', [chosen]);
+    history.unfinished = async () => [];
+    await Promise.allSettled([commands.goOn(), commands.goOn()]);
+    expect(asked).toEqual(['offer']);
   });
 
   test('are not forgotten while they are on their way into the outbox', async () => {

@@ -128,3 +128,27 @@ test.each([
   if (shown === undefined) expect(item).toBeUndefined();
   else expect(item).toMatchObject(shown);
 });
+
+test('an offer is accepted once, although the user accepts it while the app does', async () => {
+  const history = makeHistory(memoryDatabase(), () => {}, makeTurns());
+  const storage = { getDirectory: () => Promise.resolve({}) };
+  Object.defineProperty(globalThis, 'navigator', { value: { storage }, configurable: true });
+  Object.assign(globalThis, { isSecureContext: true });
+  const given = new Map<string, (id: string) => Promise<void>>();
+  const tabs = { command: (name: string, work: () => Promise<void>) => given.set(name, work) };
+  const stillLeads = () => new Promise((resolve) => setTimeout(() => resolve(true), 50));
+  let begun = 0;
+  const accept = () => {
+    begun += 1;
+    return { id: transfer.transfer_id, done: new Promise(() => {}), progress: {}, onProgress: () => {} };
+  };
+  const offer = { id: transfer.transfer_id, transfer, isAccepted: true, accept } as unknown as IncomingTransfer;
+  const commands = makeFileCommands({
+    ...{ history, client: {}, entry: { userId: 'user-1', deviceId: 'laptop' }, queue: { all: async () => [] } },
+    ...{ keys: { ifKeyed: async () => null }, readiness: { watch: () => {} } },
+    tabs: { ...tabs, post: () => {}, isLeading: { value: true }, stillLeads },
+  } as unknown as Parts);
+  await commands.onOffer({ ...offer, isAccepted: false });
+  await Promise.all([commands.onOffer(offer), given.get('accept')?.(transfer.transfer_id)]);
+  expect(begun).toBe(1);
+});

@@ -241,7 +241,7 @@ describe('a message that the browser cannot seal or note now', () => {
 
   test('waits with the reason, and is sealed and sent later', async () => {
     const { history, queue } = await scene('seal');
-    expect(await history.item('m')).toMatchObject({ state: 'sending', error: 'storage' });
+    expect(await history.item('m')).toMatchObject({ state: 'sending', error: 'storage_failed' });
     expect(await queue.all()).toMatchObject([{ id: 'm', unknownSince: null }]);
     await jest.advanceTimersByTimeAsync(1_000);
     await settle();
