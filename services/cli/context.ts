@@ -15,6 +15,7 @@ import { makeOutput, type Output, oneLine } from './output.ts';
 import { followAnnounced, noteRemovals } from './sealing.ts';
 import { loadSettings, type Settings } from './settings.ts';
 import { finishLeaving } from './sign-out.ts';
+import { noteAddress } from './unused-proxy.ts';
 import { tellingFetch } from './waiting.ts';
 
 /** The context of every command. */
@@ -97,6 +98,7 @@ export function makeContext({ json, progress }: { json?: boolean; progress?: boo
       const known = await boundSession(session, settings);
       const url = urlOf(known, settings);
       checkService(known, url);
+      noteAddress(url);
       const giveUp = isEndless ? null : (error: CliError) => ending.abort(error);
       const refusals = noticingRefusals(fetch, { note: output.note, giveUp });
       const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch: tellingFetch(output, refusals.fetch) });
