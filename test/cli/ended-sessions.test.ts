@@ -71,31 +71,34 @@ test.each([
   ['the next command', ['devices'], false],
   ['the next command, which reads the keys of the account first,', ['message', 'Laptop', 'hello'], false],
   ['a command that listens', ['inbox', '--follow'], true],
-])('%s of a removed device erases its keys, and sends nothing unencrypted after a sign-in', async (_, args, listens) => {
-  await interruptSend(phone);
-  const listening = listens ? phone.run(args) : null;
-  if (listening !== null) await untilOnline('Phone');
-  await laptop.ok(['remove', 'Phone']);
-  const run = listening ?? phone.run(args);
-  expect([await run.status, run.stderr()]).toEqual([
-    3,
-    expect.stringContaining(
-      'This device was removed from the account, by another device or by the service. Its keys were erased from this computer.',
-    ),
-  ]);
-  expect(secretsOf(phone)).toEqual([]);
+])(
+  '%s of a removed device erases its keys, and sends nothing unencrypted after a sign-in',
+  async (_, args, listens) => {
+    await interruptSend(phone);
+    const listening = listens ? phone.run(args) : null;
+    if (listening !== null) await untilOnline('Phone');
+    await laptop.ok(['remove', 'Phone']);
+    const run = listening ?? phone.run(args);
+    expect([await run.status, run.stderr()]).toEqual([
+      3,
+      expect.stringContaining(
+        'This device was removed from the account, by another device or by the service. Its keys were erased from this computer.',
+      ),
+    ]);
+    expect(secretsOf(phone)).toEqual([]);
 
-  // An approval without the fragment gives no keys.
-  const asking = phone.run(['login', cli.door.url, '--name', 'Phone']);
-  const [link] = await asking.says(/http:\/\/\S+\/link\?[^#\s]+/);
-  await laptop.ok(['approve', link, '--yes']);
-  expect(await asking.status).toBe(0);
-  const { stderr } = await phone.ok(['message', 'Laptop', 'secret'], { status: 5 });
-  expect(stderr).toContain('The keys of this device were erased when it was removed, so nothing was sent.');
-  await approve(laptop, phone.run(['keys', 'link']));
-  await phone.ok(['message', 'Laptop', 'encrypted again']);
-  expect(await jsonOf(laptop, 'inbox', '--plain')).toMatchObject([{ content: 'encrypted again', sealed: true }]);
-});
+    // An approval without the fragment gives no keys.
+    const asking = phone.run(['login', cli.door.url, '--name', 'Phone']);
+    const [link] = await asking.says(/http:\/\/\S+\/link\?[^#\s]+/);
+    await laptop.ok(['approve', link, '--yes']);
+    expect(await asking.status).toBe(0);
+    const { stderr } = await phone.ok(['message', 'Laptop', 'secret'], { status: 5 });
+    expect(stderr).toContain('The keys of this device were erased when it was removed, so nothing was sent.');
+    await approve(laptop, phone.run(['keys', 'link']));
+    await phone.ok(['message', 'Laptop', 'encrypted again']);
+    expect(await jsonOf(laptop, 'inbox', '--plain')).toMatchObject([{ content: 'encrypted again', sealed: true }]);
+  },
+);
 
 test('a sign-in that was killed after its approval does not keep this computer from signing in', async () => {
   const tablet = cli.terminal();
@@ -120,14 +123,17 @@ function refuseReading(code: string): void {
 test.each([
   ['lists devices', ['devices']],
   ['reads the keys of the account first', ['message', 'Laptop', 'hello']],
-])('a session that expires while a command %s leaves the keys, because the account keeps its place', async (_, args) => {
-  refuseReading('session_expired');
-  await phone.ok(args, { status: 3 });
-  expect(secretsOf(phone)).toEqual(['keys.json']);
-  const { stderr } = await phone.ok(['status'], { status: 3 });
-  expect(stderr).not.toContain('sign-out');
-  expect(secretsOf(phone)).toEqual(['keys.json']);
-});
+])(
+  'a session that expires while a command %s leaves the keys, because the account keeps its place',
+  async (_, args) => {
+    refuseReading('session_expired');
+    await phone.ok(args, { status: 3 });
+    expect(secretsOf(phone)).toEqual(['keys.json']);
+    const { stderr } = await phone.ok(['status'], { status: 3 });
+    expect(stderr).not.toContain('sign-out');
+    expect(secretsOf(phone)).toEqual(['keys.json']);
+  },
+);
 
 test('a command whose session another command has ended leaves the keys', async () => {
   const listening = phone.run(['inbox', '--follow']);

@@ -188,7 +188,9 @@ function claimOf(claim: Claim, transferId: string, path: string): ReceiveClaim {
     ...claim,
     transferId,
     begin(about) {
-      const last = valuesIn(unlessGone(() => readFileSync(path, 'utf8')) ?? '').filter(isBegun).at(-1);
+      const last = valuesIn(unlessGone(() => readFileSync(path, 'utf8')) ?? '')
+        .filter(isBegun)
+        .at(-1);
       if (JSON.stringify(last) !== JSON.stringify(about)) append([about]);
     },
     add: (lines) => append(lines),

@@ -49,7 +49,13 @@ async function receive(look: () => Promise<IncomingTransfer>, { offer = OFFER, c
     },
   } as unknown as BatonClient;
   const interrupted = new AbortController();
-  const output = { isJson: true, tellsProgress: false, stderr: {}, note: (text: string) => void notes.push(text), result() {} };
+  const output = {
+    isJson: true,
+    tellsProgress: false,
+    stderr: {},
+    note: (text: string) => void notes.push(text),
+    result() {},
+  };
   const context = { output, signal: interrupted.signal, settings: { folder: folder.path } };
   const records = { claim: () => claim } as unknown as ReceiveRecords;
   const all = takeAll(
