@@ -6,15 +6,16 @@ import {
   type Session,
   type SessionStore,
 } from '../../shared/client/index.ts';
-import { leanFetch, sha256 } from '../../shared/client/node.ts';
+import { fileSession, leanFetch, sha256 } from '../../shared/client/node.ts';
 import { looksOf } from '../../shared/contract/vocabulary/device-names.ts';
 import { CliError, EXIT, notSignedIn, usageError } from './failure.ts';
 import { noticingRefusals } from './foreign-refusals.ts';
-import { followEnd, sessionOf } from './leaving.ts';
+import { followEnd } from './leaving.ts';
 import { makeOutput, type Output, oneLine } from './output.ts';
 import { followAnnounced, noteRemovals } from './sealing.ts';
 import { loadSettings, type Settings } from './settings.ts';
 import { finishLeaving } from './sign-out.ts';
+import { noteAddress } from './unused-proxy.ts';
 import { tellingFetch } from './waiting.ts';
 
 /** The context of every command. */
@@ -88,7 +89,7 @@ function untilInterrupted(): AbortController {
 export function makeContext({ json, progress }: { json?: boolean; progress?: boolean }): Context {
   const output = makeOutput({ isJson: json === true, tellsProgress: progress === true });
   const settings = loadSettings();
-  const session = sessionOf(settings);
+  const session = fileSession(settings.sessionPath);
   const ending = untilInterrupted();
   const { signal } = ending;
   const clientWith =
@@ -97,12 +98,13 @@ export function makeContext({ json, progress }: { json?: boolean; progress?: boo
       const known = await boundSession(session, settings);
       const url = urlOf(known, settings);
       checkService(known, url);
+      noteAddress(url);
       const giveUp = isEndless ? null : (error: CliError) => ending.abort(error);
       const refusals = noticingRefusals(fetch, { note: output.note, giveUp });
       const baton = makeBatonClient({ baseUrl: url, session, sha256, fetch: tellingFetch(output, refusals.fetch) });
       const noted = noteRemovals(own, baton, url);
       const toldAll = followAnnounced(own, baton, url);
-      const ended = followEnd(own, baton);
+      const ended = followEnd(own, baton, known.device?.device_id ?? null);
       try {
         return await work(baton, url);
       } catch (error) {

@@ -24,6 +24,9 @@ const PAGE = 511;
 /** The statuses that ask to come back later: the library waits, and `tellingFetch` says so. */
 const LATER = [408, 425, 429];
 
+/** The streak of the answers that a service is away. They never end a command, so they do not count as refusals. */
+const awayOf = (request: string): string => `${request} away`;
+
 /** A kind of request, such as `PATCH /api/relay`, that is refused again and again. */
 interface Streak {
   count: number;
@@ -79,13 +82,18 @@ export function noticingRefusals(fetch: Fetch, { note, giveUp, now = () => perfo
       const foreign = foreignIn(answer);
       const { host, pathname } = new URL(url);
       const request = `${init.method ?? 'GET'} ${/\/api\/[^/]+/.exec(pathname)?.[0] ?? pathname}`;
+      const isAway = foreign === 'away';
+      // Each kind of streak ends the other one: a refusal right after an outage is the first one, and may pass.
+      const [streak, other] = isAway ? [awayOf(request), request] : [request, awayOf(request)];
+      streaks.delete(other);
       if (foreign === null) {
-        streaks.delete(request);
+        streaks.delete(streak);
+        last = null;
         return answer;
       }
       const how = foreign === 'page' ? HOW.page : `${HOW[foreign]} ${answer.status}`;
       const sentence = `${request}: something in front of Baton at ${oneLine(host)} ${how}, such as a proxy.`;
-      noteRefusal(request, sentence, foreign !== 'away');
+      noteRefusal(streak, sentence, !isAway);
       if (foreign !== 'page') return answer;
       await answer.body?.cancel();
       return new Response(null, { status: PAGE });

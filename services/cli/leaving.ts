@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatonClient, SessionStore, SignedOutReason } from '../../shared/client/index.ts';
-import { fileSession } from '../../shared/client/node.ts';
 import type { Output } from './output.ts';
-import { hadKeys, keysAreOf, noteErasedKeys, removeKeys } from './sealing.ts';
+import { forgetErasedKeys, hadKeys, keysAreOf, noteErasedKeys, onSealingEnded, removeKeys } from './sealing.ts';
 import { type Settings, writePrivately } from './settings.ts';
 import { sendsFolderIn } from './unfinished.ts';
 
@@ -12,10 +11,16 @@ import { sendsFolderIn } from './unfinished.ts';
  * The end of a session on this computer, by its user or because the device was removed. Its keys are of no more use, because
  * each sign-in makes a new device, and whoever finds them could open what was recorded. So they go with the session.
  *
- * The file `leaving.json` is there from the first step to the last. A program that is killed leaves it, and the next
- * command does the rest:
+ * The file `leaving.json` says that the keys have to go. A program that is killed leaves it, and the next command does the
+ * rest:
  *
- *   leaving.json -> the service ends the session (only `logout`) -> session.json -> keys, sends -> no leaving.json
+ *   `logout`:  leaving.json -> the service ends the session -> session.json -> keys, sends -> no leaving.json
+ *   removed:   session.json -> leaving.json -> keys, sends -> no leaving.json
+ *
+ * The library removes the session file for each reason, also for an expiry, after which the keys have to stay. So a missing
+ * session says nothing, and only the reason that the service gave begins an end. A command that is killed before it has
+ * noted that its device was removed leaves the keys until the next `logout` or the next approval. That is the safer side:
+ * with keys of an earlier sign-in nothing goes out unencrypted unasked.
  */
 
 interface Leaving {
@@ -59,51 +64,47 @@ export async function completeLeaving(settings: Settings, { device_id: id, isWan
   const isOwn = await keysAreOf(settings, id);
   const had = isOwn && (await hadKeys(settings).catch(() => true));
   if (isOwn) {
+    // Whoever had keys expects that nothing goes out unencrypted after the next sign-in either. The note comes first,
+    // because a command that completes this later finds no keys that it could note.
+    if (isWanted) await forgetErasedKeys(settings);
+    else if (had) await noteErasedKeys(settings);
     await removeKeys({ settings });
     await eraseSends(settings);
-    // Whoever had keys expects that nothing goes out unencrypted after the next sign-in either.
-    if (had && !isWanted) await noteErasedKeys(settings);
   }
   await stay(settings);
   return had;
 }
 
-/** Keeps the session of this device. When it is removed, the note that it ends is there first. */
-export function sessionOf(settings: Settings): SessionStore {
-  const file = fileSession(settings.sessionPath);
-  return {
-    ...file,
-    async clear() {
-      if ((await findLeaving(settings)) === null) {
-        // A session that cannot be read is removed too.
-        const known = await Promise.resolve(file.load()).catch(() => null);
-        await beginLeaving(settings, { device_id: known?.device?.device_id ?? null, isWanted: false });
-      }
-      await file.clear();
-    },
-  };
+/** The parts of a command's context whose session may end. */
+interface Ended {
+  readonly settings: Settings;
+  readonly session: SessionStore;
+  readonly output: Pick<Output, 'note'>;
 }
 
 /**
- * Erases the keys when the session of a running command ends, and says so. An expired session keeps its place in the account
- * for 90 days, and so do its keys: a broker that has lost its sessions must not cost every device its keys. The returned
- * function resolves when all of this is done.
+ * Erases the keys when the device of a running command is removed, and says so. An expired session keeps its place in the
+ * account for 90 days, and so do its keys: a broker that has lost its sessions must not cost every device its keys. The
+ * returned function resolves when all of this is done.
  */
 export function followEnd(
-  { settings, output }: { settings: Settings; output: Pick<Output, 'note'> },
+  { settings, session, output }: Ended,
   baton: BatonClient,
+  deviceId: string | null,
 ): () => Promise<void> {
   let done = Promise.resolve();
-  const end = async (reason: SignedOutReason): Promise<void> => {
-    if (reason === 'expired') return stay(settings);
-    const leaving = await findLeaving(settings);
-    if (leaving === null || leaving.isWanted) return;
+  const end = async (): Promise<void> => {
+    if ((await findLeaving(settings))?.isWanted) return;
+    const leaving = { device_id: deviceId, isWanted: false };
+    await beginLeaving(settings, leaving);
     const had = await completeLeaving(settings, leaving);
     const erased = had ? ' Its keys were erased from this computer.' : '';
     output.note(`This device was removed from the account, by another device or by the service.${erased}`);
   };
-  baton.on('signed-out', (reason) => {
-    done = end(reason).catch(() => {});
-  });
+  const hear = (reason: SignedOutReason): void => {
+    if (reason === 'revoked') done = done.then(end).catch(() => {});
+  };
+  baton.on('signed-out', hear);
+  onSealingEnded(session, hear);
   return () => done;
 }

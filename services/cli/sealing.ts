@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BatonClient, SessionStore } from '../../shared/client/index.ts';
+import type { BatonClient, SessionStore, SignedOutReason } from '../../shared/client/index.ts';
 import { leanFetch, sealingFiles, sha256 } from '../../shared/client/node.ts';
 import type { Keyring } from '../../shared/client/sealed.ts';
 import type { Sealing } from '../../shared/client/sealing.ts';
@@ -37,7 +37,7 @@ function makeFiles(settings: Settings) {
   const { keys, asking, grant, ...others } = sealingFiles(settings.folder);
   const saveKeys: typeof keys.save = async (record) => {
     await forgetFirst(keys.save)(record);
-    if (record.account !== null) await rm(erasedPathIn(settings), { force: true });
+    if (record.account !== null) await forgetErasedKeys(settings);
   };
   return {
     ...others,
@@ -60,11 +60,18 @@ export function sealingFilesOf({ settings }: Pick<Own, 'settings'>): ReturnType<
   return files;
 }
 
+/** What is told when a call of sealing hears that the session is over. The client of the command does not hear that. */
+const ends = new WeakMap<SessionStore, (reason: SignedOutReason) => void>();
+
+export const onSealingEnded = (session: SessionStore, tell: (reason: SignedOutReason) => void): void =>
+  void ends.set(session, tell);
+
 /** Makes sealing for this address, whether this device has keys or not. It takes no approval: `rings.takeGrant` does. */
 export async function sealingAt(context: Own, url: string): Promise<Sealing> {
   const { makeSealing } = await import('../../shared/client/sealing.ts');
   const { session } = context;
-  const options = { baseUrl: url, session, sha256, fetch: leanFetch, confirm: refuseUncompared };
+  const onEnded = (reason: SignedOutReason) => ends.get(session)?.(reason);
+  const options = { baseUrl: url, session, sha256, fetch: leanFetch, confirm: refuseUncompared, onEnded };
   return makeSealing({ ...options, ...sealingFilesOf(context) });
 }
 
@@ -241,13 +248,15 @@ const erasedPathIn = ({ folder }: Settings): string => join(folder, 'erased-keys
 export const noteErasedKeys = (settings: Settings): Promise<void> =>
   writePrivately(erasedPathIn(settings), { erased_at: Date.now() });
 
+/** Drops that note, when there are new keys or the user has signed out: the next account may be another one. */
+export const forgetErasedKeys = (settings: Settings): Promise<void> => rm(erasedPathIn(settings), { force: true });
+
 /** Removes the keys of this device, because anybody who has them can act as this device. */
 export async function removeKeys(context: Pick<Own, 'settings'>): Promise<void> {
   await forgetWithoutKeys(context.settings);
   if (!hasFiles(context) && !existsSync(join(context.settings.folder, 'asking-keys.json'))) return;
   const { keys, asking, grant } = sealingFilesOf(context);
   for (const store of [grant, asking, keys]) await store.clear();
-  await rm(erasedPathIn(context.settings), { force: true });
 }
 
 /** Marks content that only the devices of the account can read. */

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { approve, devicesWithKeys, jsonOf } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
@@ -68,33 +68,37 @@ test('a sign-out that its user interrupts leaves the device signed in', async ()
 });
 
 test.each([
-  ['the next command', false],
-  ['a command that listens', true],
-])('%s of a removed device erases its keys, and sends nothing unencrypted after a sign-in', async (_, listens) => {
-  await interruptSend(phone);
-  const listening = listens ? phone.run(['inbox', '--follow']) : null;
-  if (listening !== null) await untilOnline('Phone');
-  await laptop.ok(['remove', 'Phone']);
-  const run = listening ?? phone.run(['devices']);
-  expect([await run.status, run.stderr()]).toEqual([
-    3,
-    expect.stringContaining(
-      'This device was removed from the account, by another device or by the service. Its keys were erased from this computer.',
-    ),
-  ]);
-  expect(secretsOf(phone)).toEqual([]);
+  ['the next command', ['devices'], false],
+  ['the next command, which reads the keys of the account first,', ['message', 'Laptop', 'hello'], false],
+  ['a command that listens', ['inbox', '--follow'], true],
+])(
+  '%s of a removed device erases its keys, and sends nothing unencrypted after a sign-in',
+  async (_, args, listens) => {
+    await interruptSend(phone);
+    const listening = listens ? phone.run(args) : null;
+    if (listening !== null) await untilOnline('Phone');
+    await laptop.ok(['remove', 'Phone']);
+    const run = listening ?? phone.run(args);
+    expect([await run.status, run.stderr()]).toEqual([
+      3,
+      expect.stringContaining(
+        'This device was removed from the account, by another device or by the service. Its keys were erased from this computer.',
+      ),
+    ]);
+    expect(secretsOf(phone)).toEqual([]);
 
-  // An approval without the fragment gives no keys.
-  const asking = phone.run(['login', cli.door.url, '--name', 'Phone']);
-  const [link] = await asking.says(/http:\/\/\S+\/link\?[^#\s]+/);
-  await laptop.ok(['approve', link, '--yes']);
-  expect(await asking.status).toBe(0);
-  const { stderr } = await phone.ok(['message', 'Laptop', 'secret'], { status: 5 });
-  expect(stderr).toContain('The keys of this device were erased when it was removed, so nothing was sent.');
-  await approve(laptop, phone.run(['keys', 'link']));
-  await phone.ok(['message', 'Laptop', 'encrypted again']);
-  expect(await jsonOf(laptop, 'inbox', '--plain')).toMatchObject([{ content: 'encrypted again', sealed: true }]);
-});
+    // An approval without the fragment gives no keys.
+    const asking = phone.run(['login', cli.door.url, '--name', 'Phone']);
+    const [link] = await asking.says(/http:\/\/\S+\/link\?[^#\s]+/);
+    await laptop.ok(['approve', link, '--yes']);
+    expect(await asking.status).toBe(0);
+    const { stderr } = await phone.ok(['message', 'Laptop', 'secret'], { status: 5 });
+    expect(stderr).toContain('The keys of this device were erased when it was removed, so nothing was sent.');
+    await approve(laptop, phone.run(['keys', 'link']));
+    await phone.ok(['message', 'Laptop', 'encrypted again']);
+    expect(await jsonOf(laptop, 'inbox', '--plain')).toMatchObject([{ content: 'encrypted again', sealed: true }]);
+  },
+);
 
 test('a sign-in that was killed after its approval does not keep this computer from signing in', async () => {
   const tablet = cli.terminal();
@@ -109,12 +113,54 @@ test('a sign-in that was killed after its approval does not keep this computer f
   expect(await jsonOf(laptop, 'inbox')).toMatchObject([{ content: 'hello', sealed: true }]);
 });
 
-test('an expired session leaves the keys, because the account keeps its place', async () => {
-  const body = JSON.stringify({ code: 'session_expired', status: 401, title: 'The session has expired' });
+/** Refuses what is read from now on, as a service that does not know the session. */
+function refuseReading(code: string): void {
+  const body = JSON.stringify({ code, status: 401, title: 'Not signed in' });
   const head = ['HTTP/1.1 401 Unauthorized', 'Content-Type: application/problem+json', 'Connection: close'];
   cli.door.answer('GET ', `${[...head, `Content-Length: ${body.length}`].join('\r\n')}\r\n\r\n${body}`);
-  await phone.ok(['devices'], { status: 3 });
+}
+
+test.each([
+  ['lists devices', ['devices']],
+  ['reads the keys of the account first', ['message', 'Laptop', 'hello']],
+])(
+  'a session that expires while a command %s leaves the keys, because the account keeps its place',
+  async (_, args) => {
+    refuseReading('session_expired');
+    await phone.ok(args, { status: 3 });
+    expect(secretsOf(phone)).toEqual(['keys.json']);
+    const { stderr } = await phone.ok(['status'], { status: 3 });
+    expect(stderr).not.toContain('sign-out');
+    expect(secretsOf(phone)).toEqual(['keys.json']);
+  },
+);
+
+test('a command whose session another command has ended leaves the keys', async () => {
+  const listening = phone.run(['inbox', '--follow']);
+  await untilOnline('Phone');
+  rmSync(join(phone.config, 'session.json'));
+  refuseReading('unauthenticated');
+  cli.door.shut();
+  cli.door.open();
+  expect(await listening.status).toBe(3);
+  expect(listening.stderr()).not.toContain('removed');
   expect(secretsOf(phone)).toEqual(['keys.json']);
+});
+
+test('a removed device whose command is killed while it erases the keys does not forget that it had some', async () => {
+  await laptop.ok(['remove', 'Phone']);
+  // A folder in the place of the file stops the command there, as a kill does.
+  const grant = join(phone.config, 'grant.json');
+  mkdirSync(join(grant, 'in-the-way'), { recursive: true });
+  await phone.ok(['devices'], { status: 3 });
+  expect(existsSync(join(phone.config, 'erased-keys.json'))).toBe(true);
+  rmSync(grant, { recursive: true });
+  const { stderr } = await phone.ok(['status'], { status: 3 });
+  expect(stderr).toContain('It is complete now.');
+  expect(secretsOf(phone)).toEqual([]);
+  expect(existsSync(join(phone.config, 'erased-keys.json'))).toBe(true);
+  await phone.ok(['logout'], { status: 3 });
+  expect(existsSync(join(phone.config, 'erased-keys.json'))).toBe(false);
 });
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {

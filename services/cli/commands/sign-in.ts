@@ -16,6 +16,7 @@ import { oneLine } from '../output.ts';
 import { sealingFilesOf } from '../sealing.ts';
 import { serviceAddress } from '../settings.ts';
 import { endSession } from '../sign-out.ts';
+import { noteAddress } from '../unused-proxy.ts';
 import { tellingFetch } from '../waiting.ts';
 import { takeLinkAfterLogin } from './keys.ts';
 
@@ -88,6 +89,7 @@ export async function login(
   }
   const invited = address === undefined ? null : readInviteLink(address);
   const baseUrl = address === undefined ? settings.url : urlOf(invited?.baseUrl ?? address);
+  noteAddress(baseUrl);
   const deviceName = options.name ?? proposeDeviceName(hostname());
   const deviceType = TYPE_OF[platform()] ?? 'linux';
   const plainHttp = options.plainHttp === true;

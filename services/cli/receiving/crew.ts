@@ -8,7 +8,7 @@ import { makeProgressLine, type ProgressLine } from '../progress.ts';
 import { namesOf } from './names.ts';
 import { isNamed, type Offers, offersOf } from './offers.ts';
 import { makeOpener, type Opener } from './opening.ts';
-import { fits, WaitsForSpace } from './space.ts';
+import { fits, makeFullPauses, unpackBytesOf, WaitsForSpace } from './space.ts';
 import { GOES_ON, type ReceiveOptions, take } from './take.ts';
 
 /**
@@ -52,6 +52,10 @@ interface Crew {
   readonly elsewhere: Map<string, NodeJS.Timeout>;
   /** Transfers that were reported to the user as taken by another program. */
   readonly told: Set<string>;
+  /** Transfers of which the user has read that they go on. */
+  readonly goingOn: Set<string>;
+  /** Returns the pause of a transfer that found a full disk. */
+  readonly pauseWhenFull: ReturnType<typeof makeFullPauses>;
   /** Transfers that were taken since all were tried last. */
   readonly tried: Set<string>;
   /** The transfer that the user is asked about. One question at a time, so that no answer is taken for another question. */
@@ -153,22 +157,29 @@ function onRunning(crew: Crew, one: Active, running: RunningTransfer): void {
 }
 
 /** Offers a transfer again when it may be free, and `isTime`, unless it is over. */
-function lookLater(crew: Crew, id: string, isTime: () => Promise<boolean> = async () => true): void {
+function lookLater(
+  crew: Crew,
+  id: string,
+  isTime: () => Promise<boolean> = async () => true,
+  pauseMs: number = AGAIN_MS,
+): void {
   const { baton, offers, elsewhere, context } = crew;
   const again = async () => {
     elsewhere.delete(id);
     if (offers.signalOf(id).aborted) return;
-    if (!(await isTime())) return lookLater(crew, id, isTime);
+    if (!(await isTime())) return lookLater(crew, id, isTime, pauseMs);
     const offer = await baton.transfers.incoming(id, { signal: context.signal });
     if (['DONE', 'FAILED', 'CANCELLED'].includes(offer.transfer.state)) return;
     offers.add(offer);
   };
   const onUnknown = (error: unknown) => {
     // The service no longer knows a transfer that is long over.
-    if (!crew.isOver && !['not_found', 'not_a_party'].includes(failureOf(error).code)) lookLater(crew, id, isTime);
+    if (!crew.isOver && !['not_found', 'not_a_party'].includes(failureOf(error).code)) {
+      lookLater(crew, id, isTime, pauseMs);
+    }
   };
   const onTime = () => void again().catch(onUnknown);
-  if (!crew.isOver) elsewhere.set(id, setTimeout(onTime, AGAIN_MS));
+  if (!crew.isOver) elsewhere.set(id, setTimeout(onTime, pauseMs));
 }
 
 function onFailed(crew: Crew, one: Active, error: unknown): void {
@@ -183,7 +194,8 @@ function onFailed(crew: Crew, one: Active, error: unknown): void {
   if (failure instanceof WaitsForSpace && !crew.isOnce) {
     if (!crew.told.has(id)) say(crew, id, failure);
     crew.told.add(id);
-    return lookLater(crew, id, () => hasSpaceFor(crew, one));
+    const pauseMs = crew.pauseWhenFull(id, one.running?.progress.bytes ?? 0);
+    return lookLater(crew, id, () => hasSpaceFor(crew, one), pauseMs);
   }
   if (crew.isOnce || [...GOES_ON, 'usage'].includes(failure.code)) return finish(crew, () => crew.end.reject(error));
   say(crew, id, failure);
@@ -194,7 +206,7 @@ function hasSpaceFor(crew: Crew, { running, offer }: Active): Promise<boolean> {
   const { options, context } = crew;
   const folders = { target: options.dir, records: context.settings.folder };
   const missing = offer.transfer.total_bytes - (running?.progress.bytes ?? 0);
-  return fits(folders, missing + reservedBytes(crew));
+  return fits(folders, missing + unpackBytesOf(offer.transfer) + reservedBytes(crew));
 }
 
 /** Returns the bytes of running transfers that have not arrived yet. */
@@ -219,6 +231,7 @@ async function begin(crew: Crew, offer: IncomingTransfer): Promise<void> {
     records,
     line,
     opener,
+    goingOn: crew.goingOn,
     concurrency: concurrencyOf(crew),
     reservedBytes: reservedBytes(crew),
   };
@@ -280,6 +293,7 @@ export function takeAll(
     const crew: Crew = {
       ...{ context, baton, options, records, isOnce, line, opener, offers },
       ...{ active: new Map(), elsewhere: new Map(), told: new Set(), tried: new Set() },
+      ...{ goingOn: new Set(), pauseWhenFull: makeFullPauses(AGAIN_MS) },
       ...{
         asking: null,
         isSettled: !isOnce,

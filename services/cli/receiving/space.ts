@@ -1,5 +1,6 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import { BatonClientError, type FileSink, type OpenSink, type Transfer } from '../../../shared/client/index.ts';
+import { filesIn } from '../../../shared/client/node.ts';
 import { CliError } from '../failure.ts';
 import { offered } from './names.ts';
 
@@ -43,6 +44,32 @@ export async function fitOf(
 }
 
 export const isFull = (error: unknown): boolean => OF_FULL_DISK.includes((error as { code?: unknown } | null)?.code);
+
+/** The least space that a small file takes on most disks. */
+const BLOCK_BYTES = 4_096;
+
+/** Returns the space that the files of a pack need beside the pack itself. One pack of a transfer is unpacked at a time. */
+export const unpackBytesOf = ({ files = [] }: Pick<Transfer, 'files'>): number =>
+  Math.max(0, ...files.map((file) => (filesIn(file) > 1 ? file.size + filesIn(file) * BLOCK_BYTES : 0)));
+
+/** The longest pause between two attempts. */
+const LONGEST_MS = 60_000;
+
+/**
+ * Returns the pause before a transfer that found a full disk is tried again. It doubles while no more bytes arrive, because
+ * a quota, or a file system without inodes, refuses although the disk has free space, and each attempt reads back and
+ * records what is stored.
+ */
+export function makeFullPauses(firstMs: number): (id: string, bytes: number) => number {
+  const known = new Map<string, { bytes: number; pauseMs: number }>();
+  return (id, bytes) => {
+    const before = known.get(id);
+    const hasMoved = before === undefined || bytes > before.bytes;
+    const pauseMs = hasMoved ? firstMs : Math.min(before.pauseMs * 2, LONGEST_MS);
+    known.set(id, { bytes: Math.max(bytes, before?.bytes ?? 0), pauseMs });
+    return pauseMs;
+  };
+}
 
 /** A transfer that is left where it is until there is space. */
 export class WaitsForSpace extends CliError {}

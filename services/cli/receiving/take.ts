@@ -54,6 +54,8 @@ export interface Taking {
   records: ReceiveRecords;
   line: ProgressLine;
   opener: Opener;
+  /** Transfers of which the user has read that they go on. */
+  goingOn: Set<string>;
   /** Stops the transfer here; it can be resumed. */
   signal: AbortSignal;
   /** Aborted when the transfer is over, regardless of who ended it. */
@@ -149,7 +151,9 @@ async function run(offer: IncomingTransfer, claim: ReceiveClaim, taking: Taking)
   const { output } = context;
   const { transfer } = offer;
   const toFolder = options.dir !== '-';
-  if (options.yes || offer.isAccepted) {
+  const isToldAgain = offer.isAccepted && taking.goingOn.has(offer.id);
+  if (offer.isAccepted) taking.goingOn.add(offer.id);
+  if ((options.yes || offer.isAccepted) && !isToldAgain) {
     line.aside(() => output.note(`${offered(transfer)}${offer.isAccepted ? ', going on' : ''}`));
   }
   const tally = makeTally(transfer);

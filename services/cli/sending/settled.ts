@@ -25,16 +25,20 @@ export const stampOf = ({ size, mtimeMs }: { size: number; mtimeMs: number }): s
 /** FAT stores local time in steps of this length, so a change to or from summer time shifts all dates by an hour. */
 const FAT_STEP_MS = 2_000;
 const HOUR_MS = 3_600_000;
+/** A file that was written now has a date of this hour, or of one beside it after such a change. */
+const FRESH_MS = 2 * HOUR_MS;
 
 /**
- * Tells whether two stamps are of one file that nobody has changed. Other file systems store fractions of a second, so a
- * file that is written again after exactly an hour has another stamp there.
+ * Tells whether two stamps are of one file that nobody has changed. A file with a fresh date was written again: a job that
+ * runs each hour may give it a date of exactly one hour later, on FAT or from a server. A file that this takes for another
+ * one by mistake is only sent again.
  */
-export function isSameStamp(before: string | undefined, now: string): boolean {
+export function isSameStamp(before: string | undefined, now: string, nowMs: number = Date.now()): boolean {
   if (before === undefined || before === now) return before === now;
   const [[size, ms = 0], [sizeNow, msNow = 0]] = [before.split(' ').map(Number), now.split(' ').map(Number)];
   const isFat = msNow % FAT_STEP_MS === 0;
-  return isFat && size === sizeNow && Math.abs(Math.abs(msNow - ms) - HOUR_MS) <= FAT_STEP_MS;
+  const isFresh = nowMs - msNow < FRESH_MS;
+  return isFat && !isFresh && size === sizeNow && Math.abs(Math.abs(msNow - ms) - HOUR_MS) <= FAT_STEP_MS;
 }
 
 /** The watched folder that a transfer belongs to. */

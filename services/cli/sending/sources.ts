@@ -31,9 +31,9 @@ export async function sourcesOf({
   excludes = [],
 }: Pick<Unfinished, 'paths' | 'spool' | 'packs' | 'excludes'>) {
   const own = await ownFoldersIn(paths);
-  const isOwn = (path: string): boolean => own.some(({ below }) => path === below);
+  const isOwn = (path: string, root: string): boolean => own.some((one) => root === one.root && path === one.below);
   const isLeftOut = excludedBy(excludes);
-  const isExcluded = (path: string): boolean => isOwn(path) || isLeftOut(path);
+  const isExcluded = (path: string, root: string): boolean => isOwn(path, root) || isLeftOut(path);
   const found = await findSources(paths, { packs, isExcluded }).catch(async (error: unknown) => {
     const said = error instanceof Error ? error : new Error(String(error));
     const { code, path = '' } = said as NodeJS.ErrnoException;

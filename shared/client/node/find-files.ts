@@ -82,10 +82,18 @@ function seen(path: DiskPath, parts: readonly string[], into: Found, skip: (why:
   }
 }
 
-/** Tells whether a file or folder is left out, by its path below the sent folder. A folder is left out with its content. */
-export type IsExcluded = (path: string) => boolean;
+/**
+ * Tells whether a file or folder is left out, by its path below the sent folder and the path of that folder as it was given.
+ * A folder is left out with its content.
+ */
+export type IsExcluded = (path: string, root: string) => boolean;
 
-async function walk(folder: DiskPath, parts: readonly string[], into: Found, isExcluded: IsExcluded): Promise<void> {
+async function walk(
+  folder: DiskPath,
+  parts: readonly string[],
+  into: Found,
+  isExcluded: (path: string) => boolean,
+): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   const sorted = entries.map((entry) => ({ entry, name: textOf(entry.name) }));
   sorted.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -128,6 +136,6 @@ export async function findFiles(path: string, isExcluded: IsExcluded = () => fal
   const at = await diskPathOf(path);
   if (!statSync(at).isDirectory()) return { files: [await findFile(path)], skipped: [] };
   const found: Found = { files: [], skipped: [] };
-  await walk(at, [nameOf(at) || 'root'], found, isExcluded);
+  await walk(at, [nameOf(at) || 'root'], found, (inner) => isExcluded(inner, path));
   return found;
 }

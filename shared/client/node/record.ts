@@ -5,6 +5,8 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
+  rmSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -73,7 +75,7 @@ type Announced = Pick<TransferFile, 'index' | 'name' | 'size' | 'sha256'>;
 /** A transfer that only this process receives. */
 export interface ReceiveClaim extends Claim {
   readonly transferId: string;
-  /** Records what this process begins to receive. */
+  /** Records what this process begins to receive, unless the last beginning was the same. */
   begin(about: Begun): void;
   /** Records files before they get their names. */
   add(lines: readonly Stored[]): void;
@@ -163,16 +165,34 @@ async function counts(line: Stored, folder: string): Promise<boolean> {
   return found !== null && found.id === line.id && found.size === line.size && found.sha256 === line.sha256;
 }
 
+const RECORD = '.jsonl';
+const DRAFT = '.draft';
+
 function claimOf(claim: Claim, transferId: string, path: string): ReceiveClaim {
   let known: Promise<Stored[]> | null = null;
   let before: readonly Announced[] | null = null;
   const append = (lines: readonly unknown[]) =>
     // The first line feed ends a line that a dying process cut off.
     appendFileSync(path, `\n${lines.map((line) => JSON.stringify(line)).join('\n')}\n`, { mode: 0o600 });
+  // On a full disk, or if the process is killed, the lines that were there stay. Only the holder of the claim writes.
+  const replace = (text: string) => {
+    const draft = path + DRAFT;
+    try {
+      writeFileSync(draft, text, { mode: 0o600, flush: true });
+      renameSync(draft, path);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  };
   return {
     ...claim,
     transferId,
-    begin: (about) => append([about]),
+    begin(about) {
+      const last = valuesIn(unlessGone(() => readFileSync(path, 'utf8')) ?? '')
+        .filter(isBegun)
+        .at(-1);
+      if (JSON.stringify(last) !== JSON.stringify(about)) append([about]);
+    },
     add: (lines) => append(lines),
     async find(file, folder) {
       known ??= linesOf(path).then((lines) => lines.filter(isStored));
@@ -189,8 +209,7 @@ function claimOf(claim: Claim, transferId: string, path: string): ReceiveClaim {
     finish(files) {
       const received = files.map(({ index, name, size, sha256 }) => ({ index, name, size, sha256 }));
       try {
-        if (claim.isHeld())
-          writeFileSync(path, `${JSON.stringify({ received } satisfies Received)}\n`, { mode: 0o600 });
+        if (claim.isHeld()) replace(`${JSON.stringify({ received } satisfies Received)}\n`);
       } finally {
         claim.remove();
       }
@@ -202,11 +221,10 @@ function claimOf(claim: Claim, transferId: string, path: string): ReceiveClaim {
   };
 }
 
-const RECORD = '.jsonl';
-
 /** Removes the files of a transfer when all of them are old. A claim is touched as long as a process receives. */
 function removeOld(folder: string): void {
-  const names = readdirSync(folder).filter((name) => name.endsWith(RECORD) || name.endsWith('.claim'));
+  const endings = [RECORD, RECORD + DRAFT, '.claim'];
+  const names = readdirSync(folder).filter((name) => endings.some((ending) => name.endsWith(ending)));
   const youngest = new Map<string, number>();
   const idOf = (name: string) => name.slice(0, name.indexOf('.'));
   for (const name of names) {

@@ -1,3 +1,4 @@
+import type { SignedOutReason } from '../api.ts';
 import { type Caller, makeCaller } from '../http/caller.ts';
 import { type BaseUrl, type Fetch, platformFetch } from '../http/request.ts';
 import type { Session, SessionStore } from '../session/session.ts';
@@ -30,10 +31,12 @@ export function makeSealingCalls({
   baseUrl,
   session: store,
   fetch: given = platformFetch,
+  onEnded = () => {},
 }: {
   baseUrl: BaseUrl;
   session: SessionStore;
   fetch?: Fetch | undefined;
+  onEnded?: ((reason: SignedOutReason) => void) | undefined;
 }): SealingCalls {
   addSealingRoutes();
   const time = makeServerTime();
@@ -43,9 +46,8 @@ export function makeSealingCalls({
     time.hear(answer.headers.get('date'), askedAt, Date.now());
     return answer;
   };
-  const nobody = () => {};
   const about = { baseUrl, headers: undefined, fetch, clock: systemClock };
-  const keeper = makeSessionKeeper({ ...about, store, onEnded: nobody, onProblem: nobody });
+  const keeper = makeSessionKeeper({ ...about, store, onEnded, onProblem: () => {} });
   const never = new AbortController().signal;
   return {
     caller: makeCaller({ ...about, keeper, signal: () => never }),

@@ -1,4 +1,4 @@
-import type { BatonClientOptions } from '../api.ts';
+import type { BatonClientOptions, SignedOutReason } from '../api.ts';
 import type { SessionStore } from '../session/session.ts';
 import { makeSealedFiles } from './files.ts';
 import { makeLinking } from './linking.ts';
@@ -21,6 +21,11 @@ export interface SealingOptions extends SealingStores, Pick<BatonClientOptions, 
    * rejects here, and so takes no approval unasked. Default: it is taken unasked.
    */
   readonly confirm?: ConfirmGrant | undefined;
+  /**
+   * Called when the service says to a call of sealing that the session is over. The session has been removed from its store,
+   * so a client with the same store does not hear the reason.
+   */
+  readonly onEnded?: ((reason: SignedOutReason) => void) | undefined;
   /** Seals the records of files. Default: by WebCrypto. */
   readonly recordCipher?: MakeRecordCipher | undefined;
 }
@@ -37,9 +42,10 @@ export function makeSealing({
   sha256,
   recordCipher,
   confirm,
+  onEnded,
   ...stores
 }: SealingOptions): Sealing {
-  const calls = makeSealingCalls({ baseUrl, session, fetch });
+  const calls = makeSealingCalls({ baseUrl, session, fetch, onEnded });
   const rings = makeRings(calls, stores, confirm);
   return {
     rings,

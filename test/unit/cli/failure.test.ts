@@ -58,8 +58,27 @@ test.each([
   ['20.20.2', {}, '.'],
   ['24.1.0', { HTTPS_PROXY: 'http://a' }, '. HTTPS_PROXY is set but not used: this needs NODE_USE_ENV_PROXY=1.'],
   ['20.20.2', { https_proxy: 'a', NODE_USE_ENV_PROXY: '1' }, 'needs NODE_USE_ENV_PROXY=1 and Node 22.21 or 24.'],
-  ['22.21.0', { HTTP_PROXY: 'a', NODE_USE_ENV_PROXY: '1' }, '.'],
-  ['24.5.0', { HTTP_PROXY: 'a', NODE_OPTIONS: '--use-env-proxy' }, '.'],
+  ['22.21.0', { HTTPS_PROXY: 'a', NODE_USE_ENV_PROXY: '1' }, '.'],
+  ['24.5.0', { HTTPS_PROXY: 'a', NODE_OPTIONS: '--use-env-proxy' }, '.'],
 ])('a proxy that Node %s does not use is named: %j', (version, env, end) => {
-  expect(`.${adviceOnProxy(env, version)}`.endsWith(end)).toBe(true);
+  expect(`.${adviceOnProxy(env, version, 'https://baton.example.com')}`.endsWith(end)).toBe(true);
+});
+
+const PROXY = { https_proxy: 'http://a', http_proxy: 'http://a' };
+test.each([
+  ['https://baton.example.com', PROXY, 'https_proxy'],
+  ['http://baton.example.com', PROXY, 'http_proxy'],
+  ['http://baton.example.com', { https_proxy: 'http://a' }, ''],
+  ['https://baton.example.com', { HTTP_PROXY: 'http://a' }, ''],
+  ['http://localhost:8080', PROXY, ''],
+  ['http://127.0.0.1:8080', PROXY, ''],
+  ['http://[::1]:8080', PROXY, ''],
+  ['https://baton.example.com', { ...PROXY, NO_PROXY: 'other.org, .example.com' }, ''],
+  ['https://baton.example.com', { ...PROXY, no_proxy: 'example.com:443' }, ''],
+  ['https://baton.example.com:8443', { ...PROXY, no_proxy: 'example.com:443' }, 'https_proxy'],
+  ['https://baton.example.com', { ...PROXY, NO_PROXY: '*' }, ''],
+  ['https://notexample.com', { ...PROXY, NO_PROXY: 'example.com' }, 'https_proxy'],
+  ['https://[fd00::1]', { ...PROXY, NO_PROXY: 'fd00::1' }, ''],
+])('the proxy of %s with %j is %j', (url, env, name) => {
+  expect(adviceOnProxy(env, '24.1.0', url).trim().split(' ')[0]).toBe(name);
 });

@@ -43,6 +43,7 @@ jest.unstable_mockModule('node:fs', () => ({ ...fs, writeFileSync }));
 const { makeClaim } = await import('../../../shared/client/node/claim.ts');
 const { fileKeys } = await import('../../../shared/client/node/keys.ts');
 const { withLock } = await import('../../../shared/client/node/lock.ts');
+const { receiveRecords } = await import('../../../shared/client/node/record.ts');
 const { fileSession } = await import('../../../shared/client/node/session.ts');
 
 let folder = '';
@@ -113,4 +114,20 @@ test('a claim that a full disk did not take leaves nothing', () => {
   isFull = true;
   expect(() => makeClaim(folder, 'one')).toThrow('no space');
   expect(fs.readdirSync(folder)).toEqual([]);
+});
+
+test('the record of what was stored stays when a full disk does not take that all was received', async () => {
+  const id = '11111111-1111-4111-8111-111111111111';
+  const records = receiveRecords(folder);
+  const begun = { from: 'Phone', folder: '/files', files: [{ index: 0, name: 'a', count: 1 }] };
+  const claim = records.claim(id);
+  // A program that goes on again and again on a full disk records that once.
+  for (let i = 0; i < 3; i += 1) claim?.begin(begun);
+  isFull = true;
+  expect(() => claim?.finish([])).toThrow('no space');
+  expect(await records.list()).toEqual([{ transferId: id, begun: [begun] }]);
+  isFull = false;
+  records.claim(id)?.finish([]);
+  expect(fs.readFileSync(join(folder, `${id}.jsonl`), 'utf8')).toBe('{"received":[]}\n');
+  expect(fs.readdirSync(folder)).toEqual([`${id}.jsonl`]);
 });
