@@ -38,7 +38,7 @@ export function makePageLocks() {
           next(name);
         };
         Promise.resolve()
-          .then(() => work({ name, mode: 'exclusive' } as Lock))
+          .then(() => work({ name, mode: 'exclusive' }))
           .then(resolve, reject)
           .finally(done);
       };
@@ -56,12 +56,11 @@ export function makePageLocks() {
       next(name);
     });
 
-  return (clientId: string): LockManager =>
-    ({
-      request: (name: string, ...rest: [Work] | [LockOptions, Work]) =>
-        rest.length === 1 ? request(clientId, name, {}, rest[0]) : request(clientId, name, ...rest),
-      query: async () => ({ held: [...held.values()].map(({ name, clientId: id }) => ({ name, clientId: id })) }),
-    }) as unknown as LockManager;
+  return (clientId: string) => ({
+    request: (name: string, ...rest: [Work] | [LockOptions, Work]) =>
+      rest.length === 1 ? request(clientId, name, {}, rest[0]) : request(clientId, name, ...rest),
+    query: async () => ({ held: [...held.values()].map(({ name, clientId: id }) => ({ name, clientId: id })) }),
+  });
 }
 
 /** Makes the class of channels between pages. As in a browser, a channel does not deliver to itself. */

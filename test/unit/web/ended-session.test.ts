@@ -12,7 +12,7 @@ const note = (what: string) => async () => void done.push(what);
 const client = { state: 'offline', signOut: async () => {} };
 let isNoted = false;
 let lead = (): void => {};
-let end = async (_: string): Promise<void> => {};
+let end: (reason: string) => Promise<void> = async () => {};
 
 const WEB = '../../../services/web';
 const replace = (path: string, made: object): void => jest.unstable_mockModule(`${WEB}/${path}`, () => made);

@@ -121,7 +121,7 @@ describe('a sign-out removes the keys', () => {
     };
     // A page that nobody sees takes no lock.
     page.visibilityState = 'hidden';
-    other.request('baton-keys', () => after(20_000));
+    void other.request('baton-keys', () => after(20_000));
     const gone = dropKeys();
     await jest.advanceTimersByTimeAsync(15_000);
     expect(await gone).toBe(false);
