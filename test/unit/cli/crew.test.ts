@@ -1,4 +1,5 @@
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
+import { statfs } from 'node:fs/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { takeAll } from '../../../services/cli/receiving/crew.ts';
 import { makeFullPauses, unpackBytesOf, WaitsForSpace } from '../../../services/cli/receiving/space.ts';
 import { type BatonClient, BatonClientError, type IncomingTransfer } from '../../../shared/client/index.ts';
@@ -31,7 +32,10 @@ const OFFER = {
  * Receives for a minute, beside a program that has every transfer unless a claim is given. `look` answers who asks for the
  * transfer again.
  */
-async function receive(look: () => Promise<IncomingTransfer>, { offer = OFFER, claim = null as unknown } = {}) {
+async function receive(
+  look: () => Promise<IncomingTransfer>,
+  { offer = OFFER, claim = null }: { offer?: IncomingTransfer; claim?: unknown } = {},
+) {
   const listeners = new Map<string, Heard>();
   const looks: number[] = [];
   const notes: string[] = [];
@@ -67,8 +71,9 @@ async function receive(look: () => Promise<IncomingTransfer>, { offer = OFFER, c
   listeners.get('incoming')?.(offer);
   for (let second = 0; second < 60; second += 1) {
     for (let i = 0; i < 20; i += 1) await turn();
-    // The disk is asked for its space, which takes real time.
-    if (claim !== null) await wait(10);
+    // The disk is asked for its space meanwhile: a second question is answered after that.
+    for (let i = 0; claim !== null && i < 4; i += 1) await statfs('.');
+    for (let i = 0; i < 20; i += 1) await turn();
     await jest.advanceTimersByTimeAsync(1_000);
   }
   interrupted.abort(new Error('Interrupted.'));
