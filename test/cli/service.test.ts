@@ -123,8 +123,14 @@ test('keeps the way to the service, the mask and a lasting Node, and its status 
 });
 
 test('a service that cannot be reached is said to need a proxy that is set and not used', async () => {
-  const proxy = { HTTPS_PROXY: 'http://proxy.example:3128' };
-  const run = cli.terminal().run(['login', 'http://127.0.0.1:9', '--plain-http'], { env: proxy });
-  expect(await run.status).toBe(6);
-  expect(run.stderr()).toContain('The service cannot be reached. HTTPS_PROXY is set but not used');
+  const proxy = { HTTP_PROXY: 'http://proxy.example:3128' };
+  const ask = async (url: string): Promise<string> => {
+    const run = cli.terminal().run(['login', url, '--plain-http'], { env: proxy });
+    expect(await run.status).toBe(6);
+    return run.stderr();
+  };
+  const advice = 'HTTP_PROXY is set but not used';
+  // No resolver has a name of this ending (RFC 6761).
+  expect(await ask('http://baton.invalid')).toContain(`The service cannot be reached. ${advice}`);
+  expect(await ask('http://127.0.0.1:9')).not.toContain(advice);
 });
