@@ -43,10 +43,10 @@ interface Parts {
 
 const typeOf = (response: Response): string => (response.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '';
 
-/** What something in front of the service did with a request. `away`: it does not reach the service, which may come back. */
+/** The kinds of answers of something in front of the service. `away`: it does not reach the service, which may come back. */
 type Foreign = 'page' | 'refused' | 'away';
 
-/** Returns what something in front of the service did; null for an answer of the service, which explains each refusal. */
+/** Returns the kind of an answer; null for an answer of the service itself, which explains each refusal. */
 function foreignIn(answer: Response): Foreign | null {
   const { ok, status } = answer;
   const type = typeOf(answer);

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatonClient, SessionStore, SignedOutReason } from '../../shared/client/index.ts';
@@ -17,8 +16,8 @@ import { sendsFolderIn } from './unfinished.ts';
  *   `logout`:  leaving.json -> the service ends the session -> session.json -> keys, sends -> no leaving.json
  *   removed:   session.json -> leaving.json -> keys, sends -> no leaving.json
  *
- * The library removes the session file for each reason, also for an expiry, after which the keys have to stay. So a missing
- * session says nothing, and only the reason that the service gave begins an end. A command that is killed before it has
+ * The library removes the session file whatever the reason. After an expiry the keys have to stay. So a missing session file
+ * proves nothing, and only the reason that the service gave begins an end. A command that is killed before it has
  * noted that its device was removed leaves the keys until the next `logout` or the next approval. That is the safer side:
  * with keys of an earlier sign-in nothing goes out unencrypted unasked.
  */
@@ -41,13 +40,12 @@ async function eraseSends(settings: Settings): Promise<void> {
   await Promise.all(names.filter((name) => OF_SENDS.test(name)).map((name) => rm(join(folder, name), { force: true })));
 }
 
-/** Returns the end that a killed program has begun; null without one. A file that was cut off says no device. */
+/** Returns the end that a killed program has begun; null without one. A note that cannot be read must not cost the keys. */
 export async function findLeaving(settings: Settings): Promise<Leaving | null> {
-  if (!existsSync(pathIn(settings))) return null;
   try {
     return JSON.parse(await readFile(pathIn(settings), 'utf8')) as Leaving;
   } catch {
-    return { device_id: null, isWanted: false };
+    return null;
   }
 }
 

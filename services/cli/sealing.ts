@@ -60,17 +60,17 @@ export function sealingFilesOf({ settings }: Pick<Own, 'settings'>): ReturnType<
   return files;
 }
 
-/** What is told when a call of sealing hears that the session is over. The client of the command does not hear that. */
-const toldEnds = new WeakMap<SessionStore, (reason: SignedOutReason) => void>();
+/** The listeners of each session. A call of sealing may hear that the session is over, and the command's client then does not. */
+const endListeners = new WeakMap<SessionStore, (reason: SignedOutReason) => void>();
 
 export const onSealingEnded = (session: SessionStore, tell: (reason: SignedOutReason) => void): void =>
-  void toldEnds.set(session, tell);
+  void endListeners.set(session, tell);
 
 /** Makes sealing for this address, whether this device has keys or not. It takes no approval: `rings.takeGrant` does. */
 export async function sealingAt(context: Own, url: string): Promise<Sealing> {
   const { makeSealing } = await import('../../shared/client/sealing.ts');
   const { session } = context;
-  const onEnded = (reason: SignedOutReason) => toldEnds.get(session)?.(reason);
+  const onEnded = (reason: SignedOutReason) => endListeners.get(session)?.(reason);
   const options = { baseUrl: url, session, sha256, fetch: leanFetch, confirm: refuseUncompared, onEnded };
   return makeSealing({ ...options, ...sealingFilesOf(context) });
 }

@@ -8,6 +8,20 @@ const THEN_WITHIN_MS = 500;
 
 let withinMs = ANSWERS_WITHIN_MS;
 
+/** The errors of databases by their names, and the codes of what is said of them. Another tab that takes a lock aborts too. */
+const OF_STORAGE: Readonly<Record<string, string>> = {
+  TimeoutError: 'storage',
+  QuotaExceededError: 'storage_full',
+  InvalidStateError: 'storage_failed',
+  UnknownError: 'storage_failed',
+  AbortError: 'storage_failed',
+  TransactionInactiveError: 'storage_failed',
+};
+
+/** Returns the code of an error of the browser. Only a database that does not answer is called that. */
+export const storageCodeOf = (error: unknown): string | undefined =>
+  error instanceof DOMException ? OF_STORAGE[error.name] : undefined;
+
 /** Makes the error of a database that does not answer. */
 export const silence = (): DOMException =>
   new DOMException('The browser does not answer for its database', 'TimeoutError');

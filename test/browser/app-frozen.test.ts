@@ -44,7 +44,7 @@ withChromium.describe('a tab that the browser has frozen', () => {
         transaction.addEventListener('abort', end);
         return transaction;
       };
-      // What began before has ended after these.
+      // These transactions end after all that began before them.
       for (const { name = '' } of await indexedDB.databases()) {
         const database = await new Promise<IDBDatabase>((resolve) => {
           indexedDB.open(name).onsuccess = ({ target }) => resolve((target as IDBOpenDBRequest).result);

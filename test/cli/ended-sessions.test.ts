@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { approve, devicesWithKeys, jsonOf } from './keyed-devices.ts';
 import { type CliSite, startCliSite, type Terminal } from './terminal.ts';
 
-/* What is left on the disk of a device whose session has ended. */
+/* The secrets on the disk of a device whose session has ended. */
 
 let cli: CliSite;
 let laptop: Terminal;
@@ -55,6 +55,12 @@ test('a sign-out that was killed before the service heard of it is completed the
   expect((await phone.ok(['logout'])).stdout).toBe('Signed out.\n');
   expect(secretsOf(phone)).toEqual([]);
   expect((await laptop.ok(['devices', '--names'])).stdout).toBe('Laptop\n');
+});
+
+test('a note of a sign-out that cannot be read costs no keys', async () => {
+  writeFileSync(join(phone.config, 'leaving.json'), '{"device_');
+  await phone.ok(['message', 'Laptop', 'still here']);
+  expect(secretsOf(phone)).toContain('keys.json');
 });
 
 test('a sign-out that its user interrupts leaves the device signed in', async () => {

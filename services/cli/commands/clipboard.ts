@@ -122,7 +122,7 @@ async function lookOn(
       lastSaid = message;
       waitMs = next.waitMs;
     }
-    // What is copied during a long wait is noted with its time.
+    // A text that is copied during a long wait is noted with its time.
     for (let waitedMs = 0; waitedMs < waitMs && !signal.aborted; waitedMs += LOOK_MS) {
       if (waitedMs > 0) await following.noteHere().catch(() => {});
       await pauseFor(Math.min(LOOK_MS, waitMs - waitedMs), signal).catch(() => {});

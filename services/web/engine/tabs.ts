@@ -47,7 +47,7 @@ const codeOf = (error: unknown): string =>
 type Ask = Extract<TabMessage, { type: 'ask' }>;
 type Told = Extract<TabMessage, { type: 'told' }>;
 
-/** What only the leading tab says. */
+/** The messages that only the leading tab sends. */
 const OF_LEADER: readonly TabMessage['type'][] = ['shared', 'running', 'told', 'leads'];
 
 /** Keeps the requests of this tab and their responses, and runs the requests in a tab that leads. */

@@ -1,8 +1,8 @@
 import { silence } from '../open-database.ts';
 
-/** For so long a database may answer nothing. Much work at once may take longer, as long as some of it is done. */
+/** How long a database may answer nothing. A lot of work may take longer, as long as some of it is done meanwhile. */
 const SILENT_MS = 5_000;
-/** The same after a silence, until something is answered. */
+/** The limit after a silence, until the database answers again. */
 const THEN_MS = 1_000;
 
 /**

@@ -1,4 +1,5 @@
 import { BatonClientError } from '../../../shared/client/index.ts';
+import { storageCodeOf } from '../open-database.ts';
 import type { Waiting } from './queue.ts';
 
 /** The service remembers a key for 10 minutes. A later retry could arrive twice. */
@@ -25,20 +26,6 @@ export function verdictOf({ action, code, status }: BatonClientError): 'wait' | 
   if (status === 409) return 'refused';
   return action === 'retry' ? 'wait' : 'refused';
 }
-
-/** The errors of databases by their names, and the codes of what is said of them. Another tab that takes a lock aborts too. */
-const OF_STORAGE: Readonly<Record<string, string>> = {
-  TimeoutError: 'storage',
-  QuotaExceededError: 'storage_full',
-  InvalidStateError: 'storage_failed',
-  UnknownError: 'storage_failed',
-  AbortError: 'storage_failed',
-  TransactionInactiveError: 'storage_failed',
-};
-
-/** Returns the code of an error of the browser. Only a database that does not answer is called that. */
-export const storageCodeOf = (error: unknown): string | undefined =>
-  error instanceof DOMException ? OF_STORAGE[error.name] : undefined;
 
 /**
  * Makes the failure of an error of the browser, such as one of its databases. The service did not refuse anything, and the

@@ -41,7 +41,7 @@ export function keepPush(parts: Parts): void {
   onWorkerMessage(({ data }: MessageEvent<{ type?: string }>) => data.type === 'subscription' && mend());
 }
 
-/** Has the leading tab look at the subscription when the user comes back to this one. */
+/** Asks the leading tab to look at the subscription when the user comes back to this tab. */
 export function mendWhenSeen(tabs: Tabs): void {
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') void tabs.ask(MEND).catch(() => {});

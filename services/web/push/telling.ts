@@ -6,13 +6,13 @@ import { serverNow } from '../server-time.ts';
 import { registerWorker } from './registration.ts';
 
 /*
- * What an open page that nobody looks at has taken, the service pushes no more. So the leading tab tells the service worker,
- * which shows it like a push.
+ * The service pushes no message that an open page has taken. If nobody looks at the page, the leading tab tells the service
+ * worker, which shows the message like a push.
  */
 
-/** The service has pushed a message that nobody acknowledged for so long (contract, "message"). */
+/** The service has pushed a message that is older than this and was not acknowledged (contract, "message"). */
 const PUSHED_AFTER_MS = 15_000;
-/** The push of an offer to a device with a stream is put off for so long (services/sync/push/README.md). */
+/** How long the service puts off the push of an offer to a device with a stream (services/sync/push/README.md). */
 const OFFER_PUSHED_AFTER_MS = 300_000;
 
 interface Said {

@@ -3,8 +3,7 @@ import { BatonClientError } from '../../../shared/client/index.ts';
 import type { KeptGrant, SealingStores } from '../../../shared/client/sealing.ts';
 import { keptWords } from '../kept-words.ts';
 import { type Held, HELD_ALONE, inLock } from '../locks.ts';
-import { answered } from '../open-database.ts';
-import { storageCodeOf } from '../outbox/verdict.ts';
+import { answered, storageCodeOf } from '../open-database.ts';
 import { DATABASES } from './databases.ts';
 import { GRANT } from './key-state.ts';
 
